@@ -5,10 +5,13 @@
 //!
 //! 1. A game that failed is leased alone next, and to somebody else than those at whom it failed, while somebody
 //!    else is there: for two minutes, since whoever is there may not be able to play it.
-//! 2. If another worker plays it, it is a *fault* of each at whom it failed.
-//! 3. A worker of whose last 20 games, played or faults, 10 or more are faults is *quarantined*, if with some
-//!    other worker, of 10 games or more, it is at most one in eight: else it is the games, or the hour.
-//! 4. It gets no games for ten minutes, or until somebody lets it in, and then has a clean record.
+//! 2. A worker at whom 20 games in a row have failed gets no new ones of an experiment while some wait so for
+//!    others: it would go through all of it before they have played a few.
+//! 3. If another worker plays a game that failed, it is a *fault* of each at whom it did.
+//! 4. A worker of whose last 20 games, played or faults, 10 or more are faults is *quarantined*, if whoever has
+//!    played the last of them does well: of 10 games or more at most one in eight is its fault. Else it is the
+//!    games, or the hour. That others do well who play none of these games says nothing.
+//! 5. It gets no games for ten minutes, or until somebody lets it in, and then has a clean record.
 //!
 //! So a game that fails everywhere is nobody's fault, and a worker that is alone has none. Nothing of this is
 //! durable: a coordinator that is started anew knows no faults.
@@ -16,15 +19,19 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::api::{Effect, Time, Withheld};
+use super::cells::Cell;
 use super::machine::Scheduler;
 use super::policy::Policy;
-use crate::ids::{CellId, GameId, WorkerId};
+use crate::ids::{CellId, ExperimentId, GameId, WorkerId};
 
 /// Games of a worker that are looked at: the latest.
 const GAMES: usize = 20;
 
 /// Faults among them for which a worker is quarantined.
 const FAULTS: usize = 10;
+
+/// Games that have failed in a row with whom there are no new ones.
+const FAILED_IN_A_ROW: usize = 20;
 
 /// Games that a worker must have to be one that others are compared with.
 const GAMES_TO_COMPARE: usize = 10;
@@ -35,8 +42,8 @@ const FAULTS_TO_COMPARE: usize = 8;
 /// For how long nobody gets a game at whom it failed, in lives of a lease.
 const LEFT_TO_OTHERS: u64 = 4;
 
-/// For how long a worker is quarantined.
-const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
+/// For how long a worker is quarantined, in milliseconds.
+pub const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
 
 /// Workers that are remembered (invariant 9).
 const WORKERS_MAX: usize = 10_000;
@@ -47,6 +54,8 @@ pub(super) struct Conduct {
     workers: BTreeMap<WorkerId, Record>,
     /// The games that failed and have no result, at whom they failed, and until when others may have them alone.
     failed: BTreeMap<GameId, Failed>,
+    /// The same, by worker.
+    failed_at: BTreeSet<(WorkerId, GameId)>,
 }
 
 /// A worker.
@@ -56,6 +65,8 @@ struct Record {
     heard: Time,
     /// Whether each of its last games was its fault, the latest last.
     games: VecDeque<bool>,
+    /// Games that have failed at it since it has played one.
+    failed_in_a_row: usize,
     /// Until when it gets no games.
     quarantined_until: Option<Time>,
 }
@@ -101,7 +112,7 @@ impl Conduct {
         let record = self.workers.entry(worker).or_default();
         record.heard = record.heard.max(now);
         if record.quarantined_until.is_some_and(|until| now >= until) {
-            *record = Record { heard: record.heard, ..Record::default() };
+            self.readmit(worker);
         }
     }
 
@@ -116,10 +127,20 @@ impl Conduct {
         })
     }
 
-    /// Lets a worker in.
+    /// Lets a worker in. What failed at it before is not its fault any more.
     pub(super) fn readmit(&mut self, worker: WorkerId) {
         if let Some(record) = self.workers.get_mut(&worker) {
             *record = Record { heard: record.heard, ..Record::default() };
+        }
+        let games: Vec<_> = self.failed_at(worker).collect();
+        for game in games {
+            self.failed_at.remove(&(worker, game));
+            if let Some(failed) = self.failed.get_mut(&game) {
+                failed.at.remove(&worker);
+                if failed.at.is_empty() {
+                    self.failed.remove(&game);
+                }
+            }
         }
     }
 
@@ -127,23 +148,29 @@ impl Conduct {
     pub(super) fn failed(&mut self, game: GameId, worker: WorkerId, now: Time, policy: &Policy) {
         let failed = self.failed.entry(game).or_default();
         failed.at.insert(worker);
+        self.failed_at.insert((worker, game));
+        if let Some(record) = self.workers.get_mut(&worker) {
+            record.failed_in_a_row += 1;
+        }
         let others_ms = LEFT_TO_OTHERS.saturating_mul(policy.lease_duration_ms);
         failed.others_until = Time(now.0.saturating_add(others_ms));
     }
 
-    /// Whether a game has failed at a worker and waits for another one that is there.
-    pub(super) fn is_left_to_others(
+    /// Whether a game has failed at a worker and waits for another one that is there, and not `excluded`.
+    fn is_left_to_others(
         &self,
         game: GameId,
         worker: WorkerId,
         now: Time,
         policy: &Policy,
+        excluded: impl Fn(WorkerId) -> bool,
     ) -> bool {
         let Some(failed) = self.failed.get(&game) else { return false };
         let may_have_it = |(other, record): (&WorkerId, &Record)| {
             now.0.saturating_sub(record.heard.0) < policy.lease_duration_ms
                 && !failed.at.contains(other)
                 && !record.is_quarantined(now)
+                && !excluded(*other)
         };
         failed.at.contains(&worker)
             && now < failed.others_until
@@ -151,9 +178,9 @@ impl Conduct {
     }
 
     /// A worker has played a game; returns whose fault it was before.
-    pub(super) fn played(&mut self, game: GameId, worker: WorkerId) -> Vec<WorkerId> {
-        let failed = self.failed.remove(&game).unwrap_or_default();
-        let at: Vec<WorkerId> = failed.at.into_iter().filter(|it| *it != worker).collect();
+    pub(super) fn played(&mut self, game: GameId, worker: WorkerId) -> BTreeSet<WorkerId> {
+        let mut at = self.settled(game);
+        at.remove(&worker);
         for it in &at {
             if let Some(record) = self.workers.get_mut(it) {
                 record.note(true);
@@ -161,13 +188,18 @@ impl Conduct {
         }
         if let Some(record) = self.workers.get_mut(&worker) {
             record.note(false);
+            record.failed_in_a_row = 0;
         }
         at
     }
 
-    /// Forgets a game that is settled.
-    pub(super) fn settled(&mut self, game: GameId) {
-        self.failed.remove(&game);
+    /// Forgets a game that is settled; returns at whom it has failed.
+    pub(super) fn settled(&mut self, game: GameId) -> BTreeSet<WorkerId> {
+        let at = self.failed.remove(&game).unwrap_or_default().at;
+        for &worker in &at {
+            self.failed_at.remove(&(worker, game));
+        }
+        at
     }
 
     /// Forgets a cell that is gone.
@@ -176,27 +208,31 @@ impl Conduct {
         let its = self.failed.range(number(0)..=number(u64::MAX));
         let games: Vec<_> = its.map(|(&game, _)| game).collect();
         for game in games {
-            self.failed.remove(&game);
+            self.settled(game);
         }
     }
 
-    /// How many are quarantined.
+    /// The games that failed at a worker and have no result.
+    fn failed_at(&self, worker: WorkerId) -> impl Iterator<Item = GameId> + '_ {
+        let game = |cell, number| GameId { cell: CellId(cell), number };
+        let its = (worker, game(i64::MIN, 0))..=(worker, game(i64::MAX, u64::MAX));
+        self.failed_at.range(its).map(|&(_, game)| game)
+    }
+
+    /// Who is quarantined.
     pub(super) fn quarantined(&self, now: Time) -> impl Iterator<Item = WorkerId> + '_ {
         self.workers.iter().filter(move |(_, it)| it.is_quarantined(now)).map(|(&id, _)| id)
     }
 
-    /// Quarantines a worker, if it has as many faults as that takes; says how many, of how many games.
-    fn quarantine(&mut self, worker: WorkerId, now: Time) -> Option<[u64; 2]> {
-        let record = self.workers.get(&worker)?;
-        let faults = record.faults();
-        let does_better = |(other, record): (&WorkerId, &Record)| {
-            *other != worker && !record.is_quarantined(now) && record.does_well()
-        };
-        if faults < FAULTS || record.is_quarantined(now) || !self.workers.iter().any(does_better) {
+    /// Quarantines a worker, if it has as many faults as that takes, and who has `played` the last of them does
+    /// well; says how many, of how many games.
+    fn quarantine(&mut self, worker: WorkerId, played: WorkerId, now: Time) -> Option<[u64; 2]> {
+        let does_well = self.workers.get(&played).is_some_and(Record::does_well);
+        let record = self.workers.get_mut(&worker)?;
+        let (faults, games) = (record.faults(), record.games.len());
+        if faults < FAULTS || record.is_quarantined(now) || !does_well {
             return None;
         }
-        let games = record.games.len();
-        let record = self.workers.get_mut(&worker)?;
         record.quarantined_until = Some(Time(now.0.saturating_add(QUARANTINE_MS)));
         Some([faults as u64, games as u64])
     }
@@ -207,14 +243,37 @@ impl Scheduler {
     pub(super) fn played_well(
         &mut self,
         game: GameId,
-        worker: WorkerId,
+        played: WorkerId,
         effects: &mut Vec<Effect>,
     ) {
-        for worker in self.conduct.played(game, worker) {
-            if let Some([faults, games]) = self.conduct.quarantine(worker, self.now) {
+        for worker in self.conduct.played(game, played) {
+            if let Some([faults, games]) = self.conduct.quarantine(worker, played, self.now) {
                 effects.push(Effect::Quarantined { worker, faults, games });
             }
         }
+    }
+
+    /// Whether a game of an experiment has failed at a worker and waits for another one that is there.
+    pub(super) fn is_left_to_others(
+        &self,
+        game: GameId,
+        worker: WorkerId,
+        of: ExperimentId,
+    ) -> bool {
+        let excluded = |other| self.exclusions.has(other, of);
+        self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
+    }
+
+    /// Whether a worker gets no new games of an experiment, since too many wait for others that failed at it.
+    pub(super) fn waits_for_others(&self, worker: WorkerId, of: ExperimentId) -> bool {
+        let record = self.conduct.workers.get(&worker);
+        let is_its = |game: &GameId| self.cells.get(&game.cell).map(Cell::experiment) == Some(of);
+        record.is_some_and(|record| record.failed_in_a_row >= FAILED_IN_A_ROW)
+            && self
+                .conduct
+                .failed_at(worker)
+                .filter(is_its)
+                .any(|game| self.is_left_to_others(game, worker, of))
     }
 
     /// Why workers get no games, of those that get none at all.

@@ -85,16 +85,17 @@ impl Scheduler {
         let &Asking { worker, slots, .. } = asking;
         let can_play =
             |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
-        let is_free = |game: &&GameId| {
-            can_play(game)
-                && !self.conduct.is_left_to_others(**game, worker, self.now, &self.policy)
-        };
+        let is_free =
+            |game: &&GameId| can_play(game) && !self.is_left_to_others(**game, worker, id);
         let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
         let suspect = experiment.suspects.iter().find(is_free).filter(|_| may_suspect);
         if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(is_free)) {
             let range = GameRange { cell: game.cell, first: game.number, count: 1 };
             let work_us = u128::from(experiment.game_us.unwrap_or_default());
             return Batch { ranges: vec![range], work_us };
+        }
+        if self.waits_for_others(worker, id) {
+            return Batch::default();
         }
         let all_slots = self.leases.slots_with(worker, slots);
         let room =

@@ -130,3 +130,122 @@ fn games_that_fail_everywhere_quarantine_nobody() {
     }
     check(&(story + "w1 wants 1 -> wait\n w2 wants 1 -> lease 62: 10:30"));
 }
+
+/// It would fail all of it before others have played a few.
+#[test]
+fn who_fails_always_gets_nothing_new_while_others_have_not_tried_it() {
+    check(
+        "submit e1 10x80     ->
+         w2 beats            ->
+         w1 wants 10         -> lease 1: 10:0-19
+         w1 failed 1/10:0-18
+         w1 wants 10         -> lease 2: 10:20-39
+         w1 failed 1/10:19   -> noted
+         w1 wants 10         -> wait
+         w1 failed 2/10:20-39
+         w1 wants 10         -> wait
+         w2 wants 1          -> lease 3: 10:0
+         w2 played 3/10:0    -> counts
+         w1 wants 10         -> wait
+         100s pass           ->
+         w2 beats            ->
+         20s pass            ->
+         w2 beats            ->
+         w1 wants 10         -> lease 4: 10:1",
+    );
+}
+
+/// That some fail is of the games, perhaps.
+#[test]
+fn who_plays_some_goes_on() {
+    check(
+        "submit e1 10x80     ->
+         w2 beats            ->
+         w1 wants 10         -> lease 1: 10:0-19
+         w1 failed 1/10:0-18
+         w1 played 1/10:19   -> counts
+         w1 wants 10         -> lease 2: 10:20-49
+         w1 failed 2/10:20-38
+         w1 wants 10         -> lease 3: 10:50-63",
+    );
+}
+
+/// Where all fails, each has what failed at the other, and nobody waits for ever.
+#[test]
+fn who_fails_always_tries_what_failed_at_others() {
+    check(
+        "submit e1 10x80     ->
+         w1 wants 10         -> lease 1: 10:0-19
+         w2 wants 10         -> lease 2: 10:20-39
+         w1 failed 1/10:0-19
+         w2 failed 2/10:20-39
+         w1 wants 10         -> lease 3: 10:20
+         w2 wants 10         -> lease 4: 10:0
+         w2 failed 4/10:0    -> noted
+         w2 wants 10         -> lease 5: 10:0",
+    );
+}
+
+/// Who is excluded plays nothing, though it asks.
+#[test]
+fn who_is_excluded_is_not_waited_for() {
+    check(
+        "submit e1 10x2            ->
+         exclude w2 from e1        ->
+         w2 wants 1                -> excluded
+         w1 wants 1                -> lease 1: 10:0-1
+         w1 failed 1/10:0          -> noted
+         w1 wants 1                -> lease 2: 10:0",
+    );
+}
+
+/// Games of others, on which somebody does well, say nothing of those that failed.
+#[test]
+fn who_plays_none_of_its_games_is_no_measure() {
+    let mut story = failed_once(60);
+    let mut lease = 1;
+    let mut tell = |who: &str, game: u64, what: &str| {
+        lease += 1;
+        story += &format!("{who} wants 1 -> lease {lease}: 10:{game}\n");
+        story += &format!("{who} {} {lease}/10:{game} {}\n", &what[..6], &what[6..]);
+    };
+    for game in 0..2 {
+        tell("w2", game, "failed");
+        tell("w3", game, "played");
+    }
+    (2..30).for_each(|game| tell("w3", game, "played"));
+    // The second worker will have two faults of twelve games.
+    for game in 30..40 {
+        tell("w1", game, "failed");
+        tell("w2", game, "played-> counts");
+    }
+    // And now of sixteen: it is one that does well.
+    (40..44).for_each(|game| tell("w2", game, "played-> counts"));
+    tell("w1", 44, "failed");
+    tell("w2", 44, "played-> counts, quarantine w1 (11 of 11)");
+    check(&story);
+}
+
+/// What failed before somebody let it in is not held against it.
+#[test]
+fn whoever_is_let_in_begins_anew() {
+    let mut story = String::from(
+        "submit e1 10x40     ->
+         w2 beats            ->
+         w1 wants 10         -> lease 1: 10:0-19
+         w1 failed 1/10:0-19
+         ",
+    );
+    for game in 0..20 {
+        if game == 10 {
+            story += "w1 wants 1 -> quarantined\n readmit w1 ->\n";
+        }
+        let lease = game + 2;
+        let quarantine = if game == 9 { ", quarantine w1 (10 of 10)" } else { "" };
+        story += &format!(
+            "w2 wants 1          -> lease {lease}: 10:{game}
+             w2 played {lease}/10:{game} -> counts{quarantine}\n"
+        );
+    }
+    check(&(story + "w1 wants 1 -> lease 22: 10:20-29"));
+}

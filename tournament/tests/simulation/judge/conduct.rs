@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_tournament::scheduler::{Effect, Withheld};
-use spelrum_tournament::{GameId, WorkerId};
+use spelrum_tournament::{ExperimentId, GameId, WorkerId};
 
 use super::Judge;
 
@@ -14,6 +14,8 @@ pub(super) struct Conduct {
     /// Each game that it played or that was its fault, since its record was clean.
     games: BTreeMap<WorkerId, Vec<bool>>,
     quarantined: BTreeMap<WorkerId, u64>,
+    /// How many failed at it since it has played one.
+    in_a_row: BTreeMap<WorkerId, usize>,
     /// At whom a game without a result failed, and when it did last.
     failed: BTreeMap<GameId, (Vec<WorkerId>, u64)>,
 }
@@ -31,6 +33,10 @@ impl Conduct {
     pub(super) fn clean(&mut self, worker: WorkerId) {
         self.games.remove(&worker);
         self.quarantined.remove(&worker);
+        self.in_a_row.remove(&worker);
+        for (at, _) in self.failed.values_mut() {
+            at.retain(|it| *it != worker);
+        }
     }
 
     /// Forgets games of which nothing is wanted any more.
@@ -64,15 +70,29 @@ impl Judge {
         let (at, when) = self.conduct.failed.entry(game).or_default();
         at.push(worker);
         *when = now;
+        if self.conduct.heard.contains_key(&worker) {
+            *self.conduct.in_a_row.entry(worker).or_default() += 1;
+        }
+    }
+
+    /// Whether a worker gets nothing new of an experiment, since what failed at it is to be played first.
+    pub(super) fn waits_for_others(&self, worker: WorkerId, experiment: ExperimentId) -> bool {
+        self.conduct.in_a_row.get(&worker).is_some_and(|&failed| failed >= 20)
+            && self.conduct.failed.keys().any(|game| {
+                self.cells.get(&game.cell).is_some_and(|cell| cell.experiment == experiment)
+                    && self.is_left_to_others(*game, worker)
+            })
     }
 
     /// Whether a worker must not have a game now that has failed at it.
     pub(super) fn is_left_to_others(&self, game: GameId, worker: WorkerId) -> bool {
         let Some((at, when)) = self.conduct.failed.get(&game) else { return false };
+        let experiment = self.cells[&game.cell].experiment;
         let is_there = |(other, heard): (&WorkerId, &u64)| {
             self.now - heard < self.policy.lease_duration_ms
                 && !at.contains(other)
                 && !self.is_quarantined(*other)
+                && !self.is_excluded(*other, experiment)
         };
         at.contains(&worker)
             && self.now < when + 4 * self.policy.lease_duration_ms
@@ -91,17 +111,12 @@ impl Judge {
         for (it, is_fault) in noted {
             self.conduct.games.entry(it).or_default().push(is_fault);
         }
+        self.conduct.in_a_row.remove(&worker);
+        let last = self.conduct.last(worker);
+        let does_well = last.len() >= 10 && 8 * self.conduct.faults(worker) <= last.len();
         for it in at {
             let (faults, games) = (self.conduct.faults(it), self.conduct.last(it).len());
-            let does_well = |other: &WorkerId| {
-                let last = self.conduct.last(*other);
-                *other != it
-                    && !self.is_quarantined(*other)
-                    && last.len() >= 10
-                    && 8 * self.conduct.faults(*other) <= last.len()
-            };
-            let is_worse = self.conduct.heard.keys().any(does_well);
-            if faults >= 10 && is_worse && !self.is_quarantined(it) {
+            if faults >= 10 && does_well && !self.is_quarantined(it) {
                 self.conduct.quarantined.insert(it, self.now + 600_000);
                 let (faults, games) = (faults as u64, games as u64);
                 expected.push(Effect::Quarantined { worker: it, faults, games });

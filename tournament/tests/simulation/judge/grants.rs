@@ -123,7 +123,10 @@ impl Judge {
         }
         let first = *granted.first().unwrap();
         match self.manner(first) {
-            Manner::Shared => {}
+            Manner::Shared => {
+                let waits = self.waits_for_others(worker, experiment);
+                assert!(!waits, "games that failed at {worker} wait for others");
+            }
             Manner::Alone => {
                 assert_eq!(granted.len(), 1, "{first:?} was lost twice and is not alone");
                 return false;
@@ -194,6 +197,7 @@ impl Judge {
             .iter()
             .filter(move |(_, cell)| cell.experiment == experiment && cell.in_sweep)
             .filter(|(_, cell)| self.can_play(cell));
+        let waits = self.waits_for_others(self.asking, experiment);
         its.flat_map(|(&id, cell)| {
             let free = (0..)
                 .zip(&cell.places)
@@ -203,6 +207,7 @@ impl Judge {
         })
         .filter(|game| !self.is_left_to_others(*game, self.asking))
         .map(|game| (game, self.manner(game)))
+        .filter(move |(_, manner)| *manner != Manner::Shared || !waits)
     }
 
     fn manner(&self, game: GameId) -> Manner {
