@@ -150,10 +150,10 @@ pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
             "somebody has excluded this worker, since its results are not believed; to let it in again: \
              spelrum readmit {worker}"
         ),
-        Withheld::Quarantined { faults, games, left_ms } => format!(
-            "{faults} of its last {games} games failed here and were then played by other workers; it gets games \
-             again in {} s, or by: spelrum readmit {worker}",
-            left_ms.div_ceil(1_000)
+        // The same for as long as it goes on: a worker writes it whenever it is another.
+        Withheld::Quarantined { .. } => format!(
+            "half of its last games or more failed here and were then played by other workers; it gets games again \
+             within ten minutes, or by: spelrum readmit {worker}"
         ),
     }
 }
@@ -164,6 +164,16 @@ mod tests {
     use spelrum_tournament::CellId;
 
     use super::*;
+
+    /// A worker writes it when it is another.
+    #[test]
+    fn a_quarantine_is_told_once() {
+        let told = |faults, left_ms| {
+            withheld_text(Withheld::Quarantined { faults, games: 20, left_ms }, WorkerId(7))
+        };
+        assert_eq!(told(10, 600_000), told(12, 1));
+        assert!(told(10, 1).ends_with("within ten minutes, or by: spelrum readmit 7"));
+    }
 
     fn game(number: u64) -> GameId {
         GameId { cell: CellId(1), number }

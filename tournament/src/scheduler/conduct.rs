@@ -42,8 +42,8 @@ const FAULTS_TO_COMPARE: usize = 8;
 /// For how long nobody gets a game at whom it failed, in lives of a lease.
 const LEFT_TO_OTHERS: u64 = 4;
 
-/// For how long a worker is quarantined, in milliseconds.
-pub const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
+/// For how long a worker is quarantined.
+const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
 
 /// Workers that are remembered (invariant 9).
 const WORKERS_MAX: usize = 10_000;
