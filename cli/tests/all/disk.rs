@@ -85,10 +85,14 @@ impl Drop for SmallDisk {
 
 /// What it answers whoever asks for its health.
 pub(crate) fn healthz(coordinator: &Service) -> String {
+    get(coordinator, "/healthz")
+}
+
+/// What it answers who asks for a path.
+pub(crate) fn get(coordinator: &Service, path: &str) -> String {
     let mut stream = TcpStream::connect(coordinator.address()).unwrap();
-    stream
-        .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        .unwrap();
+    let call = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(call.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer

@@ -43,6 +43,7 @@ mod outside_results;
 mod pages;
 mod play;
 mod playing_process;
+mod quarantine;
 mod readme;
 mod replay;
 mod report;
