@@ -99,6 +99,13 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 "`spelrum status` shows those that work, `spelrum verify` whose games differ";
             return Err(Refusal::new(Reason::UnknownWorker, problem, remedy).into());
         }
+        if excludable.more {
+            let most = excludable.workers.len();
+            let problem = format!("more than {most} workers are called {which:?}");
+            let remedy =
+                "name them by their ids: SELECT worker_id, host, last_hello_unix_us FROM workers";
+            return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
+        }
         let mut readmitted = Vec::new();
         match what {
             Excluding::Nothing => {}

@@ -185,8 +185,10 @@ pub(crate) struct Excluded {
 
 impl From<Excluded> for v1::ExcludeResponse {
     fn from(excluded: Excluded) -> Self {
-        let Excluded { excludable: Excludable { workers, games, kept, goes_on }, readmitted } =
-            excluded;
+        let Excluded {
+            excludable: Excludable { workers, more: _, games, kept, goes_on },
+            readmitted,
+        } = excluded;
         let worker = |it: NamedWorker| v1::NamedWorker {
             worker_id: it.worker.0,
             name: it.name,

@@ -32,7 +32,7 @@ const GAMES_AHEAD: i64 = 500;
 const NUMBERS_AT_ONCE: i64 = 64;
 
 /// Workers that may be meant by one name: all starts of a machine.
-const WORKERS_MAX: i64 = 1_000;
+const WORKERS_MAX: u32 = 1_000;
 
 /// Experiments of which it is said that they keep their results.
 const KEPT_MAX: i64 = 100;
@@ -42,11 +42,13 @@ const KEPT_MAX: i64 = 100;
 pub struct Excludable {
     /// Who is meant, in the order of their ids.
     pub workers: Vec<NamedWorker>,
+    /// Whether more workers have the name, which then do not come with them.
+    pub more: bool,
     /// How many results that count they have in the experiments that are meant, without those that are kept.
     pub games: u64,
     /// Experiments that keep what they have of these workers, oldest first, of very many the first.
     pub kept: Vec<KeptResults>,
-    /// Whether results of these workers are being taken out.
+    /// Whether results of these workers, or of others of their names on their hosts, are being taken out.
     pub goes_on: bool,
 }
 
@@ -116,18 +118,22 @@ impl Transaction<'_> {
         from: Option<ExperimentId>,
     ) -> Result<Excludable, StoreError> {
         let id: Option<i64> = which.parse().ok();
-        let found = sqlx::query!(
+        let limit = WORKERS_MAX + 1;
+        let mut found = sqlx::query!(
             r#"SELECT worker_id AS "worker_id!: i64", name AS "name!: String", host AS "host!: String"
             FROM workers WHERE worker_id = ?1
             UNION ALL
-            SELECT worker_id, name, host FROM workers WHERE ?1 IS NULL AND name = ?2
+            SELECT worker_id, name, host FROM workers
+            WHERE name = ?2 AND NOT EXISTS (SELECT 1 FROM workers WHERE worker_id = ?1)
             ORDER BY 1 LIMIT ?3"#,
             id,
             which,
-            WORKERS_MAX
+            limit
         )
         .fetch_all(self.connection())
         .await?;
+        let more = found.len() > WORKERS_MAX as usize;
+        found.truncate(WORKERS_MAX as usize);
         let workers: Vec<i64> = found.iter().map(|row| row.worker_id).collect();
         let list = rows(&workers)?;
         let from = from.map(|experiment| experiment.0);
@@ -149,8 +155,10 @@ impl Transaction<'_> {
         .await?;
         let goes_on = sqlx::query_scalar!(
             r#"SELECT EXISTS (
-                SELECT 1 FROM exclusions WHERE done_unix_us IS NULL
-                    AND worker_id IN (SELECT value FROM json_each(?))) AS "any!: bool""#,
+                SELECT 1 FROM exclusions AS x JOIN workers AS own ON own.worker_id = x.worker_id
+                WHERE x.done_unix_us IS NULL AND EXISTS (
+                    SELECT 1 FROM json_each(?) AS j JOIN workers AS w ON w.worker_id = j.value
+                    WHERE w.name = own.name AND w.host = own.host)) AS "any!: bool""#,
             list
         )
         .fetch_one(self.connection())
@@ -167,7 +175,7 @@ impl Transaction<'_> {
             name: row.name,
             host: row.host,
         });
-        Ok(Excludable { workers: workers.collect(), games, kept, goes_on })
+        Ok(Excludable { workers: workers.collect(), more, games, kept, goes_on })
     }
 
     /// Decides that a worker's results are taken out, of an experiment or of all, and that none count any more.

@@ -150,6 +150,49 @@ async fn an_exclusion_goes_on_after_every_restart() {
     assert_eq!(served.reaches("long", "finished").await.games_settled, 4_000);
 }
 
+/// What it still has taken out would be what it plays from now on; whoever of the machine is named.
+#[tokio::test]
+async fn nobody_is_let_in_while_results_of_the_machine_are_taken_out() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("long", 4_000)).await;
+    let mut bad = named(&served, "bad", FIRST).await;
+    bad.work_until_done().await;
+    exclude(&served, "1", "", ExcludeWhat::Out).await.unwrap();
+    let _again = named(&served, "bad", THIRD).await;
+    let mut refused = 0;
+    for worker in ["2", "1"] {
+        if exclude(&served, worker, "", ExcludeWhat::Preview).await.unwrap().goes_on {
+            let early = exclude(&served, worker, "", ExcludeWhat::In).await;
+            // It may have ended between the two.
+            if let Err(early) = early {
+                assert_eq!(reason(Err::<(), _>(early)), Reason::WrongState);
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0, "it was too fast to be looked at");
+    taken_out(&served, "2").await;
+    let readmitted = exclude(&served, "2", "", ExcludeWhat::In).await.unwrap();
+    assert_eq!(readmitted.readmitted_worker_ids, [1, 2]);
+}
+
+/// A host may be called by a number, as containers are; an id is one first.
+#[tokio::test]
+async fn a_name_may_be_a_number() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let _first = named(&served, "2", FIRST).await;
+    let _second = named(&served, "100", SECOND).await;
+    let meant = async |which: &str| {
+        let preview = exclude(&served, which, "", ExcludeWhat::Preview).await.unwrap();
+        preview.workers.iter().map(|it| it.worker_id).collect::<Vec<_>>()
+    };
+    assert_eq!(meant("2").await, [2]);
+    assert_eq!(meant("100").await, [2]);
+    assert_eq!(meant("1").await, [1]);
+}
+
 #[tokio::test]
 async fn what_cannot_be_excluded_is_refused_with_a_reason() {
     let site = Site::new();

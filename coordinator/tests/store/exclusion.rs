@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::{Just, any, prop_assert_eq};
 use proptest::test_runner::TestCaseError;
-use spelrum_coordinator::store::{Removing, TakenOut};
+use spelrum_coordinator::store::{Removing, TakenOut, WorkerIntroduction};
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{CellId, GameId, Plan, PlayedGame, Record, WorkerId};
@@ -267,4 +267,23 @@ async fn what_a_course_was_told_stays() {
     assert_eq!(exclude(&mut store, bad, None, 100).await, []);
     assert_eq!(store.integer("SELECT count(*) FROM games WHERE counted = 1").await, 1);
     store.assert_recount().await;
+}
+
+/// Not the oldest alone, without a word.
+#[tokio::test]
+async fn more_workers_than_can_be_named_are_not_meant() {
+    let mut store = Store::new().await;
+    let mut transaction = store.writer.begin().await.unwrap();
+    let mut last = WorkerId(0);
+    for number in 0..=1_000 {
+        let uuid = format!("start {number}");
+        let machine = WorkerIntroduction { name: "machine".to_owned(), ..introduction(&uuid) };
+        last = transaction.introduce(&machine).await.unwrap();
+        if number >= 999 {
+            let found = transaction.excludable("machine", None).await.unwrap();
+            assert_eq!((found.workers.len(), found.more), (1_000, number == 1_000));
+        }
+    }
+    let found = transaction.excludable(&last.to_string(), None).await.unwrap();
+    assert!(!found.more && found.workers[0].worker == last, "{found:?}");
 }
