@@ -72,7 +72,8 @@ impl Transaction<'_> {
         Ok(looked_at.last().map(|row| LeaseId(row.lease_id)))
     }
     /// Looks at some workers after this one, and forgets those that said Hello last before this time by the
-    /// clock on the wall, are not among the `known`, and that nothing else refers to: no lease and no result.
+    /// clock on the wall, are not among the `known`, and that nothing else refers to: no lease, no result, and no
+    /// exclusion but such as an earlier start of them has, or are over.
     /// If one says Hello again, it is a new worker: no id comes twice.
     ///
     /// Returns the last worker that was looked at, or `None` if none was left to look at.
@@ -93,7 +94,16 @@ impl Transaction<'_> {
                 AND NOT EXISTS (SELECT 1 FROM worker_results AS r WHERE r.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM uncounted_games AS u WHERE u.worker_id = w.worker_id)
                 AND NOT EXISTS (SELECT 1 FROM refused_results AS f WHERE f.worker_id = w.worker_id)
-                AND NOT EXISTS (SELECT 1 FROM exclusions AS x WHERE x.worker_id = w.worker_id)
+                -- From what an earlier start of it is excluded too, the next one is all the same.
+                AND NOT EXISTS (
+                    SELECT 1 FROM exclusions AS x WHERE x.worker_id = w.worker_id
+                        AND (x.done_unix_us IS NULL OR x.readmitted_unix_us IS NULL AND NOT EXISTS (
+                            SELECT 1 FROM workers AS first
+                            JOIN exclusions AS y ON y.worker_id = first.worker_id
+                            WHERE first.name = w.name AND first.host = w.host
+                                AND first.worker_id < w.worker_id
+                                AND y.experiment_id IS x.experiment_id
+                                AND y.readmitted_unix_us IS NULL)))
                 AND NOT EXISTS (SELECT 1 FROM networks AS n WHERE n.worker_id = w.worker_id)
                 AS "has_no_trace!: bool"
             FROM workers AS w WHERE w.worker_id > ?1 ORDER BY w.worker_id LIMIT ?3"#,
@@ -109,6 +119,12 @@ impl Transaction<'_> {
         let gone: Vec<i64> = gone.map(|row| row.worker_id).collect();
         if !gone.is_empty() {
             let gone = rows(&gone)?;
+            sqlx::query!(
+                "DELETE FROM exclusions WHERE worker_id IN (SELECT value FROM json_each(?))",
+                gone
+            )
+            .execute(self.connection())
+            .await?;
             sqlx::query!(
                 "DELETE FROM workers WHERE worker_id IN (SELECT value FROM json_each(?))",
                 gone

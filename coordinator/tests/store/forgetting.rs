@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use spelrum_coordinator::store::contract::{Store, WriteTransaction};
 use spelrum_coordinator::store::in_memory::InMemory;
-use spelrum_coordinator::store::{GameFacts, Refused, Writer};
+use spelrum_coordinator::store::{GameFacts, Refused, WorkerIntroduction, Writer};
 use spelrum_tournament::scheduler::{CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -250,6 +250,54 @@ async fn workers_that_left_no_trace_are_forgotten() {
     let damage = sqlite.readers().damage().await.unwrap();
     assert!(damage.is_empty(), "{damage:?}");
     workers_without_a_trace_go(&mut InMemory::new()).await;
+}
+
+/// However often an excluded machine starts anew, one of its workers is remembered.
+async fn later_starts_of_an_excluded_worker_go<S: Store>(store: &mut S) {
+    async fn start<S: Store>(store: &mut S, uuid: &str) -> (WorkerId, usize) {
+        let machine = WorkerIntroduction { name: "machine".to_owned(), ..introduction(uuid) };
+        commit(store, async |transaction| {
+            let worker = transaction.introduce(&machine).await.unwrap();
+            (worker, transaction.inherit_exclusions(worker).await.unwrap().len())
+        })
+        .await
+    }
+    let (first, _) = start(store, "first").await;
+    commit(store, async |transaction| {
+        transaction.begin_exclusion(first, None, None).await.unwrap();
+    })
+    .await;
+    let mut workers = vec![("first", first)];
+    for uuid in ["second", "third"] {
+        let (worker, inherited) = start(store, uuid).await;
+        assert_eq!(inherited, 1, "{uuid}");
+        workers.push((uuid, worker));
+    }
+    forget_workers(store, 0, i64::MAX, &[workers[1].1]).await;
+    assert_eq!(there(store, &workers).await, ["first", "second"]);
+    while commit(store, async |transaction| transaction.exclude_some().await.unwrap())
+        .await
+        .is_some()
+    {}
+    forget_workers(store, 0, i64::MAX, &[]).await;
+    assert_eq!(there(store, &workers).await, ["first"]);
+    let (fourth, inherited) = start(store, "fourth").await;
+    assert_eq!(inherited, 1, "it is remembered by the first");
+    let readmitted =
+        commit(store, async |transaction| transaction.readmit(&[fourth]).await.unwrap());
+    assert_eq!(readmitted.await, [first, fourth]);
+    forget_workers(store, 0, i64::MAX, &[]).await;
+    assert_eq!(there(store, &[("first", first), ("fourth", fourth)]).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn later_starts_of_an_excluded_worker_are_forgotten() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sqlite = Writer::open(&directory.path().join("results.db")).await.unwrap();
+    later_starts_of_an_excluded_worker_go(&mut sqlite).await;
+    let damage = sqlite.readers().damage().await.unwrap();
+    assert!(damage.is_empty(), "{damage:?}");
+    later_starts_of_an_excluded_worker_go(&mut InMemory::new()).await;
 }
 
 /// Forgetting a worker looks nowhere through all games, or through anything that grows with them.

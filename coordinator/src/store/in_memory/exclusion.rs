@@ -34,6 +34,7 @@ impl Exclusion {
 impl State {
     pub(super) fn excludable(&self, which: &str, from: Option<ExperimentId>) -> Excludable {
         let id: Option<i64> = which.parse().ok();
+        let id = id.filter(|id| self.workers.values().any(|it| it.id.0 == *id));
         let mut workers: Vec<NamedWorker> = self
             .workers
             .values()
@@ -56,8 +57,15 @@ impl State {
                 *played.entry(cell.experiment).or_default() += u64::from(counts);
             }
         }
+        let is_of_their_place = |worker: WorkerId| {
+            let own = self.workers.values().find(|it| it.id == worker);
+            own.is_some_and(|own| {
+                let own = &own.introduction;
+                workers.iter().any(|it| it.name == own.name && it.host == own.host)
+            })
+        };
         let mut excludable = Excludable {
-            goes_on: self.exclusions.iter().any(|it| !it.is_done && is_meant(it.worker)),
+            goes_on: self.exclusions.iter().any(|it| !it.is_done && is_of_their_place(it.worker)),
             ..Excludable::default()
         };
         for (experiment, games) in played {
@@ -157,6 +165,24 @@ impl State {
         self.excluded()
             .iter()
             .any(|&(excluded, from)| excluded == worker && (from.is_none() || from == experiment))
+    }
+
+    /// Whether a worker has an exclusion that goes on, or that no earlier start of it has.
+    pub(super) fn is_excluded_first(&self, worker: WorkerId) -> bool {
+        let place = |worker: WorkerId| {
+            let it = self.workers.values().find(|it| it.id == worker)?;
+            Some((&it.introduction.name, &it.introduction.host))
+        };
+        let is_first = |own: &Exclusion| {
+            !self.exclusions.iter().any(|it| {
+                it.worker < worker
+                    && place(it.worker) == place(worker)
+                    && it.from == own.from
+                    && !it.is_readmitted
+            })
+        };
+        let mut own = self.exclusions.iter().filter(|it| it.worker == worker);
+        own.any(|it| !it.is_done || !it.is_readmitted && is_first(it))
     }
 
     /// Takes out all results of an exclusion.

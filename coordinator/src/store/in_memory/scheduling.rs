@@ -275,9 +275,10 @@ impl State {
                 || self.games.values().any(has_game)
                 || self.uncounted.iter().any(|it| it.worker == id)
                 || self.refused.iter().any(|it| it.worker == id)
-                || self.exclusions.iter().any(|it| it.worker() == id)
+                || self.is_excluded_first(id)
                 || self.has_trained(id);
             if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
+                self.exclusions.retain(|it| it.worker() != id);
                 self.workers.retain(|_, it| it.id != id);
             }
         }
