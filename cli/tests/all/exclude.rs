@@ -50,6 +50,39 @@ fn a_file_is_played_again_without_the_worker() {
     sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
 }
 
+/// What a file brings of an excluded worker does not count either.
+#[test]
+fn results_do_not_come_back_by_a_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 20));
+    sandbox.run(&["run", "sweep.toml", "--db", "e.db"]).expect_exit(0);
+    sandbox.run(&["export", "sweep", "--db", "e.db", "--output", "whole.db"]).expect_exit(0);
+    sandbox.run(&["prune", "sweep", "--db", "e.db", "--yes"]).expect_exit(0);
+    sandbox.run(&["export", "sweep", "--db", "e.db", "--output", "bare.db"]).expect_exit(0);
+    sandbox.run(&["exclude", "1", "--db", "e.db", "--yes"]).expect_exit(0);
+    for (file, later_us) in [("whole.db", 1), ("bare.db", 2)] {
+        let import = || {
+            let ran = sandbox.run(&["import", file, "--db", "e.db", "--json"]);
+            let came: Value = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
+            let came = &came["experiments"][0];
+            ["games", "known", "uncounted"].map(|it| came[it].as_u64().unwrap())
+        };
+        assert_eq!(import(), [0, 40, 0], "{file}: they are kept already");
+        let other = "UPDATE games SET started_unix_us = started_unix_us + ?";
+        let connection = rusqlite::Connection::open(sandbox.path(file)).unwrap();
+        connection.execute(other, [later_us]).unwrap();
+        drop(connection);
+        assert_eq!(import(), [0, 0, 40], "{file}: others of the same worker");
+        assert_eq!(sandbox.sql("e.db", "SELECT count(*) FROM games"), "0", "{file}");
+    }
+    let uncounted = "SELECT reason || ' ' || count(*) FROM uncounted_games GROUP BY reason";
+    assert_eq!(sandbox.sql("e.db", uncounted), "excluded 120");
+    sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
+    sandbox.run(&["readmit", "1", "--db", "e.db"]).expect_exit(0);
+    sandbox.run(&["run", "sweep.toml", "--db", "e.db"]).expect_exit(0);
+    sandbox.run(&["check", "--db", "e.db"]).expect_exit(0);
+}
+
 /// The worker says why it gets nothing, and so does the status.
 #[test]
 fn a_worker_is_told_why_it_gets_no_games() {

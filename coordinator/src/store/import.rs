@@ -76,9 +76,11 @@ impl Imported {
         *is_new || *is_changed || games + failed + repeats + conflicts + uncounted > 0
     }
 
-    fn count(&mut self, found: Option<Repeated>) {
+    /// A result that is kept beside the settled one, if it was not before.
+    fn count(&mut self, found: Option<Repeated>, is_excluded: bool) {
         match found {
             None => self.known += 1,
+            Some(_) if is_excluded => self.uncounted += 1,
             Some(Repeated::Repeat) => self.repeats += 1,
             Some(Repeated::Conflict) => self.conflicts += 1,
         }

@@ -18,6 +18,7 @@ impl Transaction<'_> {
         &mut self,
         worker: WorkerId,
         game: &BareGame,
+        reason: Option<&'static str>,
     ) -> Result<Option<Repeated>, StoreError> {
         let GameId { cell: CellId(cell), number } = game.game;
         let (number, hash) = (integer(number), integer(game.result.moves_hash));
@@ -25,7 +26,7 @@ impl Transaction<'_> {
             return Ok(None);
         }
         let found = compare_bare(self.settled_of(cell, number).await?.as_ref(), &game.result);
-        let reason = reason_of(found);
+        let reason = reason.unwrap_or_else(|| reason_of(found));
         let Some((movers, opening)) = self.place_of_bare(cell, game).await? else {
             return Ok(None);
         };

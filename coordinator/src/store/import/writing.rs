@@ -1,7 +1,7 @@
 //! Writing what is imported. A cell's games come in one transaction, through the code that stores workers'
 //! results; for those without moves see `bare`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::repeat::{Repeated, compare};
@@ -16,6 +16,7 @@ use super::super::readings::settled;
 use super::super::scheduling::unsigned;
 use super::super::stop_rules;
 use super::super::transaction::{Transaction, rows};
+use super::super::uncounted::Reason;
 use super::Imported;
 use super::bare::reason_of;
 use super::played::{Read, ReadGame};
@@ -309,9 +310,19 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let there = self.settled_in(cell, &games).await?;
         let worker = |id: i64| workers.get(&id).cloned().unwrap_or((WorkerId(0), String::new()));
+        let players: BTreeSet<WorkerId> =
+            games.iter().filter_map(|game| game.what.worker()).map(|id| worker(id).0).collect();
+        let mut excluded = BTreeSet::new();
+        for by in players {
+            if self.is_excluded(by, cell.0).await? {
+                excluded.insert(by);
+            }
+        }
         let (mut whole, mut bare, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         for ReadGame { what, reason, received_unix_us } in games {
             let known = there.get(&integer(what.number()));
+            let is_excluded = what.worker().is_some_and(|id| excluded.contains(&worker(id).0));
+            let beside = is_excluded.then_some(Reason::Excluded.name());
             match (what, known, reason) {
                 (Read::Whole(by, game), _, Some(reason)) => {
                     let (by, _) = worker(by);
@@ -320,6 +331,15 @@ impl Transaction<'_> {
                     imported.uncounted += u64::from(is_new.is_some());
                 }
                 (Read::Bare(_) | Read::Failed(..), _, Some(_)) => {}
+                (Read::Whole(by, game), None, None) if is_excluded => {
+                    let found = self.keep_once(worker(by).0, game, beside, None).await?;
+                    imported.count(found, is_excluded);
+                }
+                (Read::Bare(game), None, None) if is_excluded => {
+                    let by = worker(game.worker).0;
+                    let found = self.keep_bare_once(by, &game, beside).await?;
+                    imported.count(found, is_excluded);
+                }
                 (Read::Whole(by, game), None, None) => whole.push((worker(by).0, game)),
                 (Read::Bare(game), None, None) => bare.push(game),
                 (Read::Failed(game, message), None, None) => failed.push((game, message)),
@@ -329,7 +349,8 @@ impl Transaction<'_> {
                     if known.is(&uuid, game.started_unix_us, game.moves_hash) {
                         imported.known += 1;
                     } else {
-                        imported.count(self.keep_once(by, game, None, None).await?);
+                        let found = self.keep_once(by, game, beside, None).await?;
+                        imported.count(found, is_excluded);
                     }
                 }
                 (Read::Bare(game), Some(known), None) => {
@@ -337,7 +358,8 @@ impl Transaction<'_> {
                     if known.is(&uuid, game.started_unix_us, game.result.moves_hash) {
                         imported.known += 1;
                     } else {
-                        imported.count(self.keep_bare_once(by, &game).await?);
+                        let found = self.keep_bare_once(by, &game, beside).await?;
+                        imported.count(found, is_excluded);
                     }
                 }
             }
