@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
 use serde::de::{MapAccess, Visitor};
@@ -218,7 +218,9 @@ impl TokenBook {
     }
 
     /// Reads a file, changes what is in it, and writes it: whole or not at all, and one after the other if
-    /// several do. A file that is not there is begun, which only its owner may read.
+    /// several do. A file that is not there is begun, which only its owner may read; one that is there stays
+    /// where it is, also if the path leads there by a link, and for those who may read it: a coordinator that
+    /// could not would go on with what it read before.
     ///
     /// # Errors
     /// If the file cannot be read or written, and those of the change.
@@ -226,6 +228,7 @@ impl TokenBook {
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, BookError>,
     ) -> Result<T, BookError> {
+        let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let beside = |ending: &str| {
             let mut name = path.as_os_str().to_owned();
             name.push(ending);
@@ -247,9 +250,20 @@ impl TokenBook {
         let partial = beside(".partial");
         let mut file = open(&partial)?;
         file.set_len(0)?;
+        if let Ok(before) = path.metadata() {
+            let (user, group) = (before.uid(), before.gid());
+            // Who may write here may not give files away, and need not.
+            if fchown(&file, Some(user), Some(group)).is_err() {
+                fchown(&file, None, Some(group))?;
+            }
+            file.set_permissions(before.permissions())?;
+        }
         file.write_all(book.to_text().as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&partial, path)?;
+        // What was revoked is not to come back with the power.
+        let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+        File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(changed)
     }
 
@@ -367,6 +381,9 @@ pub(super) fn check_name(name: &str) -> Result<(), BookError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+
     use super::*;
 
     fn roles(roles: &[Role]) -> Roles {
@@ -397,6 +414,33 @@ mod tests {
         book.remove("lab-1").unwrap();
         assert_eq!(book.find(work.as_bytes()), None);
         assert!(matches!(book.remove("lab-1"), Err(BookError::Unknown(_))));
+    }
+
+    #[test]
+    fn a_file_stays_where_it_is_and_for_those_who_may_read_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tokens.toml");
+        let add = |path: &Path, name: &str| {
+            TokenBook::change(path, |book| book.add(name, roles(&[Role::Work]), "", [3; 32]))
+        };
+        let mode = || path.metadata().unwrap().permissions().mode() & 0o777;
+        add(&path, "a").unwrap();
+        assert_eq!(mode(), 0o600);
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+        // Only root may, and then it is the coordinator's user that must go on reading it.
+        let is_given_away = chown(&path, Some(4_711), Some(4_712)).is_ok();
+        let link = directory.path().join("link.toml");
+        std::os::unix::fs::symlink("tokens.toml", &link).unwrap();
+        add(&link, "b").unwrap();
+        TokenBook::change(&link, |book| book.remove("a")).unwrap();
+        assert!(link.is_symlink());
+        let read = TokenBook::read(&path).unwrap();
+        assert_eq!(read.entries().map(|(name, _)| name).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(mode(), 0o640);
+        if is_given_away {
+            let metadata = path.metadata().unwrap();
+            assert_eq!((metadata.uid(), metadata.gid()), (4_711, 4_712));
+        }
     }
 
     #[test]
