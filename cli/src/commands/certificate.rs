@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
 
 use crate::certificates::{Authority, CertificateError, Certified, HostName, days};
@@ -141,7 +143,8 @@ impl Create {
         files.refuse_if_there(&[COORDINATOR, COORDINATOR_KEY])?;
         let now = SystemTime::now();
         let is_there = files.path(CA).exists() || files.path(CA_KEY).exists();
-        let authority = match is_there {
+        // Nobody would trust a certificate of a new one.
+        let authority = match is_there || files.renew {
             true => files.authority(now)?,
             false => {
                 let (authority, made) = Authority::new(rand::random(), now)
@@ -179,7 +182,7 @@ impl Create {
             HostName::Name(_) | HostName::Address(_) => called.to_string(),
         };
         let (certificate, key, ca) = (word(COORDINATOR), word(COORDINATOR_KEY), word(CA));
-        if files.renew && is_there {
+        if files.renew {
             say("Start the coordinator again with it; nobody else has to do anything.");
             return Ok(Exit::Success);
         }
@@ -330,23 +333,17 @@ impl Files {
         let path = self.path(name);
         let write = || -> io::Result<()> {
             let mode = if secret == Secret::Yes { 0o600 } else { 0o644 };
-            let new =
-                |path: &Path| OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
-            if !self.renew {
-                let mut file = new(&path)?;
-                file.write_all(text.as_bytes())?;
-                return file.sync_all();
-            }
             let partial = self.path(&format!("{name}.partial"));
             if let Err(error) = std::fs::remove_file(&partial)
                 && error.kind() != ErrorKind::NotFound
             {
                 return Err(error);
             }
-            let mut file = new(&partial)?;
+            let new = OpenOptions::new().write(true).create_new(true).mode(mode).open(&partial);
+            let mut file = new?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
-            std::fs::rename(&partial, &path)
+            if self.renew { std::fs::rename(&partial, &path) } else { publish(&partial, &path) }
         };
         write().map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
@@ -357,6 +354,23 @@ impl Files {
                 .help("name a directory that you may write to: --directory DIR")
         })
     }
+}
+
+/// Gives a whole file its name, unless another one has it.
+fn publish(partial: &Path, path: &Path) -> io::Result<()> {
+    let published = match renameat_with(CWD, partial, CWD, path, RenameFlags::NOREPLACE) {
+        // Not every file system can.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match path.try_exists()? {
+            true => Err(ErrorKind::AlreadyExists.into()),
+            false => std::fs::rename(partial, path),
+        },
+        renamed => renamed.map_err(io::Error::from),
+    };
+    if published.is_err() {
+        // What went wrong before says more.
+        let _stays = std::fs::remove_file(partial);
+    }
+    published
 }
 
 fn there_already(path: &Path) -> CliError {

@@ -205,6 +205,33 @@ fn nothing_is_written_over_and_keys_are_for_their_owner() {
     assert_eq!((mode(&sandbox, "coordinator.key"), mode(&sandbox, "ada.pem")), (0o600, 0o600));
 }
 
+/// What nobody would trust is not made.
+#[test]
+fn without_its_ca_nothing_is_renewed() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["certificate", "create", "results.example.org", "--renew"]);
+    ran.expect_exit(3);
+    assert!(ran.failure().contains("ca.pem and ca.key belong together"), "{}", ran.failure());
+    for file in ["ca.pem", "ca.key", "coordinator.pem", "coordinator.key"] {
+        assert!(!sandbox.path(file).exists(), "{file}");
+    }
+}
+
+/// What was cut off before the file was whole is in nobody's way.
+#[test]
+fn what_was_left_behind_by_a_kill_is_written_over() {
+    let sandbox = Sandbox::new();
+    for file in ["ca.key", "ca.pem", "coordinator.key"] {
+        sandbox.write(&format!("{file}.partial"), "-----BEGIN");
+    }
+    sandbox.run(&["certificate", "create", "results.example.org"]).expect_exit(0);
+    assert_eq!(mode(&sandbox, "ca.key"), 0o600);
+    let left = std::fs::read_dir(sandbox.path("")).unwrap();
+    let left =
+        left.filter(|it| it.as_ref().unwrap().path().extension().is_some_and(|it| it == "partial"));
+    assert_eq!(left.count(), 0);
+}
+
 /// What is wrong with a CA is found before it makes anything.
 #[test]
 fn a_ca_that_is_not_whole_makes_nothing() {
