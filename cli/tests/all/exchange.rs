@@ -125,12 +125,17 @@ fn games_that_are_missing_are_added_and_no_others() {
 
 #[test]
 fn what_is_not_finished_is_paused_and_can_go_on() {
+    // However fast the worker is, and slow the rest: half of the games need more memory than it offers.
+    let table = "table = true\ntable_mib = \"$table_mib\"\n";
+    let sweep = tic_tac_toe("small", 400) + table;
+    let sweep = sweep.replace("depth = [1, 2]\n", "table_mib = [1, 8]\n");
+    let sweep = sweep.replace("depth = \"$depth\"\n", "depth = 1\n");
     let sandbox = Sandbox::new();
-    sandbox.write("sweep.toml", &tic_tac_toe("small", 400));
+    sandbox.write("sweep.toml", &sweep);
     let coordinator = sandbox.coordinator_with("x.db", "127.0.0.1:0", "200ms");
     let url = coordinator.url.clone();
     sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
-    let mut worker = sandbox.worker(&url, "1", &[]);
+    let mut worker = sandbox.worker(&url, "1", &["--memory", "6MiB"]);
     crate::sandbox::wait_until("some games are settled", || {
         sandbox.sql("x.db", "SELECT count(*) FROM games").parse::<u32>().unwrap() >= 20
     });
