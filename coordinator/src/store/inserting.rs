@@ -1,26 +1,44 @@
 //! What every game brings is inserted as values, many rows by one statement: as JSON, which takes any number of
 //! rows, a row takes four times as long.
 
-use sqlx::query::Query;
 use sqlx::sqlite::SqliteArguments;
-use sqlx::{Sqlite, SqliteConnection};
+use sqlx::{Arguments as _, Encode, Sqlite, SqliteConnection, Type};
 
 use super::error::StoreError;
 
-/// A statement whose values are not all there yet.
-pub(super) type Insert<'q> = Query<'q, Sqlite, SqliteArguments>;
-
 /// A row of one table.
-pub(super) trait Row<'r> {
+pub(super) trait Row {
     /// How such rows are inserted.
     fn statements() -> &'static Statements;
 
     /// Adds the values of its columns, in their order.
-    fn bind(&self, insert: Insert<'r>) -> Insert<'r>;
+    fn add_to(&self, values: &mut Values);
+}
+
+/// The values of rows.
+#[derive(Default)]
+pub(super) struct Values {
+    arguments: SqliteArguments,
+    error: Option<sqlx::error::BoxDynError>,
+}
+
+impl Values {
+    /// Adds the next one.
+    pub(super) fn add<'v>(&mut self, value: impl Encode<'v, Sqlite> + Type<Sqlite>) -> &mut Self {
+        if let Err(error) = self.arguments.add(value) {
+            self.error.get_or_insert(error);
+        }
+        self
+    }
 }
 
 /// The statements for one table: each takes a fixed number of rows.
-pub(super) struct Statements(Vec<(usize, String)>);
+pub(super) struct Statements {
+    /// Values of a row.
+    columns: usize,
+    /// Each with its rows.
+    by_rows: Vec<(usize, String)>,
+}
 
 impl Statements {
     /// How many rows a statement takes: as many as there are of the first, then of the next.
@@ -30,31 +48,40 @@ impl Statements {
     const VALUES_MAX: usize = 32_766;
 
     /// Those that insert into these columns of a table, which have commas between them.
-    pub(super) fn new(table: &str, columns: &str) -> Self {
-        let values = columns.split(',').count();
-        let row = format!("({})", vec!["?"; values].join(", "));
-        let fits = |rows: &usize| rows * values <= Self::VALUES_MAX;
+    pub(super) fn new(table: &str, names: &str) -> Self {
+        let columns = names.split(',').count();
+        let row = format!("({})", vec!["?"; columns].join(", "));
+        let fits = |rows: &usize| rows * columns <= Self::VALUES_MAX;
         let of_rows = |rows: usize| {
             let values = vec![&*row; rows].join(", ");
-            (rows, format!("INSERT INTO {table} ({columns}) VALUES {values}"))
+            (rows, format!("INSERT INTO {table} ({names}) VALUES {values}"))
         };
-        Self(Self::ROWS.into_iter().filter(fits).map(of_rows).collect())
+        Self { columns, by_rows: Self::ROWS.into_iter().filter(fits).map(of_rows).collect() }
     }
 }
 
 /// Inserts rows in their order.
-pub(super) async fn insert<'r, R: Row<'r>>(
+pub(super) async fn insert<R: Row>(
     connection: &mut SqliteConnection,
     rows: &[R],
 ) -> Result<(), StoreError> {
+    let Statements { columns, by_rows } = R::statements();
     let mut rest = rows;
-    for (at_once, statement) in &R::statements().0 {
+    for (at_once, statement) in by_rows {
         let chunks = rest.chunks_exact(*at_once);
         rest = chunks.remainder();
         for chunk in chunks {
-            let insert = sqlx::query(statement.as_str());
-            let insert = chunk.iter().fold(insert, |insert, row| row.bind(insert));
-            insert.execute(&mut *connection).await?;
+            let mut values = Values::default();
+            values.arguments.reserve(at_once * columns, 0);
+            for row in chunk {
+                row.add_to(&mut values);
+            }
+            if let Some(error) = values.error {
+                return Err(sqlx::Error::Encode(error).into());
+            }
+            sqlx::query_with(statement.as_str(), values.arguments)
+                .execute(&mut *connection)
+                .await?;
         }
     }
     Ok(())
@@ -70,15 +97,15 @@ mod tests {
 
     struct Pair(i64, &'static str);
 
-    impl<'r> Row<'r> for Pair {
+    impl Row for Pair {
         fn statements() -> &'static Statements {
             static STATEMENTS: LazyLock<Statements> =
                 LazyLock::new(|| Statements::new("pairs", "number, text"));
             &STATEMENTS
         }
 
-        fn bind(&self, insert: Insert<'r>) -> Insert<'r> {
-            insert.bind(self.0).bind(self.1)
+        fn add_to(&self, values: &mut Values) {
+            values.add(self.0).add(self.1);
         }
     }
 
@@ -109,8 +136,10 @@ mod tests {
     fn a_statement_has_no_more_values_than_sqlite_takes() {
         for columns in [1, 15, 18, 31, 32, 33, 500, 512] {
             let statements = Statements::new("t", &vec!["c"; columns].join(", "));
-            assert!(statements.0.iter().all(|(rows, _)| rows * columns <= Statements::VALUES_MAX));
-            assert!(statements.0.iter().any(|(rows, _)| *rows == 1), "{columns}");
+            assert!(
+                statements.by_rows.iter().all(|(rows, _)| rows * columns <= Statements::VALUES_MAX)
+            );
+            assert!(statements.by_rows.iter().any(|(rows, _)| *rows == 1), "{columns}");
         }
     }
 }

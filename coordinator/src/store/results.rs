@@ -10,7 +10,7 @@ use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
 use super::facts::runs;
-use super::inserting::{Insert, Row, Statements, insert};
+use super::inserting::{Row, Statements, Values, insert};
 use super::numbers::{bounded, count, integer};
 use super::rollup::{Searches, SideDepth, SideSums, half_points, side_depths};
 use super::transaction::{Cache, CellInfo, Transaction, ValuedBy, rows};
@@ -509,7 +509,7 @@ impl GameRow {
     }
 }
 
-impl<'r> Row<'r> for GameRow {
+impl Row for GameRow {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, cell_id, number, opening_id, first_player_id, second_player_id, \
@@ -520,15 +520,15 @@ impl<'r> Row<'r> for GameRow {
         &STATEMENTS
     }
 
-    fn bind(&self, insert: Insert<'r>) -> Insert<'r> {
+    fn add_to(&self, values: &mut Values) {
         let Self(id, cell, number, opening, first, second, first_side, outcome, termination, ..) =
             *self;
         let Self(.., plies, hash, revision, started, wall_us, worker, counted, reason, margin) =
             *self;
-        let insert = insert.bind(id).bind(cell).bind(number).bind(opening).bind(first).bind(second);
-        let insert = insert.bind(first_side).bind(outcome).bind(termination).bind(plies);
-        let insert = insert.bind(hash).bind(revision).bind(started).bind(wall_us).bind(worker);
-        insert.bind(counted).bind(reason).bind(margin)
+        values.add(id).add(cell).add(number).add(opening).add(first).add(second);
+        values.add(first_side).add(outcome).add(termination).add(plies);
+        values.add(hash).add(revision).add(started).add(wall_us).add(worker);
+        values.add(counted).add(reason).add(margin);
     }
 }
 
@@ -552,7 +552,7 @@ pub(super) struct MoveRow<'g>(
     &'static str,
 );
 
-impl<'g> Row<'g> for MoveRow<'g> {
+impl Row for MoveRow<'_> {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes, \
@@ -562,21 +562,21 @@ impl<'g> Row<'g> for MoveRow<'g> {
         &STATEMENTS
     }
 
-    fn bind(&self, insert: Insert<'g>) -> Insert<'g> {
+    fn add_to(&self, values: &mut Values) {
         let Self(game, ply, side, player, mv, key, legal, depth, nodes, evaluations, leaves, ..) =
             *self;
         let Self(.., score, wall_us, cpu_us, ended_by) = *self;
-        let insert = insert.bind(game).bind(count(ply)).bind(side);
-        let insert = insert.bind(player).bind(mv).bind(key).bind(legal).bind(depth).bind(nodes);
-        let insert = insert.bind(evaluations).bind(leaves).bind(score);
-        insert.bind(wall_us).bind(cpu_us).bind(ended_by)
+        values.add(game).add(count(ply)).add(side);
+        values.add(player).add(mv).add(key).add(legal).add(depth).add(nodes);
+        values.add(evaluations).add(leaves).add(score);
+        values.add(wall_us).add(cpu_us).add(ended_by);
     }
 }
 
 /// A row of `game_sides`.
 struct SideRow(i64, i64, i64, i64, i64, i64, i64, i64, i64, f64, f64);
 
-impl<'r> Row<'r> for SideRow {
+impl Row for SideRow {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, side, player_id, moves, searched_moves, wall_us, cpu_us, nodes, \
@@ -586,12 +586,12 @@ impl<'r> Row<'r> for SideRow {
         &STATEMENTS
     }
 
-    fn bind(&self, insert: Insert<'r>) -> Insert<'r> {
+    fn add_to(&self, values: &mut Values) {
         let Self(game, side, player, moves, searched, wall_us, cpu_us, nodes, ..) = *self;
         let Self(.., evaluations, leaves, wall_us_squared) = *self;
-        let insert = insert.bind(game).bind(side).bind(player).bind(moves).bind(searched);
-        let insert = insert.bind(wall_us).bind(cpu_us).bind(nodes).bind(evaluations);
-        insert.bind(leaves).bind(wall_us_squared)
+        values.add(game).add(side).add(player).add(moves).add(searched);
+        values.add(wall_us).add(cpu_us).add(nodes).add(evaluations);
+        values.add(leaves).add(wall_us_squared);
     }
 }
 
