@@ -51,7 +51,7 @@ pub(crate) async fn while_waiting<T: Send + 'static>(
 }
 
 /// Tells what is being waited for.
-struct Waiting {
+pub(crate) struct Waiting {
     spinner: ProgressBar,
     start: Instant,
     next_line: Duration,
@@ -59,7 +59,7 @@ struct Waiting {
 
 impl Waiting {
     /// Begins to wait.
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         // Its message is its whole line.
         let spinner = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5))
@@ -71,7 +71,7 @@ impl Waiting {
     }
 
     /// Goes on waiting, for this.
-    fn tick(&mut self, what: impl Fn(Duration) -> String) {
+    pub(crate) fn tick(&mut self, what: impl Fn(Duration) -> String) {
         let elapsed = self.start.elapsed();
         if elapsed < QUIET {
             return;
@@ -86,7 +86,7 @@ impl Waiting {
     }
 
     /// Removes what the terminal shows.
-    fn end(&self) {
+    pub(crate) fn end(&self) {
         self.spinner.finish_and_clear();
     }
 }

@@ -447,6 +447,7 @@ fn introduction() -> WorkerIntroduction {
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         trains: false,
+        verifies: false,
         machine: Machine::default(),
     }
 }

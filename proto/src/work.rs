@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::{
-    CellId, DefinitionHash, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
+    CellId, DefinitionHash, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame,
+    PlayedVerification, WorkerId,
 };
 use uuid::Uuid;
 
@@ -131,6 +132,8 @@ pub enum ReportedWhat {
     Played(PlayedGame),
     /// It was a training; what came of it, well-formed.
     Trained(Box<FinishedTraining>),
+    /// It was a verification and was played; the record, checked. Nobody has compared it yet.
+    Verified(Box<PlayedVerification>),
     /// What was reported is not a record of this game: the rules do not allow it. No message says so:
     /// the coordinator finds it out.
     Irregular {
@@ -176,6 +179,11 @@ fn reported(result: v1::Result) -> Result<Reported, WireError> {
         v1::result::What::Training(trained) => {
             let trained = training::from_wire(trained).map_err(|error| error.within("training"))?;
             (trained.task, ReportedWhat::Trained(Box::new(trained)))
+        }
+        v1::result::What::Verification(played) => {
+            let played = game::from_wire(played).map_err(|error| error.within("verification"))?;
+            let (task, difference) = (played.game, None);
+            (task, ReportedWhat::Verified(Box::new(PlayedVerification { played, difference })))
         }
         v1::result::What::FailedGame(failed) => {
             failed_game(failed).map_err(|error| error.within("failed_game"))?

@@ -147,10 +147,15 @@ fn malformed_games_are_refused_by_field() {
         spoil(&mut game);
         let error = game::from_wire(game.clone()).unwrap_err();
         assert_eq!(&error.field, field);
-        let wrapped = v1::Result { lease_id: 1, what: Some(v1::result::What::Game(game)) };
-        let error = work::results(vec![wrapped]).unwrap_err();
-        assert_eq!(error.field, format!("results[0].game.{field}"));
-        assert!(error.to_string().len() < 300, "{error}");
+        for (kind, what) in [
+            ("game", v1::result::What::Game(game.clone())),
+            ("verification", v1::result::What::Verification(game)),
+        ] {
+            let wrapped = v1::Result { lease_id: 1, what: Some(what) };
+            let error = work::results(vec![wrapped]).unwrap_err();
+            assert_eq!(error.field, format!("results[0].{kind}.{field}"));
+            assert!(error.to_string().len() < 300, "{error}");
+        }
     }
 }
 

@@ -400,7 +400,7 @@ fn named((mv, &value): (String, &i64)) -> MoveValue {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::num::NonZeroU32;
 
     use spelrum_engine::games::TicTacToe;
@@ -413,7 +413,7 @@ mod tests {
         Arc::new(Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]))
     }
 
-    fn definition() -> CellDefinition {
+    pub(crate) fn definition() -> CellDefinition {
         CellDefinition {
             format: CellDefinition::FORMAT,
             seed: 2014,

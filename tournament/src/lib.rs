@@ -8,6 +8,7 @@ pub mod claims;
 pub mod comparisons;
 pub mod course;
 mod definition;
+mod difference;
 pub mod engines;
 pub mod forecast;
 mod game;
@@ -26,11 +27,13 @@ mod statistics;
 pub mod stopping;
 mod sweep;
 mod training;
+mod verification;
 pub mod worker;
 
 pub use definition::{
     CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule, Task, ToMove,
 };
+pub use difference::{Difference, DifferentField, Recorded};
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
@@ -49,3 +52,6 @@ pub use sweep::{
     sweep_schema,
 };
 pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};
+pub use verification::{
+    PlayableVerification, PlayedVerification, VerificationDefinition, draw, stops,
+};

@@ -16,6 +16,7 @@
 //! | course seed | `spelrum course seed v1`, 0, the sweep's seed, run, cell | the first 53 bits, big-endian |
 //! | series seed | `spelrum series seed v1`, 0, the sweep's seed, run, and two numbers | the first 53 bits, big-endian |
 //! | tuning key | `spelrum tuning v1`, 0, the sweep's seed, run, step | a ChaCha8 key |
+//! | verification key | `spelrum verification v1`, 0, the seed of `spelrum verify` | a ChaCha8 key |
 //! | evolution key | `spelrum evolution v1`, 0, the sweep's seed, run, generation | a ChaCha8 key |
 //!
 //! The side is 0 for the player who moves first from the opening and 1 for the other. The
@@ -105,6 +106,11 @@ pub(crate) fn series_seed(seed: u64, run: u64, one: u64, other: u64) -> u64 {
 pub(crate) fn tuning_key(seed: u64, run: u64, step: u64) -> Key {
     let inputs = [seed, run, step].map(u64::to_be_bytes);
     derive("spelrum tuning v1", &inputs.each_ref().map(|it| it.as_slice()))
+}
+
+/// The key of the random numbers that draw games to verify.
+pub(crate) fn verification_key(seed: u64) -> Key {
+    derive("spelrum verification v1", &[&seed.to_be_bytes()])
 }
 
 /// The key of the random numbers that breed a generation of a run.

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use spelrum_tournament::{DefinitionHash, OpeningsCache, PlayableCell, TrainingDefinition};
+use spelrum_tournament::{
+    DefinitionHash, OpeningsCache, PlayableCell, PlayableVerification, TrainingDefinition,
+    VerificationDefinition,
+};
 
 use crate::networks::Supplied;
 
@@ -22,6 +25,18 @@ pub(crate) enum Ready {
         /// The hash of the network, if it was there already when the cell was fetched.
         found: Option<[u8; 32]>,
     },
+    /// A game is to be played once more.
+    Verification(Box<Verifying>),
+}
+
+/// A game that is played once more.
+#[derive(Debug)]
+pub(crate) struct Verifying {
+    pub(crate) verification: PlayableVerification,
+    /// Its definition, as it came.
+    pub(crate) json: String,
+    /// As [`Games::networks`].
+    pub(crate) networks: Vec<Arc<Supplied>>,
 }
 
 /// A cell whose games are played.
@@ -34,11 +49,25 @@ pub(crate) struct Games {
     pub(crate) networks: Vec<Arc<Supplied>>,
 }
 
-impl Games {
+impl Ready {
+    /// The networks that its players are to have, if any play.
+    pub(crate) fn networks(&mut self) -> Option<&mut Vec<Arc<Supplied>>> {
+        match self {
+            Self::Games(games) => Some(&mut games.networks),
+            Self::Verification(verifying) => Some(&mut verifying.networks),
+            Self::Training { .. } => None,
+        }
+    }
+
     /// The trainings of its players' networks, each once.
     pub(crate) fn trainings(&self) -> Vec<TrainingDefinition> {
+        let cell = match self {
+            Self::Games(games) => &games.cell,
+            Self::Verification(verifying) => &verifying.verification.cell,
+            Self::Training { .. } => return Vec::new(),
+        };
         let mut trainings = Vec::new();
-        for player in &self.cell.definition().players {
+        for player in &cell.definition().players {
             trainings
                 .extend(TrainingDefinition::of_player(player).filter(|it| !trainings.contains(it)));
         }
@@ -71,6 +100,14 @@ pub(crate) fn of_definition(json: String, openings: &OpeningsCache) -> Cell {
     if TrainingDefinition::is_one(&json) {
         return TrainingDefinition::from_json(&json)
             .map(|training| Ready::Training { training: Box::new(training), found: None })
+            .map_err(|error| error.to_string());
+    }
+    if VerificationDefinition::is_one(&json) {
+        return PlayableVerification::from_json(&json, openings)
+            .map(|verification| {
+                let networks = Vec::new();
+                Ready::Verification(Box::new(Verifying { verification, json, networks }))
+            })
             .map_err(|error| error.to_string());
     }
     PlayableCell::from_json(&json, openings)

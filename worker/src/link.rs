@@ -23,7 +23,7 @@ use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
 use crate::WorkerError;
-use crate::cells::{self, Cell, Games, Ready};
+use crate::cells::{self, Cell, Ready};
 use crate::engines::Engines;
 use crate::networks::{self, Networks, Stored};
 use crate::outcome::Finished;
@@ -206,6 +206,7 @@ impl Link {
             build_profile: machine.build_profile,
             engines: offered.now().into_iter().map(offer_to_wire).collect(),
             trains: true,
+            verifies: true,
         };
         client.hello(hello).await
     }
@@ -220,7 +221,9 @@ impl Link {
         let (cell, keep) = match fetched {
             Ok(answer) => {
                 match cells::read(definition, answer.definition_json, &self.openings).await {
-                    Ok(Ready::Games(games)) => self.with_networks(games, patience).await?,
+                    Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => {
+                        self.with_networks(ready, patience).await?
+                    }
                     Ok(Ready::Training { training, .. }) => {
                         let stored = self.stored(definition, patience).await?;
                         let found = match stored {
@@ -250,10 +253,10 @@ impl Link {
     /// One that it does not have yet is trained here when somebody plays with it.
     async fn with_networks(
         &self,
-        mut games: Box<Games>,
+        mut ready: Ready,
         patience: Duration,
     ) -> Result<(Cell, bool), Failed> {
-        for training in games.trainings() {
+        for training in ready.trainings() {
             let definition = training.hash();
             let network = match self.networks.kept(definition) {
                 Some(network) => Ok(network),
@@ -268,12 +271,16 @@ impl Link {
                 },
             };
             match network {
-                Ok(network) => games.networks.push(network),
+                Ok(network) => {
+                    ready.networks().into_iter().for_each(|it| it.push(Arc::clone(&network)))
+                }
                 // Not kept: the network may be trained again, and read from elsewhere.
                 Err(problem) => return Ok((Err(problem), false)),
             }
         }
-        Ok((Ok(Ready::Games(games)), true))
+        // A verification is played once.
+        let keep = matches!(ready, Ready::Games(_));
+        Ok((Ok(ready), keep))
     }
 
     /// Asks for the network of a training. It may be some megabytes: the call has a patience of its own.

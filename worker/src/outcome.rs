@@ -27,7 +27,7 @@ impl Finished {
     /// The number of the game in its cell.
     pub(crate) fn number(&self) -> Option<u64> {
         Some(match self.result.what.as_ref()? {
-            What::Game(game) => game.number,
+            What::Game(game) | What::Verification(game) => game.number,
             What::Training(training) => training.number,
             What::FailedGame(failed) => failed.number,
         })
@@ -49,7 +49,7 @@ impl Outcome for Finished {
 
     fn refused(&self, problem: &str) -> Option<Self> {
         let (cell, number) = match &self.result.what {
-            Some(What::Game(game)) => (game.cell_id, game.number),
+            Some(What::Game(game) | What::Verification(game)) => (game.cell_id, game.number),
             Some(What::Training(training)) => (training.cell_id, training.number),
             Some(What::FailedGame(_)) | None => {
                 let lease = self.result.lease_id;
@@ -93,7 +93,8 @@ mod tests {
     fn a_refused_result_becomes_a_failure_and_a_refused_failure_nothing() {
         let game = v1::Game { cell_id: 3, number: 8, ..Default::default() };
         let training = v1::Training { cell_id: 3, number: 8, ..Default::default() };
-        for what in [What::Game(game), What::Training(training)] {
+        let verification = What::Verification(game.clone());
+        for what in [What::Game(game), What::Training(training), verification] {
             let finished = Finished::new(LeaseId(5), what);
             assert!(!finished.is_failure());
             let failure = finished.refused("no room").unwrap();

@@ -15,7 +15,9 @@ use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError, t
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, training, v1, work};
 use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{FinishedTraining, GameId, PlayableCell, PlayedGame};
+use spelrum_tournament::{
+    FinishedTraining, GameId, PlayableCell, PlayableVerification, PlayedGame,
+};
 
 use crate::cells::{self, Ready};
 use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
@@ -83,8 +85,8 @@ impl Slot {
 
     /// Plays one game. `None` if it was aborted, or is given back with what is left of its batch.
     fn play_one(&self, batch: &Batch<Arc<cells::Cell>>, game: GameId) -> Option<v1::result::What> {
-        let cell = match &*batch.cell {
-            Ok(Ready::Games(games)) => &games.cell,
+        let ready = match &*batch.cell {
+            Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => ready,
             Ok(Ready::Training { found: Some(sha256), .. }) => {
                 let found = FinishedTraining::found(game, *sha256, unix_us());
                 return Some(v1::result::What::Training(training::to_wire(found)));
@@ -103,8 +105,14 @@ impl Slot {
             number: game.number,
         };
         let engines = self.engines.as_ref();
-        match caught(|| play(cell, engines, game, started_unix_us, &host)) {
-            Ok(Ok(played)) => Some(fitting(game, played)),
+        let playing = || match ready {
+            Ready::Games(games) => play(&games.cell, engines, game, started_unix_us, &host),
+            Ready::Verification(it) => verify(&it.verification, game, started_unix_us, &host),
+            // It was done above.
+            Ready::Training { .. } => Err(Unplayed::NotHere),
+        };
+        match caught(playing) {
+            Ok(Ok(played)) => Some(fitting(game, played, what_of(ready))),
             // Nobody wants to know of a game that is not wanted any more.
             Ok(Err(Unplayed::Aborted)) if host.is_unwanted() || !host.has_timed_out() => None,
             Ok(Err(Unplayed::Aborted)) => {
@@ -249,6 +257,17 @@ fn play(
     Ok(game::to_wire(played.with_values(values).with_engines(engines, forfeit)))
 }
 
+/// Plays a game of another cell once more, under the id of the task.
+fn verify(
+    verification: &PlayableVerification,
+    task: GameId,
+    started_unix_us: i64,
+    host: &SlotHost<'_>,
+) -> Result<v1::Game, Unplayed> {
+    let (derived, record) = verification.play(host)?;
+    Ok(game::to_wire(PlayedGame::here(task, &derived, record, started_unix_us)))
+}
+
 /// Why a game has no record.
 enum Unplayed {
     Aborted,
@@ -292,12 +311,24 @@ impl From<MoveValuesError> for Unplayed {
     }
 }
 
+/// What a record of such a cell is reported as.
+fn what_of(ready: &Ready) -> fn(v1::Game) -> v1::result::What {
+    match ready {
+        Ready::Verification(_) => v1::result::What::Verification,
+        Ready::Games(_) | Ready::Training { .. } => v1::result::What::Game,
+    }
+}
+
 /// A result that the coordinator takes: one beyond the protocol's bounds is a failure.
-fn fitting(game: GameId, played: v1::Game) -> v1::result::What {
+fn fitting(
+    game: GameId,
+    played: v1::Game,
+    what: fn(v1::Game) -> v1::result::What,
+) -> v1::result::What {
     if let Err(error) = game::check(&played) {
         return failed(game, &format!("the game's record cannot be sent: {error}"));
     }
-    small_enough(game, v1::result::What::Game(played), "the game's record")
+    small_enough(game, what(played), "the game's record")
 }
 
 /// The same of a training.
@@ -436,12 +467,16 @@ mod tests {
     fn what_the_coordinator_would_refuse_is_a_failure() {
         let message = |what| match what {
             v1::result::What::FailedGame(failed) => failed.message,
-            what @ (v1::result::What::Game(_) | v1::result::What::Training(_)) => {
+            what @ (v1::result::What::Game(_)
+            | v1::result::What::Training(_)
+            | v1::result::What::Verification(_)) => {
                 panic!("{what:?}")
             }
         };
         let malformed = v1::Game { cell_id: 3, ..Default::default() };
-        assert!(message(fitting(GAME, malformed)).contains("engine_revision"));
+        assert!(
+            message(fitting(GAME, malformed, v1::result::What::Game)).contains("engine_revision")
+        );
         let malformed = v1::Training { cell_id: 3, ..Default::default() };
         assert!(message(fitting_training(GAME, malformed)).contains("engine_revision"));
         let training = |bytes| v1::Training {

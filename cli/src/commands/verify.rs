@@ -1,25 +1,32 @@
 //! `spelrum verify`: plays a sample of an experiment's games again, and tells whose do not come out the same.
 
+mod on_workers;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 
 use clap::Args;
-use rand::SeedableRng as _;
-use rand::rngs::StdRng;
-use rand::seq::index;
 use serde::Serialize;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::results::{ExperimentSummary, WhichGame};
-use spelrum_tournament::{CellId, GameId, WorkerId};
+use spelrum_tournament::{CellId, WorkerId, draw};
 
 use crate::arguments::SourceArguments;
 use crate::commands::replay::Player;
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
 use crate::output::{Column, TextTable, count};
+use crate::remote::connect_to;
 use crate::replay::{RecordedGame, Replayed, recorded_game, write_check};
-use crate::results::ResultsSource;
+use crate::results::{ResultsSource, coordinator};
+use crate::waiting::Waiting;
+
+/// Games that a coordinator draws at once.
+const GAMES_MAX: u32 = 10_000;
+
+/// What --on-workers does, for messages.
+const VERIFY_ON_WORKERS: &str = "verify games on workers";
 
 const EXAMPLES: &str = "\
 Each drawn game is played again by this program on this machine, as spelrum replay does it: moves that a \
@@ -28,12 +35,17 @@ the rules. A worker whose games come out otherwise has bad memory, another build
 run it on a machine that you trust, and that is not the only one which played. The exit code is 8 if anything \
 differs.
 
+With --on-workers the coordinator hands the drawn games to its workers instead, each to another one than the one \
+which played it, and keeps what came of it: one of the two that differ is wrong. Games that were verified before \
+are not played again. A worker that was started again is another one.
+
 Which games are drawn follows from the seed: another seed draws others.
 
 Examples:
   spelrum verify --db pentago-depth.db
   spelrum verify tic-tac-toe --db tic-tac-toe.db --games 1000 --seed 2
-  spelrum verify study --coordinator http://HOST:7878 --json";
+  spelrum verify study --coordinator http://HOST:7878 --json
+  spelrum verify study --on-workers --games 1000 --coordinator http://HOST:7878";
 
 /// Play a sample of an experiment's games again, and say whose differ
 #[derive(Args, Debug)]
@@ -50,6 +62,9 @@ pub(crate) struct Verify {
     /// Draws other games
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
+    /// Let other workers of the coordinator play them than those that played
+    #[arg(long)]
+    on_workers: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -58,9 +73,24 @@ pub(crate) struct Verify {
 impl Verify {
     /// Draws games, plays them again and tells what came of it.
     pub(crate) async fn run(self) -> Result<Exit> {
+        if self.on_workers {
+            if self.source.db.is_some() {
+                return Err(CliError::new(Exit::Usage, VERIFY_ON_WORKERS)
+                    .because("a coordinator orders its workers, and --db names a file")
+                    .help("name the coordinator that has it: --coordinator URL"));
+            }
+            coordinator(&self.source, VERIFY_ON_WORKERS)?;
+        }
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
-        let (drawn, unsettled) = self.draw(&source, &experiment).await?;
+        if self.on_workers {
+            return self.on_workers(experiment).await;
+        }
+        let mut waiting = Waiting::start();
+        // From a coordinator that is far away it takes a while.
+        let drawn = self.draw(&source, &experiment, &mut waiting).await;
+        waiting.end();
+        let (drawn, unsettled) = drawn?;
         if drawn.is_empty() {
             return Err(CliError::new(Exit::Input, format!("verify {}", experiment.name))
                 .because("none of the drawn games has a result")
@@ -94,24 +124,58 @@ impl Verify {
         Ok(if found.different.is_empty() { Exit::Success } else { Exit::Different })
     }
 
+    /// Lets workers play the drawn games again.
+    async fn on_workers(&self, experiment: ExperimentSummary) -> Result<Exit> {
+        let games = u32::try_from(self.games.get()).ok().filter(|games| *games <= GAMES_MAX);
+        let Some(games) = games else {
+            return Err(CliError::new(Exit::Usage, VERIFY_ON_WORKERS)
+                .because(format!("--games is {}", count(self.games.get())))
+                .help(format!("draw at most {} at once", count(GAMES_MAX.into()))));
+        };
+        let target = coordinator(&self.source, VERIFY_ON_WORKERS)?;
+        let mut client = connect_to(&target).await?;
+        let order = on_workers::Order {
+            experiment: experiment.uuid,
+            name: experiment.name,
+            games,
+            seed: self.seed,
+        };
+        let verified = match on_workers::verify(&mut client, order).await? {
+            Ok(verified) => verified,
+            Err(exit) => return Ok(exit),
+        };
+        let mut out = anstream::stdout().lock();
+        if self.json {
+            verified.write_json(&mut out)?;
+        } else {
+            verified.write(&mut out)?;
+        }
+        Ok(verified.exit())
+    }
+
     /// Games with results, and who played them; and how many drawn ones have none.
     async fn draw(
         &self,
         source: &ResultsSource,
         experiment: &ExperimentSummary,
+        waiting: &mut Waiting,
     ) -> Result<(Vec<(Option<WorkerId>, RecordedGame)>, u64)> {
         let mut cells: Vec<(CellId, u64)> = Vec::new();
         let mut from = None;
         loop {
             let (_, page, next) = source.cells(experiment, from).await?;
             cells.extend(page.iter().map(|cell| (cell.cell, cell.games_planned)));
+            waiting.tick(|_| format!("looking at {} cells", count(cells.len() as u64)));
             if next.is_none() {
                 break;
             }
             from = next;
         }
         let (mut drawn, mut unsettled) = (Vec::new(), 0);
-        for game in sample(&cells, self.games.get(), self.seed) {
+        let sample = draw(&cells, self.games.get(), self.seed);
+        let of = count(sample.len() as u64);
+        for (place, game) in (1..).zip(sample) {
+            waiting.tick(|_| format!("fetching game {} of {of}", count(place)));
             match source.game(WhichGame::InCell(game)).await {
                 Ok(settled) => {
                     let worker = settled.summary.worker;
@@ -127,30 +191,6 @@ impl Verify {
         }
         Ok((drawn, unsettled))
     }
-}
-
-/// So many different games of cells with so many each, in the order of the cells and numbers.
-fn sample(cells: &[(CellId, u64)], games: u64, seed: u64) -> Vec<GameId> {
-    let fits = |games: u64| usize::try_from(games).unwrap_or(usize::MAX);
-    let planned = cells.iter().fold(0_u64, |sum, (_, games)| sum.saturating_add(*games));
-    let amount = fits(games.min(planned));
-    let mut places =
-        index::sample(&mut StdRng::seed_from_u64(seed), fits(planned), amount).into_vec();
-    places.sort_unstable();
-    let mut cells = cells.iter();
-    let (mut cell, mut before) = (cells.next(), 0);
-    let of_place = |place: usize| {
-        let place = place as u64;
-        loop {
-            let &(id, games) = cell?;
-            if place - before < games {
-                return Some(GameId { cell: id, number: place - before });
-            }
-            before += games;
-            cell = cells.next();
-        }
-    };
-    places.into_iter().filter_map(of_place).collect()
 }
 
 /// What came of it.
@@ -267,24 +307,4 @@ struct JsonWorker {
     worker_id: Option<i64>,
     games: u64,
     different: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sample_has_different_games_of_the_plan() {
-        let cells = [(CellId(3), 5), (CellId(4), 0), (CellId(9), 2)];
-        let all: Vec<GameId> = sample(&cells, 7, 1);
-        let numbers =
-            |cell, games: u64| (0..games).map(move |number| GameId { cell: CellId(cell), number });
-        assert_eq!(all, numbers(3, 5).chain(numbers(9, 2)).collect::<Vec<_>>());
-        assert_eq!(sample(&cells, 100, 2), all, "there are no more");
-        let some = sample(&cells, 3, 1);
-        assert!(some.len() == 3 && some.is_sorted() && some.iter().all(|game| all.contains(game)));
-        assert_eq!(sample(&cells, 3, 1), some);
-        assert!((2..20).any(|seed| sample(&cells, 3, seed) != some));
-        assert_eq!(sample(&[], 3, 1), []);
-    }
 }

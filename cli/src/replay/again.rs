@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use spelrum_engine::{
-    Answer, ENGINE_REVISION, EndedBy, Fault, GameRecord, Host, MoveRecord, OutsidePlayer,
-    PlayError, Player, TextTurn,
+    Answer, ENGINE_REVISION, Fault, GameRecord, Host, MoveRecord, OutsidePlayer, PlayError, Player,
+    TextTurn,
 };
 use spelrum_tournament::results::GameEnd;
-use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
+use spelrum_tournament::{CellId, Difference, OpeningsCache, PlayableCell, stops};
 
-use super::{Check, Compared, Difference, RecordedGame};
+use super::{Check, Compared, RecordedGame};
 use crate::clock::Clock;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -117,7 +117,8 @@ pub(crate) fn play_again(
     }
     let host = Replaying { clock: Clock::default(), watch };
     let mut following = Following::new(game.moves.as_deref(), watch);
-    let stops = game.moves.as_deref().map(stops);
+    let stops: Option<Vec<Option<u64>>> =
+        game.moves.as_deref().map(|moves| stops(moves).into_iter().map(Some).collect());
     let played = cell.play_watched(game.it.number, stops.as_deref(), &host, &mut |played| {
         following.follow(played)
     });
@@ -249,23 +250,6 @@ impl OutsidePlayer for Script<'_> {
             None => Err(Fault::of_termination(self.record.termination)),
         }
     }
-}
-
-/// Where the searches of a replay end: where the clock ended the recorded one, and otherwise one
-/// node further than the recorded one went, which bounds a search that goes astray and changes
-/// nothing for one that does not. The same for the one ply more that such a game may have.
-fn stops(moves: &[MoveRecord]) -> Vec<Option<u64>> {
-    let stop = |record: &MoveRecord| match record.search.ended_by {
-        EndedBy::Time => record.search.nodes,
-        EndedBy::Depth
-        | EndedBy::Nodes
-        | EndedBy::Evaluations
-        | EndedBy::Generations
-        | EndedBy::Simulations
-        | EndedBy::Proven
-        | EndedBy::OnlyMove => record.search.nodes.saturating_add(1),
-    };
-    moves.iter().map(|record| Some(stop(record))).chain([Some(1)]).collect()
 }
 
 impl Cells {

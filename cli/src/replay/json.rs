@@ -85,7 +85,7 @@ struct JsonDifference<'a> {
 
 #[derive(Serialize)]
 struct JsonField<'a> {
-    field: &'static str,
+    field: &'a str,
     recorded: &'a Value,
     played: &'a Value,
 }
@@ -142,7 +142,7 @@ impl<'a> Game<'a> {
             }
             Some(Check::Different(difference)) => {
                 let fields = difference.fields.iter().map(|field| JsonField {
-                    field: field.name,
+                    field: &field.name,
                     recorded: &field.recorded,
                     played: &field.played,
                 });

@@ -1,7 +1,6 @@
 //! A recorded game as it was, and whether the engine does the same again.
 
 mod again;
-mod difference;
 mod json;
 mod read;
 mod tables;
@@ -12,15 +11,13 @@ mod text;
 use spelrum_engine::MoveRecord;
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::GameEnd;
-use spelrum_tournament::{CellDefinition, GameId};
+use spelrum_tournament::{CellDefinition, Difference, GameId};
 
 pub(crate) use again::{Again, Cells, Watch, play_again};
 pub(crate) use json::write as write_json;
 pub(crate) use read::recorded_game;
 pub(crate) use tables::ByTables;
 pub(crate) use text::{write_check, write_game, write_verdict};
-
-use difference::Difference;
 
 /// A settled game with its moves, as the database has them.
 #[derive(Debug)]

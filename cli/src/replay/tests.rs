@@ -1,11 +1,14 @@
 use spelrum_engine::games::TicTacToe;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 use spelrum_engine::{
     ENGINE_REVISION, EndedBy, Outcome, Parameters, Rules, Side, Termination, Value,
 };
-use spelrum_tournament::{CellDefinition, CellId, OpeningsRule, PlayableCell, Task};
+use spelrum_tournament::{
+    CellDefinition, CellId, DifferentField, OpeningsRule, PlayableCell, Task,
+};
 
 use super::*;
 use crate::clock::Clock;
@@ -88,7 +91,11 @@ fn check(game: &RecordedGame) -> Check {
 /// The first difference: its ply, and the fields that differ there.
 fn difference(game: &RecordedGame) -> (Option<u32>, Vec<&'static str>) {
     let Check::Different(difference) = check(game) else { panic!("no difference is seen") };
-    (difference.ply, difference.fields.iter().map(|field| field.name).collect())
+    let name = |field: DifferentField| match field.name {
+        Cow::Borrowed(name) => name,
+        Cow::Owned(name) => panic!("{name} was read"),
+    };
+    (difference.ply, difference.fields.into_iter().map(name).collect())
 }
 
 #[test]
@@ -202,7 +209,7 @@ fn a_timed_search_that_goes_on_is_held() {
     // And one that has no record any more.
     game.moves.as_mut().unwrap().truncate(ply);
     let Check::Different(found) = check(&game) else { panic!("no difference is seen") };
-    assert_eq!((found.ply, found.fields[0].name), (u32::try_from(ply).ok(), "move"));
+    assert_eq!((found.ply, &*found.fields[0].name), (u32::try_from(ply).ok(), "move"));
 }
 
 #[test]

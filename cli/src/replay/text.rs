@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use serde_json::Value;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
 
+use spelrum_tournament::Difference;
 use spelrum_tournament::engines::Forfeit;
 
-use super::{Check, Compared, Difference, Plies, RecordedGame, Replayed};
+use super::{Check, Compared, Plies, RecordedGame, Replayed};
 use crate::output::{count, duration_us, ended_by_text};
 
 /// Writes a game move by move: the board, the move and what it cost, the board after it. Then how

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::sandbox::{Ran, Sandbox, tic_tac_toe};
+use crate::sandbox::{Ran, Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// A sandbox with a played sweep of 20 games in `v.db`.
 fn played() -> Sandbox {
@@ -99,4 +99,128 @@ fn what_cannot_be_verified_says_why() {
     sandbox.run(&["verify", "--db", "v.db", "--games", "0"]).expect_exit(2);
     let other = sandbox.run(&["verify", "another", "--db", "v.db"]);
     other.expect_exit(3);
+}
+
+/// A sweep with a clock, and one without.
+const TIMED: &str = "name = \"timed\"\ngame = \"pentago\"\ngames = 2\n\
+    [players.a]\nalgorithm = \"alpha-beta\"\nmove_time = \"3ms\"\n\
+    [players.b]\nalgorithm = \"genetic-minimax\"\ndepth = 3\nmove_time = \"3ms\"\n";
+
+/// What is still to be verified.
+fn waiting(sandbox: &Sandbox) -> String {
+    sandbox.sql("v.db", "SELECT count(*) FROM verifications WHERE settled_unix_us IS NULL")
+}
+
+fn state(sandbox: &Sandbox) -> String {
+    sandbox.sql("v.db", "SELECT state FROM experiments WHERE name = 'plain'")
+}
+
+/// Whoever played waits for somebody else, and the coordinator may be killed meanwhile. Then another worker
+/// verifies what the first one played, timed or not, and the table names both.
+#[test]
+fn games_are_verified_by_the_other_worker() {
+    let sandbox = Sandbox::new();
+    sandbox.write("plain.toml", &tic_tac_toe("plain", 10));
+    sandbox.write("timed.toml", TIMED);
+    let mut coordinator = sandbox.coordinator("v.db", "127.0.0.1:0");
+    let (url, address) = (coordinator.url.clone(), coordinator.address().to_owned());
+    for sweep in ["plain.toml", "timed.toml"] {
+        sandbox.run(&["submit", sweep, "--coordinator", &url]).expect_exit(0);
+    }
+    let _one = sandbox.worker(&url, "1", &["--name", "one"]);
+    sandbox.wait_until_finished(&coordinator);
+    let games = sandbox.all_games("v.db");
+
+    let verify = ["verify", "plain", "--on-workers", "--games", "1000", "--coordinator", &url];
+    let mut alone = Watched::start(&sandbox, &verify);
+    alone.read_until("games of worker 1 (one on ");
+    assert_eq!((&*waiting(&sandbox), &*state(&sandbox)), ("20", "running"));
+    coordinator.process.kill();
+    let coordinator = sandbox.coordinator("v.db", &address);
+    assert_eq!(waiting(&sandbox), "20", "the order is on the disk");
+    let _two = sandbox.worker(&url, "1", &["--name", "two"]);
+    assert_eq!(alone.end(), Some(0));
+    sandbox.wait_until_finished(&coordinator);
+    // They wait for nobody any more, and are not played a third time.
+    let again = sandbox.run(&verify);
+    again.expect_exit(0);
+    let said = again.stdout();
+    assert!(said.contains("worker 1 (one on ") && said.contains("worker 2 (two on "), "{said}");
+    assert!(said.ends_with("played again by other workers: 20 the same, 0 different\n"), "{said}");
+    assert_eq!(sandbox.sql("v.db", "SELECT count(*) FROM verifications"), "20");
+
+    let timed = sandbox.run(&["verify", "timed", "--on-workers", "--json", "--coordinator", &url]);
+    timed.expect_exit(0);
+    let timed: Value = serde_json::from_str(timed.stdout()).unwrap();
+    assert_eq!((&timed["ordered"], &timed["different"]), (&2.into(), &0.into()), "{timed}");
+    assert_eq!(timed["pairs"][0]["same"], 2);
+    assert_eq!(timed["pairs"][0]["played_by"]["name"], "one");
+    assert_eq!(timed["pairs"][0]["verified_by"]["name"], "two");
+    sandbox.wait_until_finished(&coordinator);
+    assert_eq!(sandbox.all_games("v.db"), games, "no result is another one now");
+    drop(coordinator);
+    sandbox.run(&["check", "--db", "v.db"]).expect_exit(0);
+}
+
+/// A record that somebody has changed is found, and both workers are named: there, in the status, and by the exit
+/// code.
+#[test]
+fn a_record_that_was_changed_is_found_by_the_other_worker() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("sweep", 10));
+    let coordinator = sandbox.coordinator("v.db", "127.0.0.1:0");
+    let url = coordinator.url.clone();
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", &url]).expect_exit(0);
+    let _one = sandbox.worker(&url, "1", &["--name", "one"]);
+    sandbox.wait_until_finished(&coordinator);
+    let wrong: i64 = sandbox.sql("v.db", "SELECT max(game_id) FROM games").parse().unwrap();
+    let db = Connection::open(sandbox.path("v.db")).unwrap();
+    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    db.execute("UPDATE moves SET nodes = nodes + 1 WHERE ply = 2 AND game_id = ?", [wrong])
+        .unwrap();
+    drop(db);
+    let _two = sandbox.worker(&url, "1", &["--name", "two"]);
+    let found = sandbox.run(&["verify", "--on-workers", "--games", "1000", "--coordinator", &url]);
+    found.expect_exit(8);
+    let said = found.stdout();
+    assert!(
+        said.contains(&format!("Game {wrong}: different at ply 2; worker 1 (one on ")),
+        "{said}"
+    );
+    assert!(said.contains("worker 2 (two on ") && said.contains("  nodes: recorded "), "{said}");
+    assert!(said.ends_with("19 the same, 1 different\n"), "{said}");
+    let status = sandbox.run(&["status", "--coordinator", &url]);
+    let said = status.stdout();
+    assert!(said.contains("came out otherwise when worker 2 (two on "), "{said}");
+
+    // Once its result is taken out, nobody need see to it; and it is verified anew.
+    sandbox.run(&["exclude", "one", "--coordinator", &url, "--yes"]).expect_exit(0);
+    wait_until("all is played by the other", || {
+        sandbox.sql("v.db", "SELECT count(*) FROM games WHERE worker_id = 2") == "20"
+    });
+    sandbox.wait_until_finished(&coordinator);
+    let status = sandbox.run(&["status", "--coordinator", &url]);
+    assert!(!status.stdout().contains("came out otherwise"), "{}", status.stdout());
+    assert_eq!(sandbox.sql("v.db", "SELECT count(game_id) FROM verifications"), "0");
+    drop(coordinator);
+    sandbox.run(&["check", "--db", "v.db"]).expect_exit(0);
+}
+
+#[test]
+fn what_workers_cannot_verify_says_why() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("waiting", 20));
+    let coordinator = sandbox.coordinator("v.db", "127.0.0.1:0");
+    let url = &coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let says = |arguments: &[&str], code: i32, words: &str| {
+        let ran = sandbox.run(&[&["verify", "--on-workers"], arguments].concat());
+        ran.expect_exit(code);
+        assert!(ran.stderr().contains(words), "{}", ran.stderr());
+    };
+    says(&["--coordinator", url], 3, "none of the drawn games of");
+    says(&["--coordinator", url, "--games", "10001"], 2, "at most 10,000 at once");
+    says(&["--db", "v.db"], 2, "name the coordinator that has it");
+    sandbox.run(&["cancel", "waiting", "--coordinator", url]).expect_exit(0);
+    says(&["--coordinator", url], 3, "was cancelled");
 }

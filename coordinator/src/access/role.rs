@@ -35,9 +35,8 @@ impl Role {
         };
         match (service, method) {
             ("spelrum.v1.Work", _) => Self::Work,
-            ("spelrum.v1.Results", _) | ("spelrum.v1.Experiments", "Status" | "Query") => {
-                Self::Read
-            }
+            ("spelrum.v1.Results", _)
+            | ("spelrum.v1.Experiments", "Status" | "Query" | "GetVerifications") => Self::Read,
             _ => Self::Submit,
         }
     }

@@ -7,7 +7,9 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::work::{Caller, Grant, LeasedGames};
 use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::change::GAME_TIMEOUT;
-use spelrum_tournament::scheduler::{CellState, Event, ExperimentState, LeaseEnd, Scheduler, Time};
+use spelrum_tournament::scheduler::{
+    CellState, Event, ExperimentState, LeaseEnd, Scheduler, Tasks, Time,
+};
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
@@ -168,6 +170,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let answer = self.exclude_some(now).await;
                 hold(held, reply, answer)
             }
+            Request::Verify { experiment, games, reply } => {
+                let answer = self.order_verifications(&experiment, &games, now).await;
+                hold(held, reply, answer)
+            }
             Request::Probe { reply } => {
                 let answer = self.transaction.touch().await.map_err(Failure::from);
                 self.has_written = answer.is_ok();
@@ -176,7 +182,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             Request::Workers { reply } => {
                 // Nothing that the transaction could undo.
                 let workers = self.roster.summaries(now);
-                let _gone = reply.send(Ok(Workforce::of(workers, Some(self.scheduler))));
+                let verifying = self.roster.verifying();
+                let workforce = Workforce::of(workers, verifying, Some(self.scheduler));
+                let _gone = reply.send(Ok(workforce));
                 Ok(())
             }
         }
@@ -257,7 +265,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let memory_bytes = self.roster.memory_of(worker);
         let engines = self.roster.engines_of(worker);
         let trains = self.roster.trains(worker);
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains };
+        let verifies = self.roster.verifies(worker);
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies };
         match self.handle(wanted, now).await? {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
                 let games = self.with_cells(ranges, &lost).await?;
@@ -328,7 +337,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             let course = if existed { None } else { self.course_of(&plan) };
             let open = course.is_some();
             let course = course.map(|course| {
-                let games = cells.iter().filter(|state| !state.is_training);
+                let games = cells.iter().filter(|state| state.tasks == Tasks::Games);
                 let ids: Vec<CellId> = games.map(|state| state.cell).collect();
                 (course, ids)
             });

@@ -6,7 +6,8 @@ use spelrum_proto::v1;
 use spelrum_proto::work::ReportedWhat;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict, Withheld};
 use spelrum_tournament::{
-    ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, WorkerId,
+    ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, PlayedVerification,
+    WorkerId,
 };
 
 use crate::store::Refused;
@@ -76,6 +77,7 @@ pub(super) fn report_of(what: &ReportedWhat) -> Report {
             Report::Played { wall_us: game.record.wall_us, points: game.record.outcome.into() }
         }
         ReportedWhat::Trained(_) => Report::Trained,
+        ReportedWhat::Verified(_) => Report::Verified,
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
         ReportedWhat::Irregular { .. } => Report::Irregular,
     }
@@ -92,6 +94,8 @@ pub(super) struct Placement {
     pub(super) after_cancel: Vec<(WorkerId, PlayedGame)>,
     /// Into `networks`. Whatever becomes of the experiment, others have them.
     pub(super) trained: Vec<(WorkerId, FinishedTraining)>,
+    /// Into `verifications`.
+    pub(super) verified: Vec<(WorkerId, PlayedVerification)>,
     /// What workers said of games that failed and will be tried again.
     pub(super) noted: Vec<(GameId, String)>,
     /// Into `refused_results`, with what is wrong.
@@ -126,6 +130,7 @@ impl Placement {
             (ReportedWhat::Trained(it), Verdict::Counts | Verdict::AfterCancel) => {
                 self.trained.push((worker, *it));
             }
+            (ReportedWhat::Verified(it), Verdict::Counts) => self.verified.push((worker, *it)),
             (ReportedWhat::Failed { message, .. }, Verdict::Noted) => {
                 self.noted.push((game, message));
             }
@@ -135,6 +140,7 @@ impl Placement {
             (ReportedWhat::Played(_), Verdict::Noted | Verdict::Refused | Verdict::Rejected)
             | (
                 ReportedWhat::Trained(_)
+                | ReportedWhat::Verified(_)
                 | ReportedWhat::Failed { .. }
                 | ReportedWhat::Irregular { .. },
                 _,

@@ -22,6 +22,7 @@ mod roster;
 #[cfg(test)]
 mod tests;
 mod turns;
+mod verifications;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,6 +55,7 @@ pub use health::{Health, Unwell};
 pub(crate) use request::{
     Clock, Dispatch, Excluding, Exclusion, Leased, Removal, Steering, Submission, Workforce,
 };
+pub(crate) use verifications::{cancelled, of_other_engine};
 
 use crate::faults::Faults;
 use crate::metrics::Work;
@@ -234,7 +236,9 @@ impl<S: Store> Dispatcher<S> {
         if let Some(Arrived { at, request: Request::Workers { reply }, call: _ }) = next {
             // Whatever the disk does, people may see who works.
             let workers = self.roster.summaries(at);
-            let _gone = reply.send(Ok(Workforce::of(workers, self.scheduler.as_ref())));
+            let verifying = self.roster.verifying();
+            let workforce = Workforce::of(workers, verifying, self.scheduler.as_ref());
+            let _gone = reply.send(Ok(workforce));
             return Ok(());
         }
         let mut held = Vec::new();

@@ -13,6 +13,7 @@ use super::meaning::{Answer, Consequences, Placement, read, report_of};
 use super::request::{Gathered, Held};
 use super::roster::News;
 use super::{BatchError, unanswered};
+use crate::store::Deviation;
 use crate::store::contract::WriteTransaction;
 
 /// A result with the worker that reported it, and when.
@@ -129,6 +130,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let done = &mut self.done;
         *match verdict {
             Verdict::Counts if matches!(what, ReportedWhat::Trained(_)) => &mut done.trained,
+            Verdict::Counts if matches!(what, ReportedWhat::Verified(_)) => &mut done.verified,
             Verdict::Counts => &mut done.finished,
             Verdict::Noted => &mut done.attempts,
             Verdict::Again => &mut done.again,
@@ -140,8 +142,16 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 
     async fn store_placed(&mut self, placement: &Placement) -> Result<(), BatchError> {
-        let Placement { counted, again, after_cancel, trained, noted, refused, verdicts: _ } =
-            placement;
+        let Placement {
+            counted,
+            again,
+            after_cancel,
+            trained,
+            verified,
+            noted,
+            refused,
+            verdicts: _,
+        } = placement;
         if !counted.is_empty() {
             self.transaction.store_games(counted).await?;
         }
@@ -150,6 +160,17 @@ impl<T: WriteTransaction> Batch<'_, T> {
         }
         if !trained.is_empty() {
             self.transaction.store_trainings(trained).await?;
+        }
+        if !verified.is_empty() {
+            let deviations = self.transaction.store_verifications(verified).await?;
+            self.done.deviating += deviations.len() as u64;
+            for Deviation { game: GameId { cell, number }, played_by, verified_by, ply } in
+                deviations
+            {
+                let played_by = played_by.map(|worker| worker.0);
+                tracing::warn!(%cell, number, played_by, %verified_by, ply,
+                    "a game came out otherwise when another worker played it again: one of the two is wrong");
+            }
         }
         if !after_cancel.is_empty() {
             self.transaction.store_uncounted(after_cancel, true).await?;

@@ -1,6 +1,6 @@
 //! What the dispatcher is asked, and the handle that services ask it through.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use spelrum_proto::work::{Caller, Grant, Reported};
@@ -13,7 +13,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
-use crate::store::{Excludable, KeptResults, NamedWorker, Removing, WorkerIntroduction};
+use crate::store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;
@@ -57,6 +57,9 @@ pub(super) enum Request {
     ExcludeSome { reply: Reply<bool> },
     /// A client asks who works.
     Workers { reply: Reply<Workforce> },
+    /// A client orders that games of an experiment, named by its UUID, are played again by others; answered with how
+    /// many were ordered.
+    Verify { experiment: String, games: Vec<ToVerify>, reply: Reply<u64> },
     /// Somebody asks whether anything can be committed.
     Probe { reply: Reply<()> },
 }
@@ -79,15 +82,22 @@ pub(crate) struct Workforce {
     pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
     /// What waits for workers with engines.
     pub(crate) engines_wanted: Vec<EnginesWanted>,
+    /// Of these, who verifies games of others.
+    pub(crate) verifying: BTreeSet<WorkerId>,
     /// Workers that get no games, and why.
     pub(crate) withheld: Vec<(WorkerId, Withheld)>,
 }
 
 impl Workforce {
     /// These workers, and what waits for them, as far as that is known.
-    pub(super) fn of(workers: Vec<WorkerSummary>, scheduler: Option<&Scheduler>) -> Self {
+    pub(super) fn of(
+        workers: Vec<WorkerSummary>,
+        verifying: BTreeSet<WorkerId>,
+        scheduler: Option<&Scheduler>,
+    ) -> Self {
         Self {
             workers,
+            verifying,
             largest: scheduler.map(Scheduler::largest_waiting).unwrap_or_default(),
             engines_wanted: scheduler.map(Scheduler::engines_wanted).unwrap_or_default(),
             withheld: scheduler.map(Scheduler::withheld).unwrap_or_default(),
@@ -260,6 +270,7 @@ impl Request {
             Self::Exclude { reply, .. } => reply.is_closed(),
             Self::ExcludeSome { reply } => reply.is_closed(),
             Self::Workers { reply } => reply.is_closed(),
+            Self::Verify { reply, .. } => reply.is_closed(),
             Self::Probe { reply } => reply.is_closed(),
             Self::Heartbeat { .. } | Self::GiveBack { .. } => false,
         }
@@ -279,6 +290,7 @@ impl Request {
             Self::Exclude { reply, .. } => Held::unanswered(reply),
             Self::ExcludeSome { reply } => Held::unanswered(reply),
             Self::Workers { reply } => Held::unanswered(reply),
+            Self::Verify { reply, .. } => Held::unanswered(reply),
             Self::Probe { reply } => Held::unanswered(reply),
         }
     }
@@ -421,6 +433,14 @@ impl Dispatch {
 
     pub(crate) async fn exclude(&self, exclusion: Exclusion) -> Result<Excluded, Refusal> {
         self.ask(|reply| Request::Exclude { exclusion, reply }).await
+    }
+
+    pub(crate) async fn verify(
+        &self,
+        experiment: String,
+        games: Vec<ToVerify>,
+    ) -> Result<u64, Refusal> {
+        self.ask(|reply| Request::Verify { experiment, games, reply }).await
     }
 
     pub(crate) async fn workers(&self) -> Result<Workforce, Refusal> {

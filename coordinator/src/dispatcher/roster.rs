@@ -103,6 +103,17 @@ impl Roster {
         self.workers.get(&worker).is_some_and(|entry| entry.introduction.trains)
     }
 
+    /// Whether a worker verifies games of others.
+    pub(super) fn verifies(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|entry| entry.introduction.verifies)
+    }
+
+    /// Who verifies games of others.
+    pub(super) fn verifying(&self) -> BTreeSet<WorkerId> {
+        let verifies = |(_, entry): &(&WorkerId, &Entry)| entry.introduction.verifies;
+        self.workers.iter().filter(verifies).map(|(&worker, _)| worker).collect()
+    }
+
     /// How many results of a worker were refused.
     pub(super) fn refused(&self, worker: WorkerId) -> u64 {
         self.workers.get(&worker).map_or(0, |entry| entry.refused)
@@ -223,6 +234,7 @@ mod tests {
             memory_bytes: None,
             engines: Arc::default(),
             trains: false,
+            verifies: false,
             machine: Machine::default(),
         })
     }

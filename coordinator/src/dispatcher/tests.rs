@@ -146,6 +146,7 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         trains: false,
+        verifies: false,
         machine: Machine::default(),
     })
 }

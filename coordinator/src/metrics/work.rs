@@ -21,6 +21,8 @@ pub(crate) struct Work {
     finished: IntCounter,
     failed: IntCounter,
     trained: IntCounter,
+    verified: IntCounter,
+    deviating: IntCounter,
     attempts: IntCounter,
     again: IntCounter,
     over: IntCounter,
@@ -44,6 +46,10 @@ pub(crate) struct Done {
     pub(crate) failed: u64,
     /// Trainings that came to a network.
     pub(crate) trained: u64,
+    /// Games that were played once more, to be compared.
+    pub(crate) verified: u64,
+    /// Of these, those that came out otherwise.
+    pub(crate) deviating: u64,
     /// Failures that were noted, of games that are tried again.
     pub(crate) attempts: u64,
     /// Results of games that had one.
@@ -78,8 +84,8 @@ impl Work {
         };
         let settled = labelled(
             "spelrum_games_settled_total",
-            "Games that were settled: finished with a result that counts, failed for good; and \
-             networks that were trained.",
+            "Games that were settled: finished with a result that counts, failed for good; \
+             networks that were trained, and games that were verified.",
             "kind",
         )?;
         let uncounted = labelled(
@@ -136,6 +142,11 @@ impl Work {
             finished: settled.get_metric_with_label_values(&["finished"])?,
             failed: settled.get_metric_with_label_values(&["failed"])?,
             trained: settled.get_metric_with_label_values(&["trained"])?,
+            verified: settled.get_metric_with_label_values(&["verified"])?,
+            deviating: counter(
+                "spelrum_verifications_different_total",
+                "Games that came out otherwise when another worker played them again.",
+            )?,
             attempts: counter(
                 "spelrum_attempts_failed_total",
                 "Failures of games that workers reported and that are tried again.",
@@ -174,6 +185,8 @@ impl Work {
             finished,
             failed,
             trained,
+            verified,
+            deviating,
             attempts,
             again,
             over,
@@ -188,6 +201,8 @@ impl Work {
             (&self.finished, finished),
             (&self.failed, failed),
             (&self.trained, trained),
+            (&self.verified, verified),
+            (&self.deviating, deviating),
             (&self.attempts, attempts),
             (&self.again, again),
             (&self.over, over),

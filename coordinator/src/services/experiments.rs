@@ -21,7 +21,7 @@ use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
 use super::work::{canonical_uuid, millis};
-use super::{BUSY_RETRY_AFTER, pages, reading_failed};
+use super::{BUSY_RETRY_AFTER, pages, reading_failed, verifications};
 use crate::dispatcher::{
     Clock, Dispatch, Excluding, Exclusion, Removal, Steering, Submission, Workforce, not_submitted,
     unknown_experiment,
@@ -169,7 +169,7 @@ impl Experiments for ExperimentsService {
         } else {
             (vec![self.summary(which).await?], 1)
         };
-        let Workforce { mut workers, largest, engines_wanted, withheld } =
+        let Workforce { mut workers, largest, engines_wanted, verifying: _, withheld } =
             self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
@@ -307,6 +307,29 @@ impl Experiments for ExperimentsService {
         let (worker, experiment) = (request.worker, request.experiment);
         let excluded = self.dispatch.exclude(Exclusion { worker, experiment, what }).await?;
         Ok(Response::new(excluded.into()))
+    }
+
+    async fn order_verifications(
+        &self,
+        request: Request<v1::OrderVerificationsRequest>,
+    ) -> Result<Response<v1::OrderVerificationsResponse>, Status> {
+        // It reads many games.
+        let Ok(_place) = Arc::clone(&self.queries).try_acquire_owned() else {
+            let problem = "too many queries are running";
+            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
+        };
+        let request = request.into_inner();
+        let ordered = verifications::order(&self.dispatch, &self.readers, request).await?;
+        Ok(Response::new(ordered))
+    }
+
+    async fn get_verifications(
+        &self,
+        request: Request<v1::GetVerificationsRequest>,
+    ) -> Result<Response<v1::GetVerificationsResponse>, Status> {
+        let request = request.into_inner();
+        let standing = verifications::standing(&self.dispatch, &self.readers, request).await?;
+        Ok(Response::new(standing))
     }
 
     type QueryStream = Pin<Box<dyn Stream<Item = Result<v1::QueryResponse, Status>> + Send>>;

@@ -11,6 +11,7 @@ mod rating_parts;
 mod referee;
 mod report_parts;
 mod results;
+mod verifications;
 mod work;
 
 use std::time::Duration;

@@ -8,8 +8,10 @@ use prost::Message as _;
 use spelrum_engine::{Irregularity, MoveValue};
 use spelrum_proto::work::{Reported, ReportedWhat};
 use spelrum_proto::{game, training};
+use spelrum_tournament::results::{GameResult, Played, SettledGame};
 use spelrum_tournament::{
-    CellId, GameId, OpeningsCache, PlayableCell, PlayedGame, Task, TrainingDefinition,
+    CellId, Difference, GameId, OpeningsCache, PlayableCell, PlayableVerification, PlayedGame,
+    Recorded, Task, TrainingDefinition, VerificationDefinition,
 };
 
 use crate::store::{Readers, StoreError};
@@ -31,6 +33,7 @@ pub(crate) struct Referee {
 enum Judged {
     Games(Box<PlayableCell>),
     Training(TrainingDefinition),
+    Verification(Box<PlayableVerification>),
 }
 
 impl Judged {
@@ -38,6 +41,10 @@ impl Judged {
     fn read(json: &str, openings: &OpeningsCache) -> Option<Self> {
         if TrainingDefinition::is_one(json) {
             return TrainingDefinition::from_json(json).ok().map(Self::Training);
+        }
+        if VerificationDefinition::is_one(json) {
+            let verification = PlayableVerification::from_json(json, openings).ok()?;
+            return Some(Self::Verification(Box::new(verification)));
         }
         let cell = PlayableCell::from_json(json, openings).ok()?;
         Some(Self::Games(Box::new(cell)))
@@ -51,6 +58,8 @@ struct Before {
     values: Vec<MoveValue>,
     /// The hash of a network that is trained already.
     sha256: Option<[u8; 32]>,
+    /// The game that a verification is compared with.
+    verified: Option<Box<SettledGame>>,
 }
 
 impl Referee {
@@ -82,6 +91,14 @@ impl Referee {
                     let cell = self.cell(result.game.cell).await?;
                     if let Some(Judged::Training(training)) = cell.as_deref() {
                         before.sha256 = self.readers.network_sha256(training.hash()).await?;
+                    }
+                    cell
+                }
+                ReportedWhat::Verified(_) => {
+                    let cell = self.cell(result.game.cell).await?;
+                    if let Some(Judged::Verification(_)) = cell.as_deref() {
+                        let verified = self.readers.verified_game(result.game.cell).await?;
+                        before.verified = verified.map(Box::new);
                     }
                     cell
                 }
@@ -135,7 +152,7 @@ fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
         (Some(cell), ReportedWhat::Trained(trained)) => {
             let judged = match cell {
                 Judged::Training(definition) => definition.referee(&trained, before.sha256),
-                Judged::Games(_) => {
+                Judged::Games(_) | Judged::Verification(_) => {
                     Err(Irregularity::new("its cell asks for games, and this is a training"))
                 }
             };
@@ -144,6 +161,26 @@ fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
                 Err(irregularity) => ReportedWhat::Irregular {
                     engine_revision: trained.engine_revision,
                     record: training::to_wire(*trained).encode_to_vec(),
+                    problem: irregularity.to_string(),
+                },
+            }
+        }
+        (Some(cell), ReportedWhat::Verified(mut verified)) => {
+            let judged = match cell {
+                Judged::Verification(of) => of.referee(&verified.played),
+                Judged::Games(_) | Judged::Training(_) => {
+                    Err(Irregularity::new("it is a verification, and its cell asks for none"))
+                }
+            };
+            match judged {
+                Ok(()) => {
+                    verified.difference =
+                        before.verified.as_ref().and_then(|game| compare(game, &verified.played));
+                    ReportedWhat::Verified(verified)
+                }
+                Err(irregularity) => ReportedWhat::Irregular {
+                    engine_revision: verified.played.engine_revision,
+                    record: game::to_wire(verified.played).encode_to_vec(),
                     problem: irregularity.to_string(),
                 },
             }
@@ -159,8 +196,14 @@ fn judge_game(
     id: GameId,
     played: &PlayedGame,
 ) -> Result<(), Irregularity> {
-    let Judged::Games(cell) = cell else {
-        return Err(Irregularity::new("its cell asks for a training, and this is a game"));
+    let cell = match cell {
+        Judged::Games(cell) => cell,
+        Judged::Training(_) => {
+            return Err(Irregularity::new("its cell asks for a training, and this is a game"));
+        }
+        Judged::Verification(_) => {
+            return Err(Irregularity::new("its cell asks for a verification, and this is a game"));
+        }
     };
     if played.record.moves_hash() != played.moves_hash {
         return Err(Irregularity::new("its moves_hash is not that of its moves"));
@@ -170,6 +213,17 @@ fn judge_game(
     same_values(&before.values, &played.values)?;
     let (termination, forfeit) = (played.record.termination, played.forfeit.as_ref());
     cell.referee_engines(id.number, &played.engines, termination, forfeit)
+}
+
+/// Where a game that was played again differs from what is stored of it.
+fn compare(stored: &SettledGame, played: &PlayedGame) -> Option<Difference> {
+    match &stored.summary.result {
+        GameResult::Played(Played { opening, end, .. }) => {
+            let recorded = Recorded { opening, end, moves: stored.moves.as_deref() };
+            Difference::between(recorded, &played.opening, &played.record)
+        }
+        GameResult::Failed(_) => None,
+    }
 }
 
 /// Whether a reference says of a position what it said before, to whichever worker.

@@ -68,6 +68,7 @@ impl Work for WorkService {
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
             engines: engines.into(),
             trains: hello.trains,
+            verifies: hello.verifies,
             machine,
         });
         let worker = self.dispatch.hello(introduction).await?;
@@ -218,6 +219,7 @@ fn check_engine(reported: &Reported) -> Result<(), Refusal> {
     check_revision(match &reported.what {
         ReportedWhat::Played(game) => game.engine_revision,
         ReportedWhat::Trained(training) => training.engine_revision,
+        ReportedWhat::Verified(verified) => verified.played.engine_revision,
         ReportedWhat::Irregular { engine_revision, .. }
         | ReportedWhat::Failed { engine_revision, .. } => *engine_revision,
     })

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::results::{
-    Attention, ConflictParty, Conflicts, ExperimentSummary, FailedGames, Findings, LostGames,
-    MostFailed, NamedCell, OtherEngine, RefusedResults, attention_of_results,
+    Attention, ConflictParty, Conflicts, DeviatingGames, ExperimentSummary, FailedGames, Findings,
+    LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
+    attention_of_results,
 };
 use spelrum_tournament::{CellId, WorkerId};
 
@@ -47,6 +48,7 @@ impl Readers {
         let list = rows(&list)?;
         Ok(Findings {
             conflicts: self.conflicts(&list).await?,
+            deviating: self.deviating(&list).await?,
             refused: self.refused(&list).await?,
             failed: self.failed(experiments).await?,
             lost: self.lost(&list).await?,
@@ -97,6 +99,45 @@ impl Readers {
             let parties = party.take(PARTIES_MAX).collect();
             let (results, workers) = (unsigned(row.results), unsigned(row.workers));
             Conflicts { experiment: row.name, results, workers, parties }
+        });
+        Ok(found.collect())
+    }
+
+    /// Games that came out otherwise when other workers verified them: of each experiment by who played and who
+    /// verified, most of them first.
+    async fn deviating(&self, experiments: &str) -> Result<Vec<DeviatingGames>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.name AS "name!: String", count(*) AS "games!: i64",
+                p.worker_id AS "played_by?: i64", p.name AS "player?: String", p.host AS "player_host?: String",
+                w.worker_id AS "verified_by!: i64", w.name AS "verifier!: String",
+                w.host AS "verifier_host!: String"
+            FROM verifications AS v INDEXED BY verifications_different
+            JOIN cells AS c ON c.cell_id = v.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            LEFT JOIN workers AS p ON p.worker_id = v.played_by_worker_id
+            JOIN workers AS w ON w.worker_id = v.verified_by_worker_id
+            -- One whose result was taken out needs nobody any more.
+            WHERE v.verdict = 'different' AND v.game_id IS NOT NULL
+                AND e.experiment_id IN (SELECT value FROM json_each(?))
+            GROUP BY e.experiment_id, p.worker_id, w.worker_id
+            ORDER BY e.experiment_id, count(*) DESC, p.worker_id, w.worker_id LIMIT 100"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let named = |worker: Option<i64>, name: Option<String>, host: Option<String>| {
+            let (worker, name, host) = (worker?, name?, host?);
+            Some(NamedParty { worker: WorkerId(worker), name, host })
+        };
+        let found = found.into_iter().map(|row| DeviatingGames {
+            experiment: row.name,
+            games: unsigned(row.games),
+            played_by: named(row.played_by, row.player, row.player_host),
+            verified_by: NamedParty {
+                worker: WorkerId(row.verified_by),
+                name: row.verifier,
+                host: row.verifier_host,
+            },
         });
         Ok(found.collect())
     }
@@ -170,6 +211,9 @@ impl Readers {
                 AND NOT EXISTS (
                     SELECT 1 FROM networks AS n
                     WHERE n.network_id = c.trains_network_id AND n.settled_unix_us IS NOT NULL)
+                AND NOT EXISTS (
+                    SELECT 1 FROM verifications AS v
+                    WHERE v.cell_id = c.cell_id AND v.settled_unix_us IS NOT NULL)
             GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
             experiments
         )

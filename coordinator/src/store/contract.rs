@@ -24,7 +24,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
-    WorkerId,
+    PlayedVerification, WorkerId,
 };
 
 use super::courses::OpenCourse;
@@ -37,6 +37,7 @@ use super::removal::Removed;
 use super::retry::Retry;
 use super::scheduling::WorkerIntroduction;
 use super::submit::{Submitted, Sweep};
+use super::verifications::{Deviation, ToVerify};
 
 /// For how long a coordinator owns experiments: the greatest term of a store owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -495,6 +496,27 @@ pub trait WriteTransaction: Send {
         &mut self,
         refused: &[Refused],
     ) -> impl Future<Output = Result<Vec<bool>, StoreError>> + Send;
+
+    /// Orders that games of an experiment are played once more by others, each in a cell of its own; returns the new
+    /// cells. Games that wait to be verified already, or whose results are not there any more, are left out.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn order_verifications(
+        &mut self,
+        experiment: ExperimentId,
+        games: &[ToVerify],
+    ) -> impl Future<Output = Result<Vec<CellState>, StoreError>> + Send;
+
+    /// Stores what came of verifications, each played by the worker beside it; returns those that came out
+    /// otherwise. One that has a verdict keeps it.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn store_verifications(
+        &mut self,
+        verifications: &[(WorkerId, PlayedVerification)],
+    ) -> impl Future<Output = Result<Vec<Deviation>, StoreError>> + Send;
 
     /// Notes what workers said of games that failed: the last message of each game stays.
     ///

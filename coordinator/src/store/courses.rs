@@ -238,7 +238,7 @@ impl Transaction<'_> {
                     SELECT d.definition_json FROM cell_definitions AS d WHERE d.cell_id = c.cell_id)
                 END AS "definition_json?: String"
             FROM cells AS c
-            WHERE c.experiment_id = ? AND c.trains_network_id IS NULL
+            WHERE c.experiment_id = ? AND c.number >= 0
             ORDER BY c.number, c.cell_id"#,
             experiment
         )

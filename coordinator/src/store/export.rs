@@ -78,6 +78,7 @@ const TABLES: &[(&str, Rows)] = &[
     ("stop_rules", Rows::Where("stop_rule_id IN (SELECT stop_rule_id FROM main.cells)")),
     ("cell_axes", Rows::OfCells),
     ("told_cells", Rows::OfCells),
+    ("verifications", Rows::OfCells),
     ("attempts", Rows::OfCells),
     ("games", Rows::OfCells),
     ("uncounted_games", Rows::OfCells),
@@ -121,7 +122,9 @@ const TABLES: &[(&str, Rows)] = &[
             "worker_id IN (SELECT worker_id FROM main.worker_results
                 UNION SELECT worker_id FROM main.uncounted_games
                 UNION SELECT worker_id FROM main.refused_results
-                UNION SELECT worker_id FROM main.networks)",
+                UNION SELECT worker_id FROM main.networks
+                UNION SELECT played_by_worker_id FROM main.verifications
+                UNION SELECT verified_by_worker_id FROM main.verifications)",
         ),
     ),
     ("databases", Rows::None),
@@ -151,6 +154,10 @@ const AFTER: &str = "
             SELECT c.cell_id, 0
             FROM main.cells AS c JOIN main.networks AS n ON n.network_id = c.trains_network_id
             WHERE c.next_number > 0 AND n.settled_unix_us IS NOT NULL
+            UNION ALL
+            SELECT c.cell_id, 0
+            FROM main.cells AS c JOIN main.verifications AS v ON v.cell_id = c.cell_id
+            WHERE c.next_number > 0 AND v.settled_unix_us IS NOT NULL
             UNION ALL
             SELECT cell_id, next_number FROM main.cells WHERE next_number > 0))
     WHERE number - before > 1;";

@@ -17,6 +17,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         trains: false,
+        verifies: false,
         machine: Machine::default(),
     }
 }

@@ -37,8 +37,9 @@ impl Transaction<'_> {
                     JOIN cells AS c ON c.cell_id = r.cell_id
                     JOIN experiments AS e ON e.experiment_id = c.experiment_id
                     LEFT JOIN networks AS n ON n.network_id = c.trains_network_id
+                    LEFT JOIN verifications AS v ON v.cell_id = c.cell_id
                     WHERE r.lease_id = l.lease_id AND e.state IN ('running', 'paused')
-                        AND n.settled_unix_us IS NULL
+                        AND n.settled_unix_us IS NULL AND v.settled_unix_us IS NULL
                         AND r.games > (
                             SELECT count(*) FROM games AS g
                             WHERE g.cell_id = r.cell_id AND g.number >= r.first_number
@@ -105,6 +106,10 @@ impl Transaction<'_> {
                                 AND y.experiment_id IS x.experiment_id
                                 AND y.readmitted_unix_us IS NULL)))
                 AND NOT EXISTS (SELECT 1 FROM networks AS n WHERE n.worker_id = w.worker_id)
+                AND NOT EXISTS (
+                    SELECT 1 FROM verifications AS v WHERE v.played_by_worker_id = w.worker_id)
+                AND NOT EXISTS (
+                    SELECT 1 FROM verifications AS v WHERE v.verified_by_worker_id = w.worker_id)
                 AS "has_no_trace!: bool"
             FROM workers AS w WHERE w.worker_id > ?1 ORDER BY w.worker_id LIMIT ?3"#,
             after.0,

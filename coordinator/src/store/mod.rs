@@ -92,6 +92,7 @@ mod transaction;
 mod uncounted;
 mod upgrade;
 mod values;
+mod verifications;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -124,6 +125,9 @@ pub use retry::Retry;
 pub use scheduling::WorkerIntroduction;
 pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;
+pub use verifications::{
+    Deviation, DifferentGame, ToVerify, Verifications, VerifiedPair, WaitingVerifications,
+};
 
 /// The one writer connection of a results database. There is one in the world: a second
 /// coordinator on the same file is refused, or ends itself at its next transaction (the epoch).

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use spelrum_engine::network::{DistanceErrors, Epoch, Recipe, Run, SideErrors, SquareErrors};
 use spelrum_engine::{Parameters, Side};
-use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::scheduler::{CellState, Tasks};
 use spelrum_tournament::{
     CellId, DefinitionHash, FinishedTraining, GameId, TrainedNetwork, TrainingDefinition, WorkerId,
 };
@@ -284,7 +284,7 @@ impl Transaction<'_> {
         let mut shared: BTreeMap<BTreeSet<CellId>, Arc<[CellId]>> = BTreeMap::new();
         for cell in cells {
             if let Some(recipe) = recipes.get(&cell.cell) {
-                cell.is_training = true;
+                cell.tasks = Tasks::Trainings;
                 cell.in_sweep = true;
                 cell.memory_bytes = memory_bytes(recipe);
             } else if let Some(trainings) = after.remove(&cell.cell) {

@@ -314,6 +314,7 @@ impl Transaction<'_> {
             return Ok(());
         }
         // Few rows of each cell.
+        self.remove_verifications(&cells).await?;
         self.remove_claim_cells(&cells).await?;
         sqlx::query!(
             "DELETE FROM cell_move_times WHERE cell_id IN (SELECT value FROM json_each(?))",

@@ -117,6 +117,7 @@ impl Transaction<'_> {
         #[derive(Serialize)]
         struct Row<'g>(i64, i64, &'g str);
         self.settle_failed_trainings(games).await?;
+        self.settle_failed_verifications(games).await?;
         // Of one that comes twice the first.
         let mut seen = BTreeSet::new();
         let list: Vec<Row<'_>> = games
@@ -136,7 +137,7 @@ impl Transaction<'_> {
                     ELSE c.first_player_id END,
                 0, 'failed', j.value ->> 2
             FROM jsonb_each(?1) AS j JOIN cells AS c ON c.cell_id = j.value ->> 0
-            WHERE c.trains_network_id IS NULL AND NOT EXISTS (
+            WHERE c.number >= 0 AND NOT EXISTS (
                 SELECT 1 FROM games AS g
                 WHERE g.cell_id = c.cell_id AND g.number = j.value ->> 1)
             ORDER BY j.key

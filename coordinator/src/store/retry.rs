@@ -138,6 +138,7 @@ impl Transaction<'_> {
         self.add_readings(experiment.0, &mut cells).await?;
         self.add_played(experiment.0, &mut cells).await?;
         self.add_trainings(experiment.0, &mut cells).await?;
+        self.add_verifications(experiment.0, &mut cells).await?;
         Ok(Retry {
             games: Vec::new(),
             cells,

@@ -39,6 +39,8 @@ pub struct WorkerIntroduction {
     pub engines: Arc<[OfferedEngine]>,
     /// Whether it trains networks for others. Not stored.
     pub trains: bool,
+    /// Whether it verifies games of others. Not stored.
+    pub verifies: bool,
     /// What its results come from.
     pub machine: Machine,
 }
@@ -78,6 +80,7 @@ impl Transaction<'_> {
             self.add_readings(experiment.experiment_id, &mut cells).await?;
             self.add_played(experiment.experiment_id, &mut cells).await?;
             self.add_trainings(experiment.experiment_id, &mut cells).await?;
+            self.add_verifications(experiment.experiment_id, &mut cells).await?;
             experiments.push(ExperimentSnapshot {
                 experiment: ExperimentId(experiment.experiment_id),
                 priority: experiment.priority,
@@ -165,7 +168,8 @@ impl Transaction<'_> {
     async fn live_leases(&mut self) -> Result<Vec<LeaseState>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id, r.cell_id, r.first_number,
-                r.games, coalesce(g.number, CASE WHEN n.settled_unix_us IS NOT NULL THEN 0 END)
+                r.games, coalesce(g.number,
+                    CASE WHEN n.settled_unix_us IS NOT NULL OR v.settled_unix_us IS NOT NULL THEN 0 END)
                     AS "settled?: i64"
             FROM leases AS l INDEXED BY leases_live
             JOIN lease_ranges AS r ON r.lease_id = l.lease_id
@@ -173,6 +177,7 @@ impl Transaction<'_> {
                 AND g.number >= r.first_number AND g.number < r.first_number + r.games
             JOIN cells AS c ON c.cell_id = r.cell_id
             LEFT JOIN networks AS n ON n.network_id = c.trains_network_id
+            LEFT JOIN verifications AS v ON v.cell_id = c.cell_id
             WHERE l.ended_by IS NULL
             ORDER BY l.lease_id, r.cell_id, r.first_number, g.number"#
         )
@@ -237,6 +242,9 @@ impl Transaction<'_> {
                 AND NOT EXISTS (
                     SELECT 1 FROM networks AS n
                     WHERE n.network_id = c.trains_network_id AND n.settled_unix_us IS NOT NULL)
+                AND NOT EXISTS (
+                    SELECT 1 FROM verifications AS v
+                    WHERE v.cell_id = c.cell_id AND v.settled_unix_us IS NOT NULL)
             ORDER BY a.cell_id, a.number"#,
             first,
             last

@@ -11,14 +11,14 @@ use spelrum_tournament::results::{
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
-    WorkerId,
+    PlayedVerification, WorkerId,
 };
 
 use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
-    Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers, Refused, Removed,
-    Removing, Retry, StoreError, Submitted, Sweep, TakenOut, Transaction, WAL_RESTART_BYTES,
-    WorkerIntroduction, Writer,
+    Deviation, Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers,
+    Refused, Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify,
+    Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
 };
 
 impl Store for Writer {
@@ -282,6 +282,21 @@ impl WriteTransaction for Transaction<'_> {
         trainings: &[(WorkerId, FinishedTraining)],
     ) -> Result<(), StoreError> {
         Transaction::store_trainings(self, trainings).await
+    }
+
+    async fn order_verifications(
+        &mut self,
+        experiment: ExperimentId,
+        games: &[ToVerify],
+    ) -> Result<Vec<CellState>, StoreError> {
+        Transaction::order_verifications(self, experiment, games).await
+    }
+
+    async fn store_verifications(
+        &mut self,
+        verifications: &[(WorkerId, PlayedVerification)],
+    ) -> Result<Vec<Deviation>, StoreError> {
+        Transaction::store_verifications(self, verifications).await
     }
 
     async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {

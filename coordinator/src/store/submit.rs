@@ -276,6 +276,7 @@ impl Transaction<'_> {
         self.add_readings(submitted.experiment.0, &mut submitted.cells).await?;
         self.add_played(submitted.experiment.0, &mut submitted.cells).await?;
         self.add_trainings(submitted.experiment.0, &mut submitted.cells).await?;
+        self.add_verifications(submitted.experiment.0, &mut submitted.cells).await?;
         Ok(submitted)
     }
 

@@ -21,4 +21,5 @@ mod strangers;
 mod tls;
 mod tokens;
 mod upgrading;
+mod verifications;
 mod work;

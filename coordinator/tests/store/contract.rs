@@ -2,6 +2,7 @@
 //! both answer the same.
 
 mod exclusion;
+mod verification;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -16,7 +17,7 @@ use spelrum_tournament::results::{
     Detail, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame,
 };
 use spelrum_tournament::scheduler::{
-    Allocation, Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
+    Allocation, Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState, Tasks,
 };
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
@@ -54,6 +55,7 @@ enum Step {
     Tell { cell: u8 },
     ForgetWorkers { after: u8, recent: bool, spared: u8 },
     Train { worker: u8, training: u8, found: bool },
+    Verify(verification::Verification),
     Exclude(exclusion::Exclusion),
     TakeOver,
 }
@@ -101,6 +103,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, bool)>> {
             .prop_map(|(after, recent, spared)| Step::ForgetWorkers { after, recent, spared }),
         3 => (0_u8..3, any::<u8>(), prop::bool::weighted(0.2))
             .prop_map(|(worker, training, found)| Step::Train { worker, training, found }),
+        5 => verification::verifications().prop_map(Step::Verify),
         3 => exclusion::exclusions().prop_map(Step::Exclude),
         1 => Just(Step::TakeOver),
     ];
@@ -135,6 +138,8 @@ struct Known {
     cells: BTreeMap<CellId, ExperimentId>,
     /// Those of them whose task is a training.
     trainings: BTreeSet<CellId>,
+    /// Those of them whose task is a verification.
+    verifications: BTreeSet<CellId>,
     next_number: BTreeMap<CellId, u64>,
     /// Cells that a course was told of.
     told: Vec<CellId>,
@@ -170,7 +175,7 @@ impl Known {
         for &(worker, cell, number, variety) in games {
             let Some((worker, cell)) = self.worker(worker).zip(self.cell(cell)) else { continue };
             // The referee lets no game of these pass.
-            if self.trainings.contains(&cell) {
+            if self.trainings.contains(&cell) || self.verifications.contains(&cell) {
                 continue;
             }
             let game = game(cell, number.into(), variety.into());
@@ -297,7 +302,7 @@ async fn take<S: Store>(
                 learnt.experiments.insert(experiment, submitted.uuid.clone());
                 for cell in &submitted.cells {
                     learnt.cells.insert(cell.cell, experiment);
-                    learnt.trainings.extend(cell.is_training.then_some(cell.cell));
+                    learnt.trainings.extend((cell.tasks == Tasks::Trainings).then_some(cell.cell));
                 }
             }
             text(&submitted)
@@ -329,9 +334,10 @@ async fn take<S: Store>(
                 Some((worker, cell)) => {
                     learnt.last_lease += 1;
                     let lease = LeaseId(learnt.last_lease);
-                    // A training has one task.
-                    let is_training = known.trainings.contains(&cell);
-                    let (first, count) = if is_training { (0, 1) } else { (*first, *games) };
+                    // A training has one task, and a verification.
+                    let has_one =
+                        known.trainings.contains(&cell) || known.verifications.contains(&cell);
+                    let (first, count) = if has_one { (0, 1) } else { (*first, *games) };
                     let range = GameRange { cell, first: first.into(), count: count.into() };
                     let next = learnt.next_number.entry(cell).or_default();
                     *next = range.end().max(*next);
@@ -479,7 +485,7 @@ async fn take<S: Store>(
                 let added = transaction.add_cells(experiment, &plan, u64::from(*told)).await;
                 for cell in added.iter().flatten().flatten() {
                     learnt.cells.insert(cell.cell, experiment);
-                    learnt.trainings.extend(cell.is_training.then_some(cell.cell));
+                    learnt.trainings.extend((cell.tasks == Tasks::Trainings).then_some(cell.cell));
                 }
                 text(&added)
             }
@@ -507,6 +513,7 @@ async fn take<S: Store>(
             }
             answers.join(" ")
         }
+        Step::Verify(of) => verification::ask(&mut transaction, known, &mut learnt, of).await?,
         Step::Exclude(of) => exclusion::ask(&mut transaction, known, of).await?,
         Step::TakeOver => String::new(),
     };

@@ -142,6 +142,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         trains: false,
+        verifies: false,
         machine: Machine::default(),
     }
 }

@@ -454,6 +454,7 @@ impl Desk {
             memory_bytes: None,
             engines: Arc::default(),
             trains: false,
+            verifies: false,
         };
         for effect in self.scheduler.handle(wanted, Time(0)) {
             if let Effect::Grant { lease, ranges, .. } = effect {

@@ -23,4 +23,5 @@ mod results;
 mod scheduling;
 mod schema;
 mod stopping;
+mod verifications;
 mod views;

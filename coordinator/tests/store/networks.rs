@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use spelrum_coordinator::store::{Removed, Removing, StoredNetwork, Writer};
-use spelrum_tournament::scheduler::{CellState, ExperimentState};
+use spelrum_tournament::scheduler::{CellState, ExperimentState, Tasks};
 use spelrum_tournament::{CellId, GameId, Plan, WorkerId};
 
 use crate::fixture::{
@@ -30,7 +30,7 @@ async fn submit(writer: &mut Writer, uuid: &str, plan: &Plan) -> Vec<CellState> 
 
 /// The training of an experiment's cells.
 fn training(cells: &[CellState]) -> CellId {
-    let mut trainings = cells.iter().filter(|state| state.is_training);
+    let mut trainings = cells.iter().filter(|state| state.tasks == Tasks::Trainings);
     let (training, none) = (trainings.next().unwrap(), trainings.next());
     assert!(none.is_none() && training.in_sweep && training.games == 1, "{training:?}");
     training.cell

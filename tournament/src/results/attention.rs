@@ -42,6 +42,8 @@ pub struct Attention {
 pub enum AttentionKind {
     /// Results of one deterministic game that differ (invariant 2).
     Conflicts,
+    /// Games that came out otherwise when other workers verified them.
+    Deviating,
     /// Results that are not records of their games (invariant 11).
     Refused,
     /// Games that finally failed.
@@ -73,8 +75,9 @@ pub enum AttentionKind {
 }
 
 impl AttentionKind {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Conflicts,
+        Self::Deviating,
         Self::Refused,
         Self::FailedGames,
         Self::LostGames,
@@ -95,6 +98,7 @@ impl AttentionKind {
     pub fn name(&self) -> &str {
         match self {
             Self::Conflicts => "conflicts",
+            Self::Deviating => "deviating",
             Self::Refused => "refused",
             Self::FailedGames => "failed_games",
             Self::LostGames => "lost_games",
@@ -125,6 +129,8 @@ impl AttentionKind {
 pub struct Findings {
     /// Results of deterministic games that differ, by experiment.
     pub conflicts: Vec<Conflicts>,
+    /// Games that came out otherwise when they were verified, by experiment, who played and who verified.
+    pub deviating: Vec<DeviatingGames>,
     /// Results that are not records of their games, by experiment.
     pub refused: Vec<RefusedResults>,
     /// Games that finally failed, by experiment.
@@ -164,6 +170,30 @@ pub struct ConflictParty {
     pub host: String,
     /// Of how many.
     pub conflicts: u64,
+}
+
+/// Games of an experiment that came out otherwise when another worker verified them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviatingGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub games: u64,
+    /// Who played them, if that is known.
+    pub played_by: Option<NamedParty>,
+    /// Who played them again.
+    pub verified_by: NamedParty,
+}
+
+/// A worker, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedParty {
+    /// The worker.
+    pub worker: WorkerId,
+    /// What it is called.
+    pub name: String,
+    /// Its machine.
+    pub host: String,
 }
 
 /// Results of an experiment's games that the rules do not allow.
@@ -256,9 +286,18 @@ pub fn attention_of_results(
     experiments: &[ExperimentSummary],
     findings: &Findings,
 ) -> Vec<Attention> {
-    let Findings { conflicts, refused, failed, lost, other_engine, removals, free_bytes } =
-        findings;
+    let Findings {
+        conflicts,
+        deviating,
+        refused,
+        failed,
+        lost,
+        other_engine,
+        removals,
+        free_bytes,
+    } = findings;
     let mut attention: Vec<_> = conflicts.iter().map(of_conflicts).collect();
+    attention.extend(deviating.iter().map(of_deviating));
     attention.extend(refused.iter().map(of_refused));
     attention.extend(failed.iter().map(of_failed));
     attention.extend(lost.iter().map(of_lost));
@@ -321,6 +360,30 @@ fn of_withheld(worker: &WorkerSummary, why: Withheld) -> Attention {
         ),
     };
     Attention { kind, experiment: None, count: 1, problem, remedy }
+}
+
+fn of_deviating(deviating: &DeviatingGames) -> Attention {
+    let DeviatingGames { experiment, games, played_by, verified_by } = deviating;
+    let named = |NamedParty { worker, name, host }: &NamedParty| {
+        format!("worker {worker} ({name} on {host})")
+    };
+    let played_by =
+        played_by.as_ref().map_or_else(|| "a worker that is not known".to_owned(), named);
+    Attention {
+        kind: AttentionKind::Deviating,
+        experiment: Some(experiment.clone()),
+        count: *games,
+        problem: format!(
+            "{games} {} that {played_by} played came out otherwise when {} verified {}: one of the two is wrong",
+            noun(*games, "game", "games"),
+            named(verified_by),
+            noun(*games, "it", "them"),
+        ),
+        remedy: format!(
+            "find out which on a machine that you trust: spelrum verify {experiment}; then let others play what it \
+             played: spelrum exclude WORKER"
+        ),
+    }
 }
 
 fn of_conflicts(conflicts: &Conflicts) -> Attention {

@@ -51,9 +51,9 @@ mod times;
 pub use crate::statistics::GameTimes;
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{
-    Attention, AttentionKind, ConflictParty, Conflicts, FailedGames, Findings, LargestCell,
-    LostGames, MostFailed, NamedCell, OtherEngine, RefusedResults, Workforce, attention_of_results,
-    attention_of_withheld, attention_of_workers,
+    Attention, AttentionKind, ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings,
+    LargestCell, LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
+    Workforce, attention_of_results, attention_of_withheld, attention_of_workers,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};

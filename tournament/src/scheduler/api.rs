@@ -45,9 +45,8 @@ pub struct CellState {
     /// Cells of its experiment that must be settled before a game of it is handed out, such as the trainings of its
     /// players' networks. Cells that wait for the same share it.
     pub after: Option<Arc<[CellId]>>,
-    /// Whether its tasks are trainings: each is a lease of its own, goes before any game of its experiment to a
-    /// worker with a slot to spare that trains, and is no measure of how long games take.
-    pub is_training: bool,
+    /// What its tasks are.
+    pub tasks: Tasks,
     /// What its first player got in the games that count. Nobody asks unless its experiment's allocation is
     /// [`Allocation::Informative`].
     pub played: GameCounts,
@@ -70,10 +69,26 @@ impl CellState {
             memory_bytes: 0,
             engines: None,
             after: None,
-            is_training: false,
+            tasks: Tasks::Games,
             played: GameCounts([0; 3]),
         }
     }
+}
+
+/// What the tasks of a cell are. Those that are not games are each a lease of their own, go before the games of
+/// their experiment, and are no measure of how long these take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tasks {
+    /// Games.
+    #[default]
+    Games,
+    /// Trainings of networks: for a worker that trains, with a slot to spare.
+    Trainings,
+    /// Games that are settled, to be played once more for the sake of comparison: for a worker that verifies.
+    Verifications {
+        /// Who played them, and gets none of them.
+        not_by: Option<WorkerId>,
+    },
 }
 
 /// What changes of a cell as it is played: durable.
@@ -259,6 +274,8 @@ pub enum Event {
         engines: Arc<[OfferedEngine]>,
         /// Whether it trains networks.
         trains: bool,
+        /// Whether it verifies games of others.
+        verifies: bool,
     },
     /// A worker is alive and names the leases it holds; one it does not name is not renewed.
     Heartbeat {
@@ -309,6 +326,8 @@ pub enum Report {
     },
     /// It was a training, and came to something.
     Trained,
+    /// It was a verification, and was played to its end.
+    Verified,
     /// It could not be played.
     Failed {
         /// Why.
@@ -420,7 +439,7 @@ pub enum Verdict {
     /// its sweep no longer names the cell, or the cell ends before it. A failure with this verdict is stored nowhere.
     AfterCancel,
     /// Into `uncounted_games`: its worker is excluded. A failure with this verdict is stored nowhere, and a
-    /// training neither.
+    /// training or a verification neither.
     Excluded,
     /// Beside all statistics, as what its worker is charged with: it is not a record of the game, which
     /// is played again at no cost to it.

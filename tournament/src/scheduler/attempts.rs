@@ -18,7 +18,8 @@
 //! A failure that a worker reports needs no guessing: three of them settle the game as failed. After the first
 //! it is leased alone, so that others may be the next to try it (`conduct`).
 //!
-//! Trainings are leased alone from the start: each takes a slot for long.
+//! Trainings are leased alone from the start: each takes a slot for long. So are verifications: each is for
+//! others than who played.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -47,7 +47,7 @@ pub(super) struct Load {
 impl Load {
     /// What is left to lease in one cell.
     pub(super) fn of(cell: &Cell) -> Self {
-        if cell.is_training() {
+        if !cell.has_games() {
             return Self::default();
         }
         let games = u128::from(cell.available_count());

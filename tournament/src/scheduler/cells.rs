@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use rangemap::RangeMap;
 
-use super::api::{CellProgress, CellState};
+use super::api::{CellProgress, CellState, Tasks};
 use super::ranges::Numbers;
 use crate::engines::NeededEngine;
-use crate::ids::{CellId, ExperimentId, GameRange, LeaseId};
+use crate::ids::{CellId, ExperimentId, GameRange, LeaseId, WorkerId};
 use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
 
@@ -53,8 +53,8 @@ pub(super) struct Cell {
     after: Option<Arc<[CellId]>>,
     /// Whether one of these is not.
     waits: bool,
-    /// Whether its tasks are trainings.
-    is_training: bool,
+    /// What its tasks are.
+    tasks: Tasks,
     /// Whether the durable part changed since [`Cell::take_changed`].
     changed: bool,
 }
@@ -100,7 +100,7 @@ impl Cell {
             after: state.after.clone(),
             // Until somebody has looked.
             waits: state.after.is_some(),
-            is_training: state.is_training,
+            tasks: state.tasks,
             changed: false,
         };
         cell.changed = cell.decision() != (state.decided_number, state.stop_number);
@@ -347,17 +347,32 @@ impl Cell {
 
     /// Whether its tasks are trainings.
     pub(super) const fn is_training(&self) -> bool {
-        self.is_training
+        matches!(self.tasks, Tasks::Trainings)
+    }
+
+    /// Whether its tasks are verifications.
+    pub(super) const fn is_verification(&self) -> bool {
+        matches!(self.tasks, Tasks::Verifications { .. })
+    }
+
+    /// Whether its tasks are games; others are leased one by one, and measure nothing.
+    pub(super) const fn has_games(&self) -> bool {
+        matches!(self.tasks, Tasks::Games)
+    }
+
+    /// Whether its tasks are for others than this worker, who has played what they verify.
+    pub(super) fn is_for_others(&self, than: WorkerId) -> bool {
+        matches!(self.tasks, Tasks::Verifications { not_by } if not_by == Some(than))
     }
 
     /// Whether it has games that any batch may take now.
     pub(super) fn has_work(&self) -> bool {
-        !self.is_training && !self.waits && self.available_count() > 0
+        self.has_games() && !self.waits && self.available_count() > 0
     }
 
-    /// Of trainings, the next that was never leased.
-    pub(super) fn next_training(&self) -> Option<u64> {
-        let is_next = self.is_training && self.in_sweep && self.next_number < self.end();
+    /// Of tasks that are no games, the next that was never leased.
+    pub(super) fn next_task(&self) -> Option<u64> {
+        let is_next = !self.has_games() && self.in_sweep && self.next_number < self.end();
         is_next.then_some(self.next_number)
     }
 

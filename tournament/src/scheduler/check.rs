@@ -85,7 +85,7 @@ impl Scheduler {
         let apart = |next| {
             let numbers = cells.iter().flat_map(|(&cell, c)| {
                 let handed_out = c.alone().filter(|&number| c.hands_out(number));
-                let handed_out = handed_out.chain(c.next_training());
+                let handed_out = handed_out.chain(c.next_task());
                 handed_out.map(move |number| GameId { cell, number })
             });
             numbers.filter(move |&game| self.attempts.next(game, &self.policy) == next)

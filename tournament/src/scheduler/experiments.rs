@@ -87,10 +87,10 @@ impl Experiment {
         if cell.has_work() {
             self.with_work.insert(after.turn, id, cell);
         }
-        if before.training != after.training {
+        if before.task != after.task {
             let game = |number| GameId { cell: id, number };
-            before.training.map(|number| self.alone.remove(&game(number)));
-            self.alone.extend(after.training.map(game));
+            before.task.map(|number| self.alone.remove(&game(number)));
+            self.alone.extend(after.task.map(game));
         }
     }
 
@@ -123,17 +123,17 @@ pub(super) struct CellSum {
     leased: u64,
     load: Load,
     turn: Turn,
-    /// The next training that was never leased.
-    training: Option<u64>,
+    /// The next training or verification that was never leased.
+    task: Option<u64>,
 }
 
 impl CellSum {
     /// Of one cell, under this allocation.
     pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
         let (unsettled, load) = (cell.unsettled(), Load::of(cell));
-        let training = cell.next_training();
+        let task = cell.next_task();
         let (waiting, leased) = (cell.waiting_count(), cell.leased_count());
-        Self { unsettled, waiting, leased, load, turn: Turn::of(cell, allocation), training }
+        Self { unsettled, waiting, leased, load, turn: Turn::of(cell, allocation), task }
     }
 
     /// Whether games of it are still to come.

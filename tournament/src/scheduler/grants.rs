@@ -4,48 +4,24 @@ use std::collections::BTreeSet;
 
 use super::allocation::share_of_lease;
 use super::api::{Effect, LeaseState, Withheld};
+use super::asking::Asking;
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
 use super::leases::Lease;
 use super::machine::Scheduler;
-use crate::engines::{NeededEngine, OfferedEngine, can_play};
 use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
-
-/// The playing threads that a worker is believed to have.
-const SLOTS_MAX: u32 = 4_096;
 
 /// Leases that a worker may hold beside one for each slot and the next one for each: more are
 /// left over from replies that it never got, and will expire.
 const LEASES_BESIDE: usize = 8;
 
-/// Who asks for games, and what it can play.
-struct Asking<'a> {
-    worker: WorkerId,
-    slots: u64,
-    /// Each of its slots may play the largest game at the same time.
-    slot_bytes: u64,
-    engines: &'a [OfferedEngine],
-    /// Whether it may take a training: it trains, and has a slot to spare.
-    trains: bool,
-}
-
 impl Scheduler {
     /// Grants a lease, or says when to ask again.
-    pub(super) fn lease_wanted(
-        &mut self,
-        worker: WorkerId,
-        slots: u32,
-        memory_bytes: Option<u64>,
-        engines: &[OfferedEngine],
-        trains: bool,
-    ) -> Effect {
-        let slots = slots.clamp(1, SLOTS_MAX);
-        let leases_max = 2 * slots as usize + LEASES_BESIDE;
-        let slots = u64::from(slots);
-        let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        let trains = trains && self.trainings_of(worker) < slots;
-        let asking = Asking { worker, slots, slot_bytes, engines, trains };
+    pub(super) fn lease_wanted(&mut self, mut asking: Asking<'_>) -> Effect {
+        let Asking { worker, slots, .. } = asking;
+        let leases_max = 2 * usize::try_from(slots).unwrap_or(usize::MAX / 4) + LEASES_BESIDE;
+        asking.trains &= self.trainings_of(worker) < slots;
         self.conduct.heard(worker, self.now);
         let quarantined = || self.conduct.withheld(worker, self.now);
         let mut withheld = self.exclusions.withheld(worker).or_else(quarantined);
@@ -85,8 +61,12 @@ impl Scheduler {
         let &Asking { worker, slots, .. } = asking;
         let can_play =
             |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
-        let is_free =
-            |game: &&GameId| can_play(game) && !self.is_left_to_others(**game, worker, id);
+        // Who else could take a verification is another question: it is left to nobody.
+        let is_verification =
+            |game: &GameId| self.cells.get(&game.cell).is_some_and(Cell::is_verification);
+        let is_free = |game: &&GameId| {
+            can_play(game) && (is_verification(game) || !self.is_left_to_others(**game, worker, id))
+        };
         let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
         let suspect = experiment.suspects.iter().find(is_free).filter(|_| may_suspect);
         if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(is_free)) {
@@ -143,23 +123,5 @@ impl Scheduler {
             }
             _ => false,
         }
-    }
-}
-
-impl Asking<'_> {
-    /// Whether the worker can play the cell's games: each of its slots can hold one, and it has their engines.
-    fn can_play(&self, cell: &Cell) -> bool {
-        self.has_memory(cell)
-            && cell.engines().is_none_or(|needed| self.has_engines(needed))
-            && (self.trains || !cell.is_training())
-            && !cell.waits()
-    }
-
-    fn has_engines(&self, needed: &[NeededEngine]) -> bool {
-        can_play(needed, self.engines)
-    }
-
-    fn has_memory(&self, cell: &Cell) -> bool {
-        cell.memory_bytes() <= self.slot_bytes
     }
 }

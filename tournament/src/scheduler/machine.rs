@@ -7,6 +7,7 @@ use super::api::{
     Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
     Time,
 };
+use super::asking::Asking;
 use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::conduct::Conduct;
@@ -98,8 +99,10 @@ impl Scheduler {
                 self.exclusions.readmit(worker);
                 self.conduct.readmit(worker);
             }
-            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
-                effects.push(self.lease_wanted(worker, slots, memory_bytes, &engines, trains));
+            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies } => {
+                let mut asking = Asking::new(worker, slots, memory_bytes, &engines);
+                (asking.trains, asking.verifies) = (trains, verifies);
+                effects.push(self.lease_wanted(asking));
             }
             Event::Heartbeat { worker, leases, playing } => {
                 effects.push(self.heartbeat(worker, &leases, &playing));
@@ -190,10 +193,10 @@ impl Scheduler {
         }
     }
 
-    /// Notes what is special of a new cell: that its tasks are trainings, or that it waits for other cells.
+    /// Notes what is special of a new cell: that its tasks are no games, or that it waits for other cells.
     pub(super) fn note_needs(&mut self, id: CellId) {
         let Some(cell) = self.cells.get(&id) else { return };
-        if cell.is_training() {
+        if !cell.has_games() {
             self.attempts.always_alone(id);
         }
         for before in cell.after() {
@@ -400,7 +403,7 @@ impl Scheduler {
         for (id, numbers) in numbers {
             let reading = readings.remove(&id);
             self.change_cell(id, |cell| cell.reopen(&numbers, reading));
-            if self.cells.get(&id).is_some_and(Cell::is_training) {
+            if self.cells.get(&id).is_some_and(|cell| !cell.has_games()) {
                 numbers.iter().for_each(|&number| self.set_apart(GameId { cell: id, number }));
             }
             self.place_apart(id);

@@ -86,6 +86,7 @@
 
 mod allocation;
 mod api;
+mod asking;
 mod attempts;
 mod batches;
 mod cells;

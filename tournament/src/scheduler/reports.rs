@@ -89,6 +89,10 @@ impl Scheduler {
         effects.push(Effect::Verdict { game, verdict });
         match (verdict, what) {
             (Verdict::Counts, Report::Trained) => self.settle(game, Settled::Failed, effects),
+            (Verdict::Counts, Report::Verified) => {
+                self.played_well(game, worker, effects);
+                self.settle(game, Settled::Failed, effects);
+            }
             (Verdict::Counts, Report::Played { wall_us, points }) => {
                 self.change_cell(game.cell, |cell| cell.measure(wall_us));
                 let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
@@ -109,7 +113,11 @@ impl Scheduler {
             }
             (
                 _,
-                Report::Played { .. } | Report::Trained | Report::Failed { .. } | Report::Irregular,
+                Report::Played { .. }
+                | Report::Trained
+                | Report::Verified
+                | Report::Failed { .. }
+                | Report::Irregular,
             ) => {}
         }
     }
@@ -134,7 +142,7 @@ impl Scheduler {
             (Place::NeverLeased, _) => Verdict::Rejected,
             (Place::Settled, _) => Verdict::Again,
             _ if self.is_over(cell.experiment()) => Verdict::AfterCancel,
-            (_, Report::Played { .. } | Report::Trained) => Verdict::Counts,
+            (_, Report::Played { .. } | Report::Trained | Report::Verified) => Verdict::Counts,
             (_, Report::Failed { .. } | Report::Irregular) => Verdict::Noted,
         }
     }

@@ -14,6 +14,7 @@ mod engines;
 mod exclusions;
 mod growing;
 mod trainings;
+mod verifications;
 mod waiting;
 
 mod leasing {

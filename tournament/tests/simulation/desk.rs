@@ -136,7 +136,9 @@ impl Desk {
         let event = Event::Reported { worker, lease, game, what, settled, leased };
         let played = match &event {
             Event::Reported { what: Report::Played { points, .. }, .. } => Some((playing, *points)),
-            Event::Reported { what: Report::Trained, .. } => Some((playing, Points::Half)),
+            Event::Reported { what: Report::Trained | Report::Verified, .. } => {
+                Some((playing, Points::Half))
+            }
             _ => None,
         };
         self.drive(event, played, now)

@@ -271,7 +271,14 @@ fn worker(who: usize) -> WorkerId {
 
 fn wants(worker: WorkerId) -> Event {
     let engines = everything();
-    Event::LeaseWanted { worker, slots: 1, memory_bytes: None, engines, trains: true }
+    Event::LeaseWanted {
+        worker,
+        slots: 1,
+        memory_bytes: None,
+        engines,
+        trains: true,
+        verifies: true,
+    }
 }
 
 /// How many states there are within so many steps, and how many steps lead to them.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
-    Policy, Report, Time, Verdict,
+    Policy, Report, Tasks, Time, Verdict,
 };
 use spelrum_tournament::stopping::Settled;
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, WorkerId};
@@ -74,6 +74,8 @@ pub(crate) struct Judge {
     engines: Arc<[OfferedEngine]>,
     /// And whether it may have a training.
     may_train: bool,
+    /// Whether the worker that asks may take a verification.
+    may_verify: bool,
     granted: Vec<LeaseState>,
     ended: Vec<(LeaseId, LeaseEnd)>,
     attempted: BTreeSet<GameId>,
@@ -101,6 +103,7 @@ impl Judge {
             slot_bytes: None,
             engines: Arc::default(),
             may_train: false,
+            may_verify: false,
             granted: Vec::new(),
             ended: Vec::new(),
             attempted: BTreeSet::new(),
@@ -199,16 +202,16 @@ impl Judge {
                 self.excluded.retain(|(it, _)| it != worker);
                 self.conduct.clean(*worker);
             }
-            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains } => {
+            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies } => {
                 let is_training = |lease: &&Lease| {
-                    lease
-                        .granted
-                        .iter()
-                        .any(|it| self.cells.get(&it.cell).is_some_and(|cell| cell.is_training))
+                    lease.granted.iter().any(|it| {
+                        self.cells.get(&it.cell).is_some_and(|cell| cell.tasks == Tasks::Trainings)
+                    })
                 };
                 let trainings = self.of(*worker).filter(is_training).count();
                 self.heard(*worker);
                 self.asking = *worker;
+                self.may_verify = *verifies;
                 self.may_train = *trains && trainings < *slots as usize;
                 let per_slot = |offered: u64| offered / u64::from(*slots);
                 self.slot_bytes = memory_bytes.map(per_slot);
@@ -265,7 +268,7 @@ impl Judge {
                 memory_bytes: state.memory_bytes,
                 engines: state.engines.clone(),
                 after: state.after.iter().flat_map(|after| after.iter().copied()).collect(),
-                is_training: state.is_training,
+                tasks: state.tasks,
             };
             let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
             let cell = Rc::make_mut(cell);
@@ -439,7 +442,9 @@ impl Judge {
             (true, Some(Place::Settled), _) => Verdict::Again,
             (true, _, _) if over => Verdict::AfterCancel,
             (true, None | Some(Place::Never), _) => panic!("{game:?} cannot have been leased"),
-            (true, Some(_), Report::Played { .. } | Report::Trained) => Verdict::Counts,
+            (true, Some(_), Report::Played { .. } | Report::Trained | Report::Verified) => {
+                Verdict::Counts
+            }
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
         };
         expected.push(Effect::Verdict { game, verdict });
@@ -448,7 +453,10 @@ impl Judge {
             self.played(game, worker, expected);
             self.settle(game, Settled::Played(points), expected);
         }
-        if (verdict, what) == (Verdict::Counts, &Report::Trained) {
+        if (verdict, what) == (Verdict::Counts, &Report::Verified) {
+            self.played(game, worker, expected);
+        }
+        if verdict == Verdict::Counts && matches!(what, Report::Trained | Report::Verified) {
             self.settle(game, Settled::Failed, expected);
         }
         let held = place == Some(Place::Leased(lease))

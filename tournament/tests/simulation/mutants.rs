@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
-    Allocation, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot, Time,
-    Verdict, Withheld,
+    Allocation, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot,
+    Tasks, Time, Verdict, Withheld,
 };
 use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
@@ -362,7 +362,7 @@ impl Subject {
                 cells.iter_mut().for_each(|cell| cell.after = None);
             }
             (Some(Mutant::ForgetsTrainings), Event::Submitted { cells, .. }) => {
-                cells.iter_mut().for_each(|cell| cell.is_training = false);
+                cells.iter_mut().for_each(|cell| cell.tasks = Tasks::Games);
             }
             (Some(Mutant::IgnoresRules), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.reading = None);

@@ -34,6 +34,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
                 memory_bytes: None,
                 engines: Arc::default(),
                 trains: true,
+                verifies: true,
             },
             Time(round),
         );

@@ -20,7 +20,7 @@
 //! `w1 wants 2 of 100` is a worker whose two slots have so much together. `10 plays fish bird` is what
 //! engines its games need, `w1 wants 2 with fish fish` a worker that may run two of this one at once.
 //!
-//! `9 trains` makes a cell one of a training, `10 waits for 9` has another one wait for it, `w1 wants 2 as of old` is a
+//! `9 trains` makes a cell one of a training, `9 verifies w1` one of what w1 has played, `10 waits for 9` has another one wait for it, `w1 wants 2 as of old` is a
 //! worker that does not train.
 //!
 //! `exclude w1` is that somebody does not believe a worker any more, `exclude w1 from e1` in this experiment,
@@ -171,19 +171,27 @@ impl Stage {
                 self.desk.staged_mut().trainings.insert(cell);
                 return Vec::new();
             }
+            [cell, "verifies", player] => {
+                let cell = CellId(cell.parse().unwrap());
+                self.desk.staged_mut().verified.insert(cell, worker_id(player));
+                return Vec::new();
+            }
             [cell, "waits", "for", ref cells @ ..] => {
                 let id = |text: &&str| CellId(text.parse().unwrap());
                 let (cell, cells) = (id(&cell), cells.iter().map(id).collect());
                 self.desk.staged_mut().after.insert(cell, cells);
                 return Vec::new();
             }
+            [worker, "verified", leased] => {
+                return self.report(worker, leased, &Report::Verified);
+            }
             [worker, "trained", leased] => {
                 return self.report(worker, leased, &Report::Trained);
             }
             [worker, "wants", slots, "as", "of", "old"] => {
                 let mut wanted = wants(worker, slots, None, &[]);
-                if let Event::LeaseWanted { trains, .. } = &mut wanted {
-                    *trains = false;
+                if let Event::LeaseWanted { trains, verifies, .. } = &mut wanted {
+                    (*trains, *verifies) = (false, false);
                 }
                 wanted
             }
@@ -245,6 +253,7 @@ fn wants(worker: &str, slots: &str, memory_bytes: Option<u64>, engines: &[&str])
         memory_bytes,
         engines: names.into_iter().map(|name| offer(name, "1", at_once(name))).collect(),
         trains: true,
+        verifies: true,
     }
 }
 

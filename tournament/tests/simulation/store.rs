@@ -8,7 +8,7 @@ use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
 use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd,
-    LeaseState, Snapshot,
+    LeaseState, Snapshot, Tasks,
 };
 use spelrum_tournament::stopping::{Points, Reading, Settled as Told, StopRule, Tally};
 use spelrum_tournament::{
@@ -40,6 +40,8 @@ pub(crate) struct Store {
     pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
     /// Cells that are trainings.
     pub(crate) trainings: BTreeSet<CellId>,
+    /// Cells that are verifications of what these workers have played.
+    pub(crate) verified: BTreeMap<CellId, WorkerId>,
     /// Who played the games that were.
     pub(crate) players: BTreeMap<GameId, WorkerId>,
     /// Who is excluded, from an experiment or from all.
@@ -80,13 +82,18 @@ impl Store {
             let memory_bytes = self.needs.get(&cell).copied().unwrap_or(0);
             let engines = self.engines.get(&cell).cloned();
             let after = self.after.get(&cell).cloned();
-            let is_training = self.trainings.contains(&cell);
-            let swap_sides = !is_training;
+            let not_by = self.verified.get(&cell).copied();
+            let tasks = match not_by {
+                Some(_) => Tasks::Verifications { not_by },
+                None if self.trainings.contains(&cell) => Tasks::Trainings,
+                None => Tasks::Games,
+            };
+            let swap_sides = tasks == Tasks::Games;
             let none = CellState {
                 memory_bytes,
                 engines,
                 after,
-                is_training,
+                tasks,
                 swap_sides,
                 ..CellState::new(cell, games)
             };
@@ -279,7 +286,12 @@ impl Store {
     /// What came of a game for the cell's first player, if it is settled.
     pub(crate) fn told(&self, game: GameId) -> Option<Told> {
         Some(match self.games.get(&game)? {
-            Settled::Played(..) if self.trainings.contains(&game.cell) => Told::Failed,
+            Settled::Played(..)
+                if self.trainings.contains(&game.cell)
+                    || self.verified.contains_key(&game.cell) =>
+            {
+                Told::Failed
+            }
             Settled::Played(_, points) if game.number.is_multiple_of(2) => Told::Played(*points),
             Settled::Played(_, points) => Told::Played(points.swapped()),
             Settled::Failed(_) => Told::Failed,

@@ -67,7 +67,7 @@ impl worker::Outcome for Result {
         match &self.what {
             Report::Played { .. } => 1_000,
             Report::Failed { message } => 100 + message.len(),
-            Report::Trained | Report::Irregular => 1_000,
+            Report::Trained | Report::Verified | Report::Irregular => 1_000,
         }
     }
 

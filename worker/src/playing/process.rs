@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 
 use super::ledger::{Ledger, Note};
 use super::wire::{self, CellSent, News, Offers, Order, Play, Said, What};
-use crate::cells::{self, Cell, Ready};
+use crate::cells::{self, Cell};
 use crate::engines::Engines;
 use crate::hub::{Reports, Signs};
 use crate::networks::Supplied;
@@ -188,12 +188,12 @@ impl Definition {
 
 fn read(sent: &CellSent, openings: &OpeningsCache) -> Cell {
     let mut cell = cells::of_definition(sent.definition_json.clone(), openings)?;
-    if let Ready::Games(games) = &mut cell {
+    if let Some(networks) = cell.networks() {
         for network in &sent.networks {
             let training = TrainingDefinition::from_json(&network.training_json);
             let training = training.map_err(|error| error.to_string())?;
             let supplied = Supplied::new(training, network.bytes.clone());
-            games.networks.push(Arc::new(supplied.map_err(|error| error.to_string())?));
+            networks.push(Arc::new(supplied.map_err(|error| error.to_string())?));
         }
     }
     Ok(cell)

@@ -226,7 +226,9 @@ impl Shared {
         let here = Slot { number, signs, reports, engines: None };
         for batch in batches {
             match &*batch.cell {
-                Ok(Ready::Games(_) | Ready::Training { found: None, .. }) => {
+                Ok(
+                    Ready::Games(_) | Ready::Verification(_) | Ready::Training { found: None, .. },
+                ) => {
                     self.hand(number, batch);
                 }
                 // Nothing is played of it.
@@ -528,14 +530,15 @@ impl Running {
 
 /// A cell as the process is told of it.
 fn sent(key: u64, cell: &Cell) -> CellSent {
+    let network = |it: &Arc<Supplied>| NetworkSent {
+        training_json: it.training.canonical_json(),
+        bytes: it.bytes.clone(),
+    };
     let (definition_json, networks) = match cell {
         Ok(Ready::Games(games)) => {
-            let network = |it: &Arc<Supplied>| NetworkSent {
-                training_json: it.training.canonical_json(),
-                bytes: it.bytes.clone(),
-            };
             (games.json.clone(), games.networks.iter().map(network).collect())
         }
+        Ok(Ready::Verification(it)) => (it.json.clone(), it.networks.iter().map(network).collect()),
         Ok(Ready::Training { training, .. }) => (training.canonical_json(), Vec::new()),
         // It is not handed on.
         Err(_) => Default::default(),

@@ -54,7 +54,7 @@ pub(crate) struct Script {
 /// The game that a result is of.
 fn number_of(what: &What) -> u64 {
     match what {
-        What::Game(game) => game.number,
+        What::Game(game) | What::Verification(game) => game.number,
         What::FailedGame(failed) => failed.number,
         What::Training(training) => training.number,
     }
@@ -194,7 +194,9 @@ impl Work for Fake {
         assert!((1..=10).contains(&results.len()), "a report is no larger than it may be");
         let is_poison = |result: &v1::Result| {
             let number = match result.what.as_ref().unwrap() {
-                What::Game(_) | What::Training(_) => Some(number_of(result.what.as_ref().unwrap())),
+                what @ (What::Game(_) | What::Training(_) | What::Verification(_)) => {
+                    Some(number_of(what))
+                }
                 What::FailedGame(failed) => script.refuses_failures.then_some(failed.number),
             };
             number.is_some() && number == script.poison
@@ -254,7 +256,7 @@ fn definition() -> String {
 pub(crate) fn failure(what: &What) -> &str {
     match what {
         What::FailedGame(failed) => &failed.message,
-        What::Game(_) | What::Training(_) => panic!("{what:?}"),
+        What::Game(_) | What::Training(_) | What::Verification(_) => panic!("{what:?}"),
     }
 }
 

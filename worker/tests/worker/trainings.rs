@@ -184,7 +184,7 @@ async fn a_training_is_asked_for_anew_each_time() {
         .iter()
         .map(|what| match what {
             What::Training(it) => it.trained.is_none(),
-            What::Game(_) | What::FailedGame(_) => panic!("{what:?}"),
+            What::Game(_) | What::Verification(_) | What::FailedGame(_) => panic!("{what:?}"),
         })
         .collect();
     assert_eq!((seen.fetches, is_found.as_slice()), (2, &[false, true][..]));

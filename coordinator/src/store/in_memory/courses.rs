@@ -115,7 +115,7 @@ impl State {
     }
 
     fn course_cells(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
-        let is_its = |cell: &Cell| cell.experiment == experiment && !cell.is_training;
+        let is_its = |cell: &Cell| cell.experiment == experiment && cell.has_games();
         let its = self.cells.iter().filter(|(_, cell)| is_its(cell));
         let mut cells: Vec<_> = its.map(|(&id, cell)| (id, cell)).collect();
         cells.sort_by_key(|(id, cell)| (cell.number, *id));

@@ -14,6 +14,7 @@ mod reading;
 mod results;
 mod scheduling;
 mod sweeps;
+mod verifications;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,15 +28,15 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
     AxisValue, CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, GameRange, LeaseId,
-    Plan, PlayedGame, Record, Task, TrainingDefinition, WorkerId,
+    Plan, PlayedGame, PlayedVerification, Record, Task, TrainingDefinition, WorkerId,
 };
 
 use super::contract::{Store, Term, WriteTransaction};
 use super::needs::Needs;
 use super::uncounted::Reason;
 use super::{
-    Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused, Removed,
-    Removing, Retry, StoreError, Submitted, Sweep, TakenOut, WorkerIntroduction,
+    Deviation, Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused,
+    Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify, WorkerIntroduction,
 };
 
 /// A store in memory, and the right to write to it for its term.
@@ -169,6 +170,8 @@ struct Cell {
     told: Option<CellOutcome>,
     /// Whether its one task is a training.
     is_training: bool,
+    /// What its one task verifies, if it is a verification.
+    verifies: Option<verifications::Verification>,
 }
 
 impl Cell {
@@ -199,6 +202,7 @@ impl Cell {
             asked_after: None,
             told: None,
             is_training: true,
+            verifies: None,
         }
     }
 
@@ -479,6 +483,21 @@ impl WriteTransaction for Pending<'_> {
     ) -> Result<(), StoreError> {
         self.state.store_trainings(trainings);
         Ok(())
+    }
+
+    async fn order_verifications(
+        &mut self,
+        experiment: ExperimentId,
+        games: &[ToVerify],
+    ) -> Result<Vec<CellState>, StoreError> {
+        Ok(self.state.order_verifications(experiment, games))
+    }
+
+    async fn store_verifications(
+        &mut self,
+        verifications: &[(WorkerId, PlayedVerification)],
+    ) -> Result<Vec<Deviation>, StoreError> {
+        Ok(self.state.store_verifications(verifications))
     }
 
     async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {

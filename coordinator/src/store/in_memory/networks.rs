@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::scheduler::{CellState, Tasks};
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, Plan, TrainingDefinition,
     WorkerId,
 };
 
+use super::verifications::Verification;
 use super::{Cell, State};
 
 /// What came of a training, and who trained.
@@ -64,12 +65,17 @@ impl State {
         Some(before).filter(|before| !before.is_empty())
     }
 
-    /// What the scheduler must know of a training, beside what it knows of any cell.
-    pub(super) fn as_training(cell: &Cell, state: CellState) -> CellState {
-        if cell.is_training {
-            CellState { is_training: true, in_sweep: true, ..state }
-        } else {
-            state
+    /// What the scheduler must know of a training or a verification, beside what it knows of any cell.
+    pub(super) fn as_task(cell: &Cell, state: CellState) -> CellState {
+        match &cell.verifies {
+            Some(Verification { played_by, .. }) => {
+                let tasks = Tasks::Verifications { not_by: *played_by };
+                CellState { tasks, in_sweep: true, after: None, ..state }
+            }
+            None if cell.is_training => {
+                CellState { tasks: Tasks::Trainings, in_sweep: true, ..state }
+            }
+            None => state,
         }
     }
 
@@ -112,6 +118,7 @@ impl State {
         let cell = self.cells.get(&task.cell);
         let training = cell.filter(|cell| cell.is_training);
         self.games.contains_key(task)
+            || cell.and_then(|cell| cell.verifies.as_ref()).is_some_and(|it| it.verdict.is_some())
             || training.is_some_and(|cell| self.networks.contains_key(&cell.hash))
     }
 

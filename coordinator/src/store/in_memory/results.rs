@@ -4,6 +4,7 @@ use spelrum_engine::{ENGINE_REVISION, EndedBy};
 use spelrum_tournament::repeat::{SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
 
+use super::verifications::Verdict;
 use super::{Settled, State, Uncounted};
 use crate::store::refused::OF_WORKER_MAX;
 use crate::store::uncounted::Reason;
@@ -37,7 +38,7 @@ impl State {
     }
 
     pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
-        if self.settle_failed_training(game) {
+        if self.settle_failed_training(game) || self.settle_verification(game, Verdict::NotPlayed) {
             return;
         }
         if self.cells.contains_key(&game.cell) && !self.games.contains_key(&game) {

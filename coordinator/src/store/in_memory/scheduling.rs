@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
-    Snapshot,
+    Snapshot, Tasks,
 };
 use spelrum_tournament::stopping::{self, Points, Reading, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
@@ -42,7 +42,7 @@ impl State {
     pub(super) fn cell_states(&self, experiment: ExperimentId) -> Vec<CellState> {
         let mut cells: Vec<_> =
             self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
-        cells.sort_by_key(|&(&id, cell)| (!cell.is_training, cell.number, id));
+        cells.sort_by_key(|&(&id, cell)| (cell.has_games(), cell.number, id));
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
             in_sweep: cell.in_sweep,
@@ -60,9 +60,9 @@ impl State {
             },
             played: self.played(id, cell),
             after: self.trainings_before(cell),
-            is_training: false,
+            tasks: Tasks::Games,
         };
-        cells.into_iter().map(|of| Self::as_training(of.1, state(of))).collect()
+        cells.into_iter().map(|of| Self::as_task(of.1, state(of))).collect()
     }
 
     /// What came of a cell's games, where its experiment's allocation asks for that.
@@ -276,7 +276,8 @@ impl State {
                 || self.uncounted.iter().any(|it| it.worker == id)
                 || self.refused.iter().any(|it| it.worker == id)
                 || self.is_excluded_first(id)
-                || self.has_trained(id);
+                || self.has_trained(id)
+                || self.has_verified(id);
             if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
                 self.exclusions.retain(|it| it.worker() != id);
                 self.workers.retain(|_, it| it.id != id);

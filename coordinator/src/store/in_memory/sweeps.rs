@@ -339,6 +339,7 @@ impl State {
                 asked_after: None,
                 told: None,
                 is_training: false,
+                verifies: None,
             };
             self.last_cell += 1;
             let id = CellId(self.last_cell);

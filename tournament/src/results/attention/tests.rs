@@ -133,6 +133,7 @@ fn what_is_found_is_told_in_order() {
                 })
                 .into(),
         }],
+        deviating: Vec::new(),
         refused: vec![RefusedResults {
             experiment: name(),
             results: 2,

@@ -87,6 +87,7 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
                 memory_bytes: None,
                 engines: Arc::default(),
                 trains: true,
+                verifies: true,
             };
             let effects = scheduler.handle(asked, Time(0));
             let [Effect::Grant { lease, ranges, .. }] = &effects[..] else { panic!("{effects:?}") };

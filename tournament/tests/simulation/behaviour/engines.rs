@@ -132,8 +132,14 @@ fn what_waits_for_engines_is_summed_up() {
         [wanted(3, 1, &bird, 7), wanted(2, 2, &fish, 7), wanted(5, 1, &fish, 8)]
     );
     let (worker, engines) = (WorkerId(1), everything());
-    let wants =
-        Event::LeaseWanted { worker, slots: 64, memory_bytes: Some(64 * 7), engines, trains: true };
+    let wants = Event::LeaseWanted {
+        worker,
+        slots: 64,
+        memory_bytes: Some(64 * 7),
+        engines,
+        trains: true,
+        verifies: true,
+    };
     scheduler.handle(wants, Time(0));
     assert_eq!(scheduler.engines_wanted(), [wanted(5, 1, &fish, 8)]);
     assert_eq!(scheduler.largest_waiting(), [(ExperimentId(1), CellId(1), 9)]);

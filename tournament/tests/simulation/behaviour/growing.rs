@@ -42,6 +42,7 @@ fn an_experiment_that_goes_on_was_never_finished() {
         memory_bytes: None,
         engines: Arc::default(),
         trains: true,
+        verifies: true,
     };
     assert!(matches!(scheduler.handle(wanted.clone(), Time(0))[..], [Effect::Grant { .. }]));
     let dropped = CellState { in_sweep: false, next_number: 2, ..first };

@@ -58,6 +58,7 @@ fn a_heartbeat_never_shortens_a_lease() {
         memory_bytes: None,
         engines: Arc::default(),
         trains: true,
+        verifies: true,
     };
     scheduler.handle(wants, Time(0));
     scheduler.begin_turn(Time(0), 90_000);
@@ -79,6 +80,7 @@ fn a_lease_lives_from_the_turn_that_grants_it() {
         memory_bytes: None,
         engines: Arc::default(),
         trains: true,
+        verifies: true,
     };
     scheduler.handle(wants, Time(1_000));
     assert_eq!(scheduler.next_deadline(), Some(Time(45_000)));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::scheduler::Tasks;
 use spelrum_tournament::stopping::{Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, LeaseId};
 
@@ -30,7 +31,7 @@ pub(super) struct Cell {
     pub(super) memory_bytes: u64,
     pub(super) engines: Option<Arc<[NeededEngine]>>,
     pub(super) after: Vec<CellId>,
-    pub(super) is_training: bool,
+    pub(super) tasks: Tasks,
 }
 
 impl Cell {

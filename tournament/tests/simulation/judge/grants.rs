@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use spelrum_tournament::scheduler::{Allocation, ExperimentState, LeaseState, Withheld};
+use spelrum_tournament::scheduler::{Allocation, ExperimentState, LeaseState, Tasks, Withheld};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::cell::{Cell, Place};
@@ -186,7 +186,11 @@ impl Judge {
         let is_unsettled = |id: &CellId| self.cells.get(id).is_some_and(|cell| !cell.is_done());
         has_engines
             && self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
-            && (self.may_train || !cell.is_training)
+            && match cell.tasks {
+                Tasks::Games => true,
+                Tasks::Trainings => self.may_train,
+                Tasks::Verifications { not_by } => self.may_verify && not_by != Some(self.asking),
+            }
             && !cell.after.iter().any(is_unsettled)
     }
 
@@ -205,7 +209,11 @@ impl Judge {
                 .filter(|(number, _)| cell.hands_out(*number));
             free.map(move |(number, _)| GameId { cell: id, number })
         })
-        .filter(|game| !self.is_left_to_others(*game, self.asking))
+        .filter(|game| {
+            let tasks = self.cells[&game.cell].tasks;
+            matches!(tasks, Tasks::Verifications { .. })
+                || !self.is_left_to_others(*game, self.asking)
+        })
         .map(|game| (game, self.manner(game)))
         .filter(move |(_, manner)| *manner != Manner::Shared || !waits)
     }
@@ -214,7 +222,7 @@ impl Judge {
         match self.attempts.get(&game) {
             Some(attempts) if attempts.lost_alone >= 2 => Manner::Suspect,
             Some(attempts) if attempts.lost >= 2 || attempts.failed > 0 => Manner::Alone,
-            _ if self.cells[&game.cell].is_training => Manner::Alone,
+            _ if self.cells[&game.cell].tasks != Tasks::Games => Manner::Alone,
             _ => Manner::Shared,
         }
     }

@@ -230,7 +230,8 @@ impl World {
     fn lease(&mut self, worker: WorkerId, from: usize, at: u64) -> Reply {
         let Worker { slots, ref engines, trains, .. } = self.workers[from];
         let engines = Arc::clone(engines);
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes: None, engines, trains };
+        let (memory_bytes, verifies) = (None, true);
+        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies };
         Reply::Said(match self.event(wanted, at).pop() {
             Some(Effect::Grant { lease, ranges, lost, .. }) => {
                 let leased = |range: GameRange| LeasedGames {

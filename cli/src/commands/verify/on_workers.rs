@@ -1,0 +1,330 @@
+//! Games of an experiment played once more by other workers than those that played them.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_proto::{Refusal, v1};
+
+use crate::causes::failed_call;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::interrupt::Interrupts;
+use crate::output::{Column, TextTable, count};
+use crate::remote::Client;
+use crate::voice::say;
+use crate::waiting::Waiting;
+
+/// How often it is asked how far this is.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What is asked.
+pub(super) struct Order {
+    /// The experiment's UUID.
+    pub(super) experiment: String,
+    pub(super) name: String,
+    pub(super) games: u32,
+    pub(super) seed: u64,
+}
+
+/// What came of it.
+pub(super) struct Verified {
+    seed: u64,
+    ordered: v1::OrderVerificationsResponse,
+    standing: v1::GetVerificationsResponse,
+}
+
+/// Orders, and waits until every verification of the experiment has its verdict. Otherwise says with what to end.
+pub(super) async fn verify(
+    client: &mut Client,
+    order: Order,
+) -> Result<std::result::Result<Verified, Exit>> {
+    let Order { experiment, name, games, seed } = order;
+    let action = format!("verify {name}");
+    let failed = |status| failed_call(&action, &status);
+    let interrupts = Interrupts::listen(|| {})?;
+    let request = v1::OrderVerificationsRequest { experiment: experiment.clone(), games, seed };
+    let ordered = client.order_verifications(request).await.map_err(failed)?.into_inner();
+    let (mut waiting, mut is_told) = (Waiting::start(), false);
+    let request = v1::GetVerificationsRequest { experiment };
+    let standing = loop {
+        let answer = tokio::select! {
+            answer = client.get_verifications(request.clone()) => answer,
+            () = interrupts.finish.cancelled() => return Ok(Err(left(&interrupts, waiting))),
+        };
+        let mut pause = LOOK_INTERVAL;
+        match answer {
+            Ok(answer) => {
+                let standing = answer.into_inner();
+                if standing.waiting.is_empty() || standing.state == "cancelled" {
+                    break standing;
+                }
+                if let Some(who) = alone(&standing).filter(|_| !is_told) {
+                    is_told = true;
+                    say(&who);
+                }
+                waiting.tick(|_| waits_for(&standing));
+            }
+            // A coordinator that is being started again goes on where it was.
+            Err(status) => match Refusal::of(&status) {
+                Some(refusal) if refusal.retry_after.is_none() => return Err(failed(status)),
+                refusal => {
+                    let retry_after = refusal.and_then(|it| it.retry_after);
+                    pause = retry_after.unwrap_or(LOOK_INTERVAL).max(LOOK_INTERVAL);
+                    let message = status.message().to_owned();
+                    waiting.tick(|_| format!("waiting for the coordinator: {message}"));
+                }
+            },
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = interrupts.finish.cancelled() => return Ok(Err(left(&interrupts, waiting))),
+        }
+    };
+    waiting.end();
+    Ok(Ok(Verified { seed, ordered, standing }))
+}
+
+/// Says that what was ordered stays.
+fn left(interrupts: &Interrupts, waiting: Waiting) -> Exit {
+    waiting.end();
+    say("the order stays, and workers go on with it: the same command waits for them again");
+    interrupts.exit().unwrap_or(Exit::Interrupted)
+}
+
+/// How far it is, and what it waits for.
+fn waits_for(standing: &v1::GetVerificationsResponse) -> String {
+    let sum = |of: fn(&v1::WaitingVerifications) -> u64| standing.waiting.iter().map(of).sum();
+    let (games, leased): (u64, u64) = (sum(|it| it.games), sum(|it| it.leased));
+    let done: u64 = standing.pairs.iter().map(|it| it.same + it.different).sum();
+    let mut text = format!(
+        "{} verified, {} different, {} to go ({} with workers)",
+        count(done),
+        count(standing.different_total),
+        count(games),
+        count(leased)
+    );
+    if standing.state == "paused" {
+        text += ": the experiment is paused, spelrum resume lets it go on";
+    } else if let Some(who) = alone(standing) {
+        text += &format!(": {who}");
+    }
+    text
+}
+
+/// Whose games nobody is there to verify.
+fn alone(standing: &v1::GetVerificationsResponse) -> Option<String> {
+    let alone = standing.waiting.iter().find(|it| !it.has_worker)?;
+    let who = named(alone.played_by.as_ref());
+    Some(format!("games of {who} wait for another worker, and none is there"))
+}
+
+fn named(worker: Option<&v1::NamedWorker>) -> String {
+    worker.map_or_else(
+        || "an unknown worker".to_owned(),
+        |it| format!("worker {} ({} on {})", it.worker_id, it.name, it.host),
+    )
+}
+
+impl Verified {
+    pub(super) fn exit(&self) -> Exit {
+        if self.standing.different_total > 0 { Exit::Different } else { Exit::Success }
+    }
+
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { ordered, standing, .. } = self;
+        for game in &standing.different {
+            write_different(out, game)?;
+        }
+        let columns = [
+            Column::words("played by"),
+            Column::words("verified by"),
+            Column::numbers("games"),
+            Column::numbers("same"),
+            Column::numbers("different"),
+        ];
+        let mut table = TextTable::new(&columns);
+        let (mut same, mut different) = (0, 0);
+        for pair in &standing.pairs {
+            table.row([
+                named(pair.played_by.as_ref()),
+                named(pair.verified_by.as_ref()),
+                count(pair.same + pair.different),
+                count(pair.same),
+                count(pair.different),
+            ]);
+            same += pair.same;
+            different += pair.different;
+        }
+        table.write(out)?;
+        writeln!(out)?;
+        let (name, same, different) = (&standing.experiment, count(same), count(different));
+        writeln!(
+            out,
+            "{name}, played again by other workers: {same} the same, {different} different"
+        )?;
+        if standing.not_played > 0 {
+            let (games, why) = (count(standing.not_played), &standing.not_played_because);
+            writeln!(out, "{games} could not be played again: {why}")?;
+        }
+        let waiting: u64 = standing.waiting.iter().map(|it| it.games).sum();
+        if waiting > 0 {
+            writeln!(
+                out,
+                "{} are not played again: the experiment is {}",
+                count(waiting),
+                standing.state
+            )?;
+        }
+        for (games, why) in [
+            (ordered.without_result, "of the drawn games have no result"),
+            (
+                ordered.with_engines,
+                "of the drawn games are not for workers, since programs of others played: the rules were checked \
+                 when they came in",
+            ),
+            (
+                ordered.not_recorded,
+                "of the drawn games cannot be played again: a clock bounds them, and their moves are not recorded",
+            ),
+            (ordered.other_engine, "of the drawn games are of another engine revision"),
+        ] {
+            if games > 0 {
+                writeln!(out, "{} {why}", count(games))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { seed, ordered, standing } = self;
+        let json = Json {
+            experiment: &standing.experiment,
+            experiment_uuid: &standing.experiment_uuid,
+            engine_revision: ENGINE_REVISION,
+            seed: *seed,
+            ordered: ordered.ordered,
+            known: ordered.known,
+            without_result: ordered.without_result,
+            with_engines: ordered.with_engines,
+            not_recorded: ordered.not_recorded,
+            other_engine: ordered.other_engine,
+            waiting: standing.waiting.iter().map(|it| it.games).sum(),
+            not_played: standing.not_played,
+            different: standing.different_total,
+            pairs: standing.pairs.iter().map(JsonPair::of).collect(),
+            different_games: standing.different.iter().map(JsonGame::of).collect(),
+        };
+        serde_json::to_writer_pretty(&mut *out, &json)?;
+        writeln!(out)
+    }
+}
+
+fn write_different(out: &mut dyn Write, game: &v1::DifferentGame) -> io::Result<()> {
+    let v1::DifferentGame { game_id, cell_id, number, played_by, verified_by, ply, fields } = game;
+    let which = match game_id {
+        Some(id) => format!("Game {id}"),
+        None => format!("Game {number} of cell {cell_id}, whose result was taken out"),
+    };
+    let at = ply.map_or_else(String::new, |ply| format!(" at ply {ply}"));
+    let (played_by, verified_by) = (named(played_by.as_ref()), named(verified_by.as_ref()));
+    writeln!(out, "{which}: different{at}; {played_by} played it, {verified_by} verified it")?;
+    for v1::DifferentField { name, recorded_json, played_json } in fields {
+        writeln!(out, "  {name}: recorded {recorded_json}, played again {played_json}")?;
+    }
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    experiment: &'a str,
+    experiment_uuid: &'a str,
+    engine_revision: u32,
+    seed: u64,
+    /// Of the drawn games: ordered now, and before.
+    ordered: u64,
+    known: u64,
+    without_result: u64,
+    with_engines: u64,
+    not_recorded: u64,
+    other_engine: u64,
+    /// Of all verifications of the experiment.
+    waiting: u64,
+    not_played: u64,
+    different: u64,
+    pairs: Vec<JsonPair<'a>>,
+    different_games: Vec<JsonGame<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonWorker<'a> {
+    worker_id: i64,
+    name: &'a str,
+    host: &'a str,
+}
+
+impl<'a> JsonWorker<'a> {
+    fn of(worker: Option<&'a v1::NamedWorker>) -> Option<Self> {
+        let it = worker?;
+        Some(Self { worker_id: it.worker_id, name: &it.name, host: &it.host })
+    }
+}
+
+#[derive(Serialize)]
+struct JsonPair<'a> {
+    played_by: Option<JsonWorker<'a>>,
+    verified_by: Option<JsonWorker<'a>>,
+    same: u64,
+    different: u64,
+}
+
+impl<'a> JsonPair<'a> {
+    fn of(pair: &'a v1::VerifiedPair) -> Self {
+        Self {
+            played_by: JsonWorker::of(pair.played_by.as_ref()),
+            verified_by: JsonWorker::of(pair.verified_by.as_ref()),
+            same: pair.same,
+            different: pair.different,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct JsonGame<'a> {
+    game_id: Option<i64>,
+    cell_id: i64,
+    number: u64,
+    played_by: Option<JsonWorker<'a>>,
+    verified_by: Option<JsonWorker<'a>>,
+    ply: Option<u32>,
+    fields: Vec<JsonField<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonField<'a> {
+    name: &'a str,
+    recorded: Value,
+    played: Value,
+}
+
+impl<'a> JsonGame<'a> {
+    fn of(game: &'a v1::DifferentGame) -> Self {
+        let value = |json: &str| serde_json::from_str(json).unwrap_or_default();
+        let field = |it: &'a v1::DifferentField| JsonField {
+            name: &it.name,
+            recorded: value(&it.recorded_json),
+            played: value(&it.played_json),
+        };
+        Self {
+            game_id: game.game_id,
+            cell_id: game.cell_id,
+            number: game.number,
+            played_by: JsonWorker::of(game.played_by.as_ref()),
+            verified_by: JsonWorker::of(game.verified_by.as_ref()),
+            ply: game.ply,
+            fields: game.fields.iter().map(field).collect(),
+        }
+    }
+}
