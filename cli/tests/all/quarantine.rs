@@ -25,7 +25,8 @@ game = "chess"
 max_plies = 10
 openings = { kind = "random", plies = 4 }
 seed = 1
-games = 4_000
+# No more than the sick one is through with in a minute: it keeps what it has been leased.
+games = 200
 game_timeout = "5s"
 [players.fish]
 algorithm = "uci"
@@ -84,7 +85,7 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
     let log = std::fs::read_to_string(sandbox.path("coordinator.log")).unwrap();
     assert_eq!(log.matches("a worker is quarantined: others played what failed").count(), 1);
     let why = sandbox.sql("q.db", "SELECT max(last_message) FROM attempts");
-    assert!(why.contains("game_timeout = \"5s\""), "{why}");
+    assert!(why.contains("longer than the sweep's game_timeout"), "{why}");
 
     let readmitted = sandbox.run(&["readmit", "bad", "--coordinator", url]);
     let said = readmitted.expect_exit(0).stdout();

@@ -102,8 +102,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         if excludable.more {
             let most = excludable.workers.len();
             let problem = format!("more than {most} workers are called {which:?}");
-            let remedy =
-                "name them by their ids: SELECT worker_id, host, last_hello_unix_us FROM workers";
+            let remedy = "name them by their ids, as the table workers has them (spelrum sql)";
             return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
         }
         let mut readmitted = Vec::new();
