@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
-use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, Writer};
+use spelrum_coordinator::store::{Refused, Removed, Removing, Submitted, ToVerify, Writer};
 use spelrum_tournament::course::{Ended, Note, Noted};
 use spelrum_tournament::scheduler::{
     Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
@@ -199,7 +199,16 @@ async fn a_deleted_experiment_leaves_nothing_behind_and_others_as_they_were() {
     sqlx::query(searches).bind(first).execute(&mut shell).await.unwrap();
     drop(shell);
     let cell = store.cell(0);
+    let its_first = format!("SELECT game_id FROM games WHERE cell_id = {cell} AND number = 0");
+    let verified = ToVerify {
+        game_id: store.integer(&its_first).await,
+        game: GameId { cell, number: 0 },
+        definition_json: store.writer.readers().definition_of(cell).await.unwrap().unwrap(),
+        stops: vec![7],
+        played_by: Some(store.worker),
+    };
     let mut transaction = store.writer.begin().await.unwrap();
+    transaction.order_verifications(ExperimentId(first), &[verified]).await.unwrap();
     transaction.tell(cell).await.unwrap();
     let noted = Noted { run: 0, note: Note::Ended(Ended::default()) };
     transaction.note(ExperimentId(first), &[noted]).await.unwrap();
