@@ -1,9 +1,11 @@
 //! Verifications: ordered once, found after a restart, and of one verdict each.
 
 use spelrum_coordinator::store::{Removed, Removing, ToVerify};
+use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::scheduler::Tasks;
 use spelrum_tournament::{
-    CellId, DefinitionHash, Difference, DifferentField, GameId, PlayedVerification, WorkerId,
+    CellId, DefinitionHash, Difference, DifferentField, GameId, PlayedGame, PlayedVerification,
+    WorkerId,
 };
 
 use crate::fixture::{Store, game};
@@ -40,7 +42,8 @@ async fn verdict(store: &mut Store, cell: CellId, ply: Option<u32>) -> usize {
         ply: Some(ply),
         fields: vec![DifferentField { name: "nodes".into(), recorded: 7.into(), played: 8.into() }],
     });
-    let verified = PlayedVerification { played: game(cell, 0, 1), difference };
+    let played = PlayedGame { engine_revision: ENGINE_REVISION, ..game(cell, 0, 1) };
+    let verified = PlayedVerification { played, difference };
     let worker = store.worker;
     let mut transaction = store.writer.begin().await.unwrap();
     let found = transaction.store_verifications(&[(worker, verified)]).await.unwrap();

@@ -60,7 +60,7 @@ impl State {
             }
             let Some(verified) = self.cells.get(&it.game.cell).cloned() else { continue };
             let definition_json = VerificationDefinition::json_of(
-                &it.definition_json,
+                &verified.definition_json,
                 it.game.number,
                 &it.stops,
                 before,
