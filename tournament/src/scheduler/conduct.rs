@@ -261,7 +261,9 @@ impl Scheduler {
         of: ExperimentId,
     ) -> bool {
         let excluded = |other| self.exclusions.has(other, of);
-        self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
+        // Who else could take a verification is another question: it is left to nobody.
+        !self.cells.get(&game.cell).is_some_and(Cell::is_verification)
+            && self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
     }
 
     /// Whether a worker gets no new games of an experiment, since too many wait for others that failed at it.

@@ -61,12 +61,8 @@ impl Scheduler {
         let &Asking { worker, slots, .. } = asking;
         let can_play =
             |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
-        // Who else could take a verification is another question: it is left to nobody.
-        let is_verification =
-            |game: &GameId| self.cells.get(&game.cell).is_some_and(Cell::is_verification);
-        let is_free = |game: &&GameId| {
-            can_play(game) && (is_verification(game) || !self.is_left_to_others(**game, worker, id))
-        };
+        let is_free =
+            |game: &&GameId| can_play(game) && !self.is_left_to_others(**game, worker, id);
         let may_suspect = self.leases.of(worker).all(|lease| !lease.suspect);
         let suspect = experiment.suspects.iter().find(is_free).filter(|_| may_suspect);
         if let Some(game) = suspect.or_else(|| experiment.alone.iter().find(is_free)) {

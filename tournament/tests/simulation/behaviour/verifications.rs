@@ -7,14 +7,14 @@ fn whoever_played_does_not_verify() {
     check(
         "90 verifies w1                 ->
          91 verifies w2                 ->
-         submit e1 10x4 90x1 91x1       ->
+         submit e1 10x2 90x1 91x1       ->
          w1 wants 1                     -> lease 1: 91:0
-         w1 wants 1                     -> lease 2: 10:0-3
+         w1 wants 1                     -> lease 2: 10:0-1
          w2 wants 1 as of old           -> wait
          w2 wants 1                     -> lease 3: 90:0
          w2 verified 3/90:0             -> counts
          w1 verified 1/91:0             -> counts
-         w1 played 2/10:0-3             -> counts, counts, counts, counts, e1 finished",
+         w1 played 2/10:0-1             -> counts, counts, e1 finished",
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::scheduler::{Effect, Withheld};
+use spelrum_tournament::scheduler::{Effect, Tasks, Withheld};
 use spelrum_tournament::{ExperimentId, GameId, WorkerId};
 
 use super::Judge;
@@ -87,7 +87,11 @@ impl Judge {
     /// Whether a worker must not have a game now that has failed at it.
     pub(super) fn is_left_to_others(&self, game: GameId, worker: WorkerId) -> bool {
         let Some((at, when)) = self.conduct.failed.get(&game) else { return false };
-        let experiment = self.cells[&game.cell].experiment;
+        let cell = &self.cells[&game.cell];
+        if matches!(cell.tasks, Tasks::Verifications { .. }) {
+            return false;
+        }
+        let experiment = cell.experiment;
         let is_there = |(other, heard): (&WorkerId, &u64)| {
             self.now - heard < self.policy.lease_duration_ms
                 && !at.contains(other)
