@@ -115,6 +115,11 @@ fn state(sandbox: &Sandbox) -> String {
     sandbox.sql("v.db", "SELECT state FROM experiments WHERE name = 'plain'")
 }
 
+fn wait_until_both_are_finished(sandbox: &Sandbox) {
+    let finished = "SELECT count(*) FROM experiments WHERE state = 'finished'";
+    wait_until("both are finished", || sandbox.sql("v.db", finished) == "2");
+}
+
 /// Whoever played waits for somebody else, and the coordinator may be killed meanwhile. Then another worker
 /// verifies what the first one played, timed or not, and the table names both.
 #[test]
@@ -128,7 +133,7 @@ fn games_are_verified_by_the_other_worker() {
         sandbox.run(&["submit", sweep, "--coordinator", &url]).expect_exit(0);
     }
     let _one = sandbox.worker(&url, "1", &["--name", "one"]);
-    sandbox.wait_until_finished(&coordinator);
+    wait_until_both_are_finished(&sandbox);
     let games = sandbox.all_games("v.db");
 
     let verify = ["verify", "plain", "--on-workers", "--games", "1000", "--coordinator", &url];
@@ -140,7 +145,7 @@ fn games_are_verified_by_the_other_worker() {
     assert_eq!(waiting(&sandbox), "20", "the order is on the disk");
     let _two = sandbox.worker(&url, "1", &["--name", "two"]);
     assert_eq!(alone.end(), Some(0));
-    sandbox.wait_until_finished(&coordinator);
+    wait_until_both_are_finished(&sandbox);
     // They wait for nobody any more, and are not played a third time.
     let again = sandbox.run(&verify);
     again.expect_exit(0);
@@ -156,7 +161,7 @@ fn games_are_verified_by_the_other_worker() {
     assert_eq!(timed["pairs"][0]["same"], 2);
     assert_eq!(timed["pairs"][0]["played_by"]["name"], "one");
     assert_eq!(timed["pairs"][0]["verified_by"]["name"], "two");
-    sandbox.wait_until_finished(&coordinator);
+    wait_until_both_are_finished(&sandbox);
     assert_eq!(sandbox.all_games("v.db"), games, "no result is another one now");
     drop(coordinator);
     sandbox.run(&["check", "--db", "v.db"]).expect_exit(0);
