@@ -11,7 +11,8 @@
 //! 4. A worker of whose last 20 games, played or faults, 10 or more are faults is *quarantined*, if whoever has
 //!    played the last of them does well: of 10 games or more at most one in eight is its fault. Else it is the
 //!    games, or the hour. That others do well who play none of these games says nothing.
-//! 5. It gets no games for ten minutes, or until somebody lets it in, and then has a clean record.
+//! 5. What it holds is taken from it, and it gets no games for ten minutes, or until somebody lets it in. Then it
+//!    has a clean record.
 //!
 //! So a game that fails everywhere is nobody's fault, and a worker that is alone has none. Nothing of this is
 //! durable: a coordinator that is started anew knows no faults.
@@ -249,6 +250,7 @@ impl Scheduler {
         for worker in self.conduct.played(game, played) {
             if let Some([faults, games]) = self.conduct.quarantine(worker, played, self.now) {
                 effects.push(Effect::Quarantined { worker, faults, games });
+                self.take_leases(worker, None, effects);
             }
         }
     }

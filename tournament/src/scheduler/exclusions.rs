@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::api::{Effect, LeaseEnd, Withheld};
+use super::api::{Effect, Withheld};
 use super::cells::Cell;
 use super::machine::Scheduler;
-use crate::ids::{ExperimentId, GameId, LeaseId, WorkerId};
+use crate::ids::{ExperimentId, GameId, WorkerId};
 
 /// Who is excluded from what.
 #[derive(Clone, Debug, Default)]
@@ -59,19 +59,7 @@ impl Scheduler {
         effects: &mut Vec<Effect>,
     ) {
         self.exclusions.excluded.insert((worker, from));
-        let leases: Vec<LeaseId> = self
-            .leases
-            .iter()
-            .filter(|(_, lease)| lease.worker == worker)
-            .filter(|(_, lease)| from.is_none_or(|experiment| experiment == lease.experiment))
-            .map(|(id, _)| id)
-            .collect();
-        for id in leases {
-            if let Some(lease) = self.end_lease(id, LeaseEnd::Cancelled) {
-                self.return_games(id, &lease.granted);
-                self.finish_if_settled(lease.experiment, effects);
-            }
-        }
+        self.take_leases(worker, from, effects);
     }
 
     /// Whether a worker's result of a game does not count for that. Of an experiment that is over, which may be

@@ -147,6 +147,16 @@ impl Leases {
         held.filter_map(|id| self.live.get(id))
     }
 
+    /// Which leases of a worker are meant, by their ids.
+    pub(super) fn ids_of(
+        &self,
+        worker: WorkerId,
+        is_meant: impl Fn(&Lease) -> bool,
+    ) -> Vec<LeaseId> {
+        let held = self.workers.get(&worker).into_iter().flat_map(|holder| &holder.leases);
+        held.copied().filter(|id| self.live.get(id).is_some_and(&is_meant)).collect()
+    }
+
     /// How many leases a worker holds.
     pub(super) fn count_of(&self, worker: WorkerId) -> usize {
         self.workers.get(&worker).map_or(0, |holder| holder.leases.len())

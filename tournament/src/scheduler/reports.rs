@@ -3,8 +3,9 @@
 use super::api::{Effect, LeaseEnd, Report, Verdict};
 use super::attempts::Next;
 use super::cells::{Cell, Place};
+use super::leases::Lease;
 use super::machine::Scheduler;
-use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
+use crate::ids::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 use crate::stopping::Settled;
 
 /// The message of a failed game is cut to this length.
@@ -49,6 +50,22 @@ impl Scheduler {
         {
             self.return_games(id, &lease.granted);
             self.finish_if_settled(lease.experiment, effects);
+        }
+    }
+
+    /// Ends the leases of a worker that gets no more games, of one experiment or of all, at no cost to the games.
+    pub(super) fn take_leases(
+        &mut self,
+        worker: WorkerId,
+        of: Option<ExperimentId>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let is_meant = |lease: &Lease| of.is_none_or(|experiment| experiment == lease.experiment);
+        for id in self.leases.ids_of(worker, is_meant) {
+            if let Some(lease) = self.end_lease(id, LeaseEnd::Cancelled) {
+                self.return_games(id, &lease.granted);
+                self.finish_if_settled(lease.experiment, effects);
+            }
         }
     }
 

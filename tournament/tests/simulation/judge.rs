@@ -189,14 +189,7 @@ impl Judge {
             }
             Event::Excluded { worker, experiment } => {
                 self.excluded.insert((*worker, *experiment));
-                let its = |(id, lease): (&LeaseId, &Rc<Lease>)| {
-                    let from = experiment.is_none_or(|from| from == lease.experiment);
-                    (lease.worker == *worker && from).then_some(*id)
-                };
-                for id in self.live.iter().filter_map(its).collect::<Vec<_>>() {
-                    let lease = self.end(id, LeaseEnd::Cancelled);
-                    self.finish(lease.experiment, &mut expected);
-                }
+                self.take_leases(*worker, *experiment, &mut expected);
             }
             Event::Readmitted { worker } => {
                 self.excluded.retain(|(it, _)| it != worker);
@@ -512,6 +505,23 @@ impl Judge {
         lease.started.remove(&game);
         if lease.left == lease.granted {
             self.end(id, LeaseEnd::Finished);
+        }
+    }
+
+    /// Nothing is left of what a worker holds, of one experiment or of all.
+    fn take_leases(
+        &mut self,
+        worker: WorkerId,
+        of: Option<ExperimentId>,
+        expected: &mut Vec<Effect>,
+    ) {
+        let its = |(id, lease): (&LeaseId, &Rc<Lease>)| {
+            let is_meant = of.is_none_or(|of| of == lease.experiment);
+            (lease.worker == worker && is_meant).then_some(*id)
+        };
+        for id in self.live.iter().filter_map(its).collect::<Vec<_>>() {
+            let lease = self.end(id, LeaseEnd::Cancelled);
+            self.finish(lease.experiment, expected);
         }
     }
 

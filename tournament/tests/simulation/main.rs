@@ -146,6 +146,17 @@ fn a_worker_that_fails_much_is_quarantined() {
     assert!((0..SEEDS).any(quarantines), "nobody is ever quarantined");
 }
 
+/// In some seeds games are verified, whatever happens meanwhile.
+#[test]
+fn games_are_verified() {
+    let verified = |seed| {
+        let mut world = World::new(seed, None, None);
+        world.run();
+        world.verified
+    };
+    assert!((0..60).map(verified).sum::<usize>() > 10);
+}
+
 #[test]
 fn every_mistake_is_noticed() {
     let unnoticed: Vec<_> = Mutant::ALL

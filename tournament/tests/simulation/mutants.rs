@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::scheduler::{
-    Allocation, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler, Snapshot,
-    Tasks, Time, Verdict, Withheld,
+    Allocation, CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler,
+    Snapshot, Tasks, Time, Verdict, Withheld,
 };
 use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
@@ -132,6 +132,12 @@ pub(crate) enum Mutant {
     IgnoresQuarantine,
     /// Whoever plays a game that has failed is taken for the one at whom it did.
     BlamesWhoPlays,
+    /// Whoever played a game may verify it.
+    ForgetsWhoPlayed,
+    /// A restart does not see who played the games that are to be verified.
+    RestartsWithoutPlayers,
+    /// Workers are taken to verify.
+    IgnoresVerifies,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
     /// The coordinator replies before it commits (invariant 5).
@@ -142,7 +148,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 62] = [
+    pub(crate) const ALL: [Self; 65] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -202,10 +208,21 @@ impl Mutant {
         Self::IgnoresReadmissions,
         Self::IgnoresQuarantine,
         Self::BlamesWhoPlays,
+        Self::ForgetsWhoPlayed,
+        Self::RestartsWithoutPlayers,
+        Self::IgnoresVerifies,
         Self::SettlesInSilence,
         Self::RepliesBeforeCommit,
         Self::RepliesUnfenced,
     ];
+}
+
+fn forget_players(cells: &mut [CellState]) {
+    for cell in cells {
+        if let Tasks::Verifications { not_by } = &mut cell.tasks {
+            *not_by = None;
+        }
+    }
 }
 
 /// A scheduler, right or with a mistake.
@@ -253,6 +270,9 @@ impl Subject {
             Some(Mutant::RestartsWithoutAfter) => {
                 let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
                 cells.for_each(|cell| cell.after = None);
+            }
+            Some(Mutant::RestartsWithoutPlayers) => {
+                snapshot.experiments.iter_mut().for_each(|it| forget_players(&mut it.cells));
             }
             Some(Mutant::RestartsWithoutOpen) => {
                 snapshot.experiments.iter_mut().for_each(|it| it.open = false);
@@ -358,6 +378,12 @@ impl Subject {
                 *engines = everything();
             }
             (Some(Mutant::IgnoresTrains), Event::LeaseWanted { trains, .. }) => *trains = true,
+            (Some(Mutant::IgnoresVerifies), Event::LeaseWanted { verifies, .. }) => {
+                *verifies = true;
+            }
+            (Some(Mutant::ForgetsWhoPlayed), Event::Submitted { cells, .. }) => {
+                forget_players(cells);
+            }
             (Some(Mutant::IgnoresAfter), Event::Submitted { cells, .. }) => {
                 cells.iter_mut().for_each(|cell| cell.after = None);
             }

@@ -45,6 +45,8 @@ pub(crate) enum Request {
     Exclude { experiment: ExperimentId, worker: WorkerId, everywhere: bool },
     /// A worker is believed again.
     Readmit { experiment: ExperimentId, worker: WorkerId },
+    /// A few of its games are verified: of those that are there, one in so many.
+    Verify { experiment: ExperimentId, one_in: u64 },
     /// Nothing of it, as soon as nobody holds its games.
     Delete { experiment: ExperimentId },
 }
@@ -59,6 +61,7 @@ impl Request {
             | Self::Reopen { experiment, .. }
             | Self::Exclude { experiment, .. }
             | Self::Readmit { experiment, .. }
+            | Self::Verify { experiment, .. }
             | Self::Delete { experiment } => *experiment,
         }
     }
@@ -115,7 +118,7 @@ pub(crate) struct Scenario {
     /// Cells that are trainings, and the cells that wait for them.
     pub(crate) trainings: BTreeSet<CellId>,
     pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
-    /// Workers that do not train.
+    /// Workers of an older release, that neither train nor verify.
     pub(crate) untrained: BTreeSet<WorkerId>,
     /// Whether workers end when nothing is left to do; they start again.
     pub(crate) workers_exit: bool,
@@ -132,6 +135,9 @@ pub(crate) struct Scenario {
     /// The usual time of a game, by cell.
     pub(crate) game_ms: BTreeMap<CellId, u64>,
 }
+
+/// The usual time of a verification.
+const VERIFICATION_MS: u64 = 500;
 
 /// None of 0%.
 fn precision(percent: u32) -> Option<StopRule> {
@@ -194,6 +200,7 @@ impl Scenario {
         scenario.draw_mischief();
         scenario.draw_exclusions();
         scenario.draw_sick();
+        scenario.draw_verifications();
         scenario
     }
 
@@ -217,6 +224,21 @@ impl Scenario {
                 let at = at + dice.between(1_000, 60_000);
                 self.requests.insert(after + 2, (at, Request::Readmit { experiment, worker }));
             }
+        }
+    }
+
+    /// Draws when some games are verified. By its own dice, too.
+    fn draw_verifications(&mut self) {
+        let mut dice = Dice::new(self.calm_ms.rotate_left(11));
+        if dice.chance(600) {
+            return;
+        }
+        for _ in 0..dice.between(1, 3) {
+            let after = usize::try_from(dice.below(self.requests.len() as u64)).unwrap();
+            let experiment = self.requests[after].1.experiment();
+            let at = self.requests[after].0 + dice.below(self.calm_ms);
+            let verify = Request::Verify { experiment, one_in: dice.between(1, 4) };
+            self.requests.insert(after + 1, (at, verify));
         }
     }
 
@@ -488,7 +510,7 @@ impl Scenario {
 
     /// How long it takes, at least and at most: wins are short, and draws are long.
     pub(crate) fn takes_ms(&self, game: GameId) -> (u64, u64) {
-        let usual = self.game_ms[&game.cell];
+        let usual = self.game_ms.get(&game.cell).copied().unwrap_or(VERIFICATION_MS);
         match self.points(game) {
             Points::One => (usual / 4, usual / 2),
             Points::Half => (2 * usual, 4 * usual),

@@ -15,6 +15,9 @@ use spelrum_tournament::{
     CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, Plan, WorkerId,
 };
 
+/// The cells of [`Store::verify`] have ids from here on.
+const VERIFICATIONS: i64 = 1_000_000;
+
 /// The tables. Whatever breaks a constraint of the real ones panics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Store {
@@ -42,6 +45,8 @@ pub(crate) struct Store {
     pub(crate) trainings: BTreeSet<CellId>,
     /// Cells that are verifications of what these workers have played.
     pub(crate) verified: BTreeMap<CellId, WorkerId>,
+    /// How many verifications were ever ordered by [`Store::verify`].
+    pub(crate) ordered: i64,
     /// Who played the games that were.
     pub(crate) players: BTreeMap<GameId, WorkerId>,
     /// Who is excluded, from an experiment or from all.
@@ -110,7 +115,8 @@ impl Store {
             }
         }
         for (experiment, state) in self.cells.values_mut() {
-            if *experiment == id && !named.contains_key(&state.cell) {
+            let is_task = self.verified.contains_key(&state.cell);
+            if *experiment == id && !named.contains_key(&state.cell) && !is_task {
                 state.in_sweep = false;
             }
         }
@@ -138,13 +144,61 @@ impl Store {
             .filter(|(cell, state)| told(cell, state))
             .map(|(_, state)| self.with_played(self.with_reading(state)))
             .collect();
-        let unsettled = self.attempts.values().filter(|a| !self.games.contains_key(&a.game));
-        let attempts = unsettled
-            .filter(|a| was_finished && self.cells[&a.game.cell].0 == id)
-            .copied()
-            .collect();
+        let attempts = if was_finished { self.unsettled_attempts(id) } else { Vec::new() };
         let open = self.open.contains(&id);
         Event::Submitted { experiment: id, priority, open, allocation, cells, attempts }
+    }
+
+    /// Lets one in so many of an experiment's games be verified that have a result, but a few at most. One that was
+    /// finished runs again until they are.
+    pub(crate) fn verify(&mut self, id: ExperimentId, one_in: u64) -> Event {
+        const GAMES_MAX: usize = 4;
+        let known = self.experiments.get(&id).filter(|known| known.1 != ExperimentState::Cancelled);
+        let Some(&(priority, state)) = known else { return Event::Tick };
+        let is_meant = |(game, result): &(&GameId, &Settled)| {
+            let is_game = !self.trainings.contains(&game.cell) && !self.is_verification(game.cell);
+            let is_its = self.cells[&game.cell].0 == id;
+            let is_drawn = game.number % one_in == 0;
+            is_game && is_its && is_drawn && matches!(result, Settled::Played(..))
+        };
+        let games: Vec<GameId> =
+            self.games.iter().filter(is_meant).map(|(&game, _)| game).take(GAMES_MAX).collect();
+        if games.is_empty() {
+            return Event::Tick;
+        }
+        let mut ordered = Vec::new();
+        for game in games {
+            let cell = CellId(VERIFICATIONS + self.ordered);
+            self.ordered += 1;
+            let player = self.players[&game];
+            self.verified.insert(cell, player);
+            let tasks = Tasks::Verifications { not_by: Some(player) };
+            let state = CellState { tasks, swap_sides: false, ..CellState::new(cell, 1) };
+            self.cells.insert(cell, (id, state.clone()));
+            ordered.push(state);
+        }
+        let allocation = self.allocations[&id];
+        let open = self.open.contains(&id);
+        let (mut cells, mut attempts) = (ordered, Vec::new());
+        if state == ExperimentState::Finished {
+            self.experiments.insert(id, (priority, ExperimentState::Running));
+            let all = self.cells_of(id);
+            cells = all.map(|(_, state)| self.with_played(self.with_reading(state))).collect();
+            attempts = self.unsettled_attempts(id);
+        }
+        Event::Submitted { experiment: id, priority, open, allocation, cells, attempts }
+    }
+
+    /// The attempts at games of an experiment that have no result.
+    fn unsettled_attempts(&self, id: ExperimentId) -> Vec<Attempts> {
+        let is_its = |it: &&Attempts| self.cells[&it.game.cell].0 == id;
+        let is_unsettled = |it: &&Attempts| !self.games.contains_key(&it.game);
+        self.attempts.values().filter(is_unsettled).filter(is_its).copied().collect()
+    }
+
+    /// Whether a cell is a verification.
+    pub(crate) fn is_verification(&self, cell: CellId) -> bool {
+        self.verified.contains_key(&cell)
     }
 
     /// An experiment that is submitted has a course.
@@ -222,7 +276,10 @@ impl Store {
         experiment: ExperimentId,
         is_meant: impl Fn(GameId, &Settled) -> bool,
     ) -> Event {
-        let its = |game: &GameId| self.cells[&game.cell].0 == experiment;
+        // A verdict stays.
+        let its = |game: &GameId| {
+            self.cells[&game.cell].0 == experiment && !self.is_verification(game.cell)
+        };
         let meant =
             self.games.iter().filter(|(game, result)| its(game) && is_meant(**game, result));
         let games: Vec<GameId> = meant.map(|(&game, _)| game).collect();
@@ -335,6 +392,7 @@ impl Store {
         cells.retain(|_, (of, _)| *of != experiment);
         self.rules.retain(|cell, _| cells.contains_key(cell));
         self.attempts.retain(|game, _| cells.contains_key(&game.cell));
+        self.verified.retain(|cell, _| cells.contains_key(cell) || cell.0 < VERIFICATIONS);
         let deleted = &mut self.deleted;
         deleted.extend(self.games.extract_if(.., |game, _| !cells.contains_key(&game.cell)));
         Event::Removed { experiment }

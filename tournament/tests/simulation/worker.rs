@@ -27,7 +27,7 @@ pub(crate) struct Worker {
     pub(crate) slots: u32,
     /// The engines of its machine.
     pub(crate) engines: Arc<[OfferedEngine]>,
-    /// Whether it trains.
+    /// Whether it trains and verifies: one of an older release does neither.
     pub(crate) trains: bool,
     /// Which start of it this is: what was meant for an earlier one is not for this one.
     pub(crate) start: u32,

@@ -19,7 +19,7 @@ use crate::dice::Dice;
 use crate::engines::{everything, has_all};
 use crate::mutants::Mutant;
 use crate::reference::decide;
-use crate::scenario::{Nature, Scenario};
+use crate::scenario::{Nature, Request, Scenario};
 use crate::store::Settled;
 use crate::worker::{Call, REFUSED, Worker};
 
@@ -146,6 +146,8 @@ pub(crate) struct World {
     pub(crate) waited: bool,
     /// How many experiments their course brought to an end.
     pub(crate) led: usize,
+    /// How many verifications have a verdict, or were given up.
+    pub(crate) verified: usize,
 }
 
 impl World {
@@ -223,6 +225,7 @@ impl World {
             events: 0,
             stopped: 0,
             led: 0,
+            verified: 0,
             scenario,
         };
         world.note(|world| format!("{:#?}", world.scenario));
@@ -338,7 +341,8 @@ impl World {
                 for worker in &mut self.workers {
                     worker.away_until = worker.away_until.min(self.now + 60_000);
                 }
-                if !self.scenario.needs.is_empty() {
+                let verifies = |(_, it): &(u64, Request)| matches!(it, Request::Verify { .. });
+                if !self.scenario.needs.is_empty() || self.scenario.requests.iter().any(verifies) {
                     self.after(LOOK_MS, Happening::Look);
                 }
             }
@@ -404,8 +408,8 @@ impl World {
             && disk.experiments.values().all(over)
     }
 
-    /// What every machine that is there lacks the engines for is all that stays, and it stays; then a machine
-    /// comes that has them all.
+    /// What every machine that is there lacks the engines for, or nobody else could verify, is all that stays, and it
+    /// stays; then a machine comes that can do it all.
     fn look(&mut self) {
         let disk = self.desk.disk();
         let is_live = disk.leases.values().any(|(_, end)| end.is_none());
@@ -415,17 +419,24 @@ impl World {
             let state = disk.experiments[experiment].1;
             state == ExperimentState::Running && cell.in_sweep && (0..end).any(is_open)
         });
-        let nobody_can = |(_, cell): &(ExperimentId, CellState)| {
-            cell.engines
-                .as_ref()
-                .is_some_and(|all| !self.workers.iter().any(|it| has_all(all, &it.engines)))
+        let can = |worker: &Worker, experiment: ExperimentId, cell: &CellState| {
+            let has_engines = cell.engines.as_ref().is_none_or(|all| has_all(all, &worker.engines));
+            let may_verify = disk.verified.get(&cell.cell).is_none_or(|&player| {
+                let excluded =
+                    [None, Some(experiment)].map(|from| disk.excluded.contains(&(worker.id, from)));
+                worker.trains && worker.id != player && excluded == [false; 2]
+            });
+            has_engines && may_verify
+        };
+        let nobody_can = |&(experiment, ref cell): &(ExperimentId, CellState)| {
+            !self.workers.iter().any(|worker| can(worker, experiment, cell))
         };
         let asked = disk.requests.len() == self.scenario.requests.len();
         if !asked || is_live || !left.all(nobody_can) {
             self.after(LOOK_MS, Happening::Look);
             return;
         }
-        self.note(|_| "a machine comes that has all engines".into());
+        self.note(|_| "a machine comes that can do what is left".into());
         self.waited = true;
         self.finished_by = self.now + CALM_MS_MAX;
         self.last_worker += 1;
@@ -453,6 +464,12 @@ impl World {
             }
             for (_, cell) in disk.cells.values().filter(|cell| cell.0 == experiment) {
                 let id = cell.cell;
+                if disk.is_verification(id) {
+                    let its = disk.games.keys().filter(|game| game.cell == id).count();
+                    assert_eq!(its, 1, "{id} has no verdict");
+                    self.verified += 1;
+                    continue;
+                }
                 assert_eq!(cell.in_sweep, planned.contains_key(&id), "cell {id} in the sweep");
                 let numbers = disk.games.keys().filter(|game| game.cell == id);
                 let settled = numbers.clone().count() as u64;
@@ -474,7 +491,9 @@ impl World {
             }
         }
         for (&game, result) in &disk.games {
-            if let Settled::Played(_, points) = result {
+            if let Settled::Played(_, points) = result
+                && !disk.is_verification(game.cell)
+            {
                 let lied = self.lied_about.contains(&game);
                 assert!(lied || *points == self.scenario.points(game), "{game:?}: {result:?}");
             }

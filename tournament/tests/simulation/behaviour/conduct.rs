@@ -99,6 +99,28 @@ fn ten_faults_beside_a_worker_without_any_are_a_quarantine() {
     );
 }
 
+/// What it has not begun would wait for it otherwise, and fail.
+#[test]
+fn what_it_holds_is_taken_from_it() {
+    check(
+        &(failed_once(30)
+            + &faults(9, 1)
+            + "w1 wants 1          -> lease 20: 10:9
+               w1 failed 20/10:9   -> noted
+               w1 wants 1          -> lease 21: 10:10
+               submit e2 20x40     ->
+               w1 wants 8          -> lease 22: 20:0-15
+               w2 wants 1          -> lease 23: 10:9
+               w2 played 23/10:9   -> counts, quarantine w1 (10 of 10), quarantine w9 (10 of 10)
+               w1 beats 21 22      -> drop 21 22
+               w1 failed 21/10:10  -> noted
+               w2 wants 1          -> lease 24: 10:10
+               w1 played 22/20:0   -> counts
+               pause e1            ->
+               w2 wants 1          -> lease 25: 20:1-15 20:16-19"),
+    );
+}
+
 #[test]
 fn somebody_may_let_it_in() {
     check(

@@ -124,6 +124,7 @@ impl Judge {
                 self.conduct.quarantined.insert(it, self.now + 600_000);
                 let (faults, games) = (faults as u64, games as u64);
                 expected.push(Effect::Quarantined { worker: it, faults, games });
+                self.take_leases(it, None, expected);
             }
         }
     }

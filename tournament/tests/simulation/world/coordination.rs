@@ -230,7 +230,7 @@ impl World {
     fn lease(&mut self, worker: WorkerId, from: usize, at: u64) -> Reply {
         let Worker { slots, ref engines, trains, .. } = self.workers[from];
         let engines = Arc::clone(engines);
-        let (memory_bytes, verifies) = (None, true);
+        let (memory_bytes, verifies) = (None, trains);
         let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies };
         Reply::Said(match self.event(wanted, at).pop() {
             Some(Effect::Grant { lease, ranges, lost, .. }) => {
@@ -307,6 +307,7 @@ impl World {
                 return;
             }
             Request::Readmit { worker, .. } => staged.readmit(*worker),
+            Request::Verify { one_in, .. } => staged.verify(experiment, *one_in),
             Request::Delete { .. } => staged.delete(experiment),
         };
         staged.requests.push(index);

@@ -128,6 +128,8 @@ impl World {
             Report::Irregular
         } else if self.scenario.trainings.contains(&game.cell) {
             Report::Trained
+        } else if self.desk.disk().is_verification(game.cell) {
+            Report::Verified
         } else {
             let wall_us = (self.now - over.started) * 1_000;
             Report::Played { wall_us, points: self.scenario.points(game) }
@@ -276,6 +278,7 @@ impl World {
                 let what = match self.dice.below(3) {
                     // The referee tells trainings from games.
                     0 if self.scenario.trainings.contains(&game.cell) => Report::Trained,
+                    0 if self.desk.disk().is_verification(game.cell) => Report::Verified,
                     0 => {
                         let points = self.dice.pick(&[Points::Zero, Points::Half, Points::One]);
                         Report::Played { wall_us: u64::MAX, points }
