@@ -25,8 +25,7 @@ game = "chess"
 max_plies = 10
 openings = { kind = "random", plies = 4 }
 seed = 1
-# No more than the sick one is through with in a minute: it keeps what it has been leased.
-games = 200
+games = 2000
 game_timeout = "5s"
 [players.fish]
 algorithm = "uci"
@@ -84,6 +83,9 @@ fn a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in() {
     });
     let log = std::fs::read_to_string(sandbox.path("coordinator.log")).unwrap();
     assert_eq!(log.matches("a worker is quarantined: others played what failed").count(), 1);
+    let held = "SELECT count(*) FROM leases AS l JOIN workers AS w USING (worker_id)
+        WHERE w.name = 'bad' AND l.ended_by IS NULL";
+    assert_eq!(sandbox.sql("q.db", held), "0", "it keeps what it has been leased");
     let why = sandbox.sql("q.db", "SELECT max(last_message) FROM attempts");
     assert!(why.contains("longer than the sweep's game_timeout"), "{why}");
 
