@@ -9,6 +9,7 @@ use std::str::FromStr;
 use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
+use spelrum_worker::{Cores, QuietSlots};
 use tonic::transport::{Endpoint, Uri};
 
 use crate::calibration::mebibytes;
@@ -130,6 +131,11 @@ pub(crate) struct SlotsArguments {
     /// need more than a slot's part are not played here [default: three quarters of what is free]
     #[arg(long, value_name = "SIZE", value_parser = bytes_from_text)]
     memory: Option<u64>,
+    /// How many of them are quiet: timed games, those with a time limit, are played there alone,
+    /// each on a core of its own; 0 plays them as all others [default: as many as this machine can
+    /// have]
+    #[arg(long, value_name = "N")]
+    quiet_slots: Option<u32>,
 }
 
 fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
@@ -144,6 +150,20 @@ fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
 
 fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
     text.parse().map_err(|_| "write a whole number from 1 up")
+}
+
+/// Which of the slots are quiet, and why no more are, in a line.
+pub(crate) fn told(slots: NonZeroU32, quiet: &QuietSlots) -> String {
+    let slots = match slots.get() {
+        1 => "1 slot".to_owned(),
+        slots => format!("{slots} slots"),
+    };
+    let quiet_slots = match quiet.count() {
+        0 => "none of them is quiet".to_owned(),
+        1 => "1 of them is quiet for timed games".to_owned(),
+        count => format!("{count} of them are quiet for timed games"),
+    };
+    format!("{slots}; {quiet_slots}: {}", quiet.why_not_more())
 }
 
 /// What this machine plays at once.
@@ -202,6 +222,25 @@ impl SlotsArguments {
                     )))
             }
         }
+    }
+
+    /// Which of so many slots are quiet.
+    ///
+    /// # Errors
+    /// If more were asked for than there can be.
+    pub(crate) fn quiet(&self, slots: NonZeroU32) -> Result<QuietSlots, CliError> {
+        let quiet = Cores::here().plan(slots, self.quiet_slots).if_allowed();
+        let wanted = self.quiet_slots.unwrap_or(0);
+        if wanted <= quiet.count() {
+            return Ok(quiet);
+        }
+        let most = match quiet.count() {
+            0 => "none".to_owned(),
+            most => format!("{most} at most"),
+        };
+        Err(CliError::new(Exit::Input, format!("keep {wanted} slots quiet"))
+            .because(format!("here {most} can be: {}", quiet.why_not_more()))
+            .help(format!("say --quiet-slots {}, or leave it out", quiet.count())))
     }
 
     /// The number of slots.

@@ -9,7 +9,7 @@ use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Token, v1};
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_worker::{self as worker, Engines, Playing};
+use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -39,6 +39,14 @@ const LOOK_SHARE: u32 = 20;
 
 /// Where it listens if nobody else is to find it.
 const OWN_ADDRESS: &str = "127.0.0.1:0";
+
+/// How games are played inside this process.
+pub(crate) struct How {
+    pub(crate) offer: Offer,
+    /// Which of its slots are quiet.
+    pub(crate) quiet: QuietSlots,
+    pub(crate) engines: Option<Engines>,
+}
 
 /// A coordinator inside this process, and a client of it.
 pub(crate) struct Embedded {
@@ -156,17 +164,18 @@ impl Embedded {
     pub(crate) async fn play(
         &mut self,
         experiment: &ExperimentSummary,
-        Offer { slots, memory_bytes }: Offer,
-        engines: Option<Engines>,
+        how: How,
         interrupts: &Interrupts,
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.uuid;
+        let How { offer: Offer { slots, memory_bytes }, quiet, engines } = how;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
             token: self.token.clone(),
             name: None,
             slots,
+            quiet,
             memory_bytes,
             playing: Playing::Threads(engines),
             build: build::this(),

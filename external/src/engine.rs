@@ -5,6 +5,8 @@ mod bounds;
 mod over_gtp;
 mod over_uci;
 
+use std::collections::BTreeSet;
+
 use crate::breach::Breach;
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::guard::Guard;
@@ -25,6 +27,8 @@ pub struct Engine {
     process: Process,
     speaker: Speaker,
     is_lost: bool,
+    /// The hardware threads that it was told to run on, if it was.
+    kept_on: Option<BTreeSet<u32>>,
 }
 
 /// Who knows its protocol.
@@ -83,7 +87,8 @@ impl Engine {
                 let (name, author) = speaker.name_and_author();
                 let identity = Identity { name, author, sha256 };
                 let spec = spec.clone();
-                Ok(Self { spec, options, identity, process, speaker, is_lost: false })
+                let (is_lost, kept_on) = (false, None);
+                Ok(Self { spec, options, identity, process, speaker, is_lost, kept_on })
             }
             Err(kind) => {
                 // What it says when it is ended belongs to the explanation.
@@ -188,6 +193,21 @@ impl Engine {
     pub fn close(mut self) {
         let patience = self.spec.patience.quit;
         self.process.close("quit\n", patience);
+    }
+
+    /// The hardware threads that it runs on, if it was told.
+    pub(crate) const fn kept_on(&self) -> Option<&BTreeSet<u32>> {
+        self.kept_on.as_ref()
+    }
+
+    /// It runs on these from now on.
+    pub(crate) fn now_runs_on(&mut self, cpus: BTreeSet<u32>) {
+        self.kept_on = Some(cpus);
+    }
+
+    /// The process from which all others of it descend.
+    pub(crate) fn guard_id(&self) -> u32 {
+        self.process.guard_id()
     }
 
     /// Begins to talk to it. Until that has come to an end, nobody knows what it does.

@@ -54,6 +54,7 @@ pub mod gtp;
 pub mod guard;
 mod identity;
 mod log;
+mod placing;
 mod pool;
 mod process;
 mod situation;

@@ -207,6 +207,11 @@ impl Process {
         self.output.file.is_some() && !self.has_exited()
     }
 
+    /// The guard's process.
+    pub(crate) fn guard_id(&self) -> u32 {
+        self.guard.id()
+    }
+
     /// What was said last on both sides.
     pub(crate) fn transcript(&self) -> String {
         self.transcript.text()

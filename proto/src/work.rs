@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spelrum_tournament::results::Machine;
+use spelrum_tournament::results::{CpuQuota, Machine};
 use spelrum_tournament::{
     CellId, DefinitionHash, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame,
     PlayedVerification, WorkerId,
@@ -67,6 +67,17 @@ pub fn machine(hello: &v1::HelloRequest) -> Result<Machine, WireError> {
         operating_system: said("operating_system", &hello.operating_system)?,
         build_commit: said("build_commit", &hello.build_commit)?,
         build_profile: said("build_profile", &hello.build_profile)?,
+        cores: said("cores", &hello.cores)?,
+        quiet_slots: match hello.quiet_slots {
+            Some(quiet) => {
+                Some(in_range("quiet_slots", quiet.into(), 0, hello.slots.into())? as u32)
+            }
+            None => None,
+        },
+        cpu_quota: CpuQuota::new(
+            number("cpu_quota_us", hello.cpu_quota_us)?,
+            number("cpu_period_us", hello.cpu_period_us)?,
+        ),
     })
 }
 
@@ -245,6 +256,8 @@ pub struct LeasedGames {
     pub game_timeout: Option<Duration>,
     /// Whether each is to be named in a heartbeat before it is played.
     pub name_before_play: bool,
+    /// Whether they are to be played in quiet, where there are quiet slots.
+    pub timed: bool,
 }
 
 impl From<Grant> for v1::Grant {
@@ -265,6 +278,7 @@ impl From<Grant> for v1::Grant {
                         u64::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(NUMBER_MAX)
                     }),
                     name_before_play: games.name_before_play,
+                    timed: games.timed,
                 })
                 .collect(),
         }
@@ -305,5 +319,6 @@ fn leased_games(leased: &v1::LeasedGames) -> Result<LeasedGames, WireError> {
         definition: definition_hash(&leased.definition_hash)?,
         game_timeout: (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms)),
         name_before_play: leased.name_before_play,
+        timed: leased.timed,
     })
 }

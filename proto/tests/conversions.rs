@@ -17,7 +17,7 @@ use spelrum_proto::results::{AskedOf, games_asked, which_game};
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{GamesFilter, GamesOrder, Machine};
+use spelrum_tournament::results::{CpuQuota, GamesFilter, GamesOrder, Machine};
 use spelrum_tournament::{
     CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame,
 };
@@ -93,12 +93,14 @@ fn a_lease_comes_back_as_it_went() {
                 definition: DefinitionHash([7; 32]),
                 game_timeout: None,
                 name_before_play: true,
+                timed: false,
             },
             LeasedGames {
                 range: GameRange { cell: CellId(2), first: 1 << 40, count: 1 },
                 definition: DefinitionHash([8; 32]),
                 game_timeout: Some(Duration::from_millis(1)),
                 name_before_play: false,
+                timed: true,
             },
         ],
     };
@@ -209,6 +211,7 @@ fn malformed_ids_hashes_and_grants_are_refused() {
             count,
             game_timeout_ms,
             name_before_play: false,
+            timed: false,
         };
         v1::Grant { lease_id: 1, duration_ms: 1, games: vec![games] }
     };
@@ -247,6 +250,12 @@ fn malformed_ids_hashes_and_grants_are_refused() {
     assert_eq!(work::machine(&of_machine("", 0)), Ok(Machine::default()), "it need not say");
     let said = work::machine(&of_machine("A Processor", 8)).unwrap();
     assert_eq!((&*said.cpu_model, said.logical_cores), ("A Processor", Some(8)));
+    let (quiet_slots, cpu_period_us) = (Some(0), 100_000);
+    let limited = v1::HelloRequest { quiet_slots, cpu_period_us, ..of_machine("", 1) };
+    let said =
+        work::machine(&v1::HelloRequest { cpu_quota_us: 250_000, ..limited.clone() }).unwrap();
+    assert_eq!((said.quiet_slots, said.cpu_quota.map(CpuQuota::cpus)), (Some(0), Some(2.5)));
+    assert_eq!(work::machine(&limited).unwrap().cpu_quota, None, "a period alone is no limit");
     for (malformed, field) in [
         (of_machine("a\nb", 1), "cpu_model"),
         (of_machine("", LOGICAL_CORES_MAX + 1), "logical_cores"),
@@ -257,6 +266,10 @@ fn malformed_ids_hashes_and_grants_are_refused() {
         ),
         (v1::HelloRequest { build_commit: "\t".to_owned(), ..of_machine("", 1) }, "build_commit"),
         (v1::HelloRequest { build_profile: "\r".to_owned(), ..of_machine("", 1) }, "build_profile"),
+        (v1::HelloRequest { cores: "\n".to_owned(), ..of_machine("", 1) }, "cores"),
+        (v1::HelloRequest { quiet_slots: Some(2), ..of_machine("", 1) }, "quiet_slots"),
+        (v1::HelloRequest { cpu_quota_us: 1 << 53, ..of_machine("", 1) }, "cpu_quota_us"),
+        (v1::HelloRequest { cpu_period_us: 1 << 53, ..of_machine("", 1) }, "cpu_period_us"),
     ] {
         assert_eq!(work::check_hello(&malformed).unwrap_err().field, field);
     }

@@ -7,7 +7,7 @@ use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::OverviewReader;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{
-    CellGames, ExperimentSummary, Lengths, Machine, Overview, WorkerShare,
+    CellGames, CpuQuota, ExperimentSummary, Lengths, Machine, Overview, WorkerShare,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, ExperimentId, WorkerId};
@@ -32,9 +32,21 @@ fn experiment() -> ExperimentSummary {
 }
 
 fn machine() -> impl Strategy<Value = Machine> {
-    ([TEXT, TEXT, TEXT, TEXT], option::of(1..=u32::MAX)).prop_map(|(texts, logical_cores)| {
-        let [cpu_model, operating_system, build_commit, build_profile] = texts;
-        Machine { cpu_model, logical_cores, operating_system, build_commit, build_profile }
+    let quota = option::of([1..=NUMBER_MAX, 1..=NUMBER_MAX]);
+    let numbers = (option::of(1..=u32::MAX), option::of(any::<u32>()), quota);
+    ([TEXT, TEXT, TEXT, TEXT, TEXT], numbers).prop_map(|(texts, numbers)| {
+        let [cpu_model, operating_system, build_commit, build_profile, cores] = texts;
+        let (logical_cores, quiet_slots, quota) = numbers;
+        Machine {
+            cpu_model,
+            logical_cores,
+            operating_system,
+            build_commit,
+            build_profile,
+            cores,
+            quiet_slots,
+            cpu_quota: quota.map(|[quota_us, period_us]| CpuQuota { quota_us, period_us }),
+        }
     })
 }
 

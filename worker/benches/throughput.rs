@@ -67,6 +67,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         token: None,
         name: None,
         slots: NonZeroU32::new(SLOTS).ok_or("no slots")?,
+        quiet: spelrum_worker::QuietSlots::default(),
         memory_bytes: None,
         playing: spelrum_worker::Playing::Threads(None),
         build: spelrum_worker::Build::default(),

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, PlayError, Player};
 use spelrum_external::{
-    Breach, BreachKind, Conditions, EngineFailure, EngineFile, FailureKind, Guard, Identity,
+    Breach, BreachKind, Conditions, EngineFailure, EngineFile, FailureKind, Guard, Identity, Lent,
     NoRoom, Options, Pool, Reservation,
 };
 use spelrum_tournament::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine};
@@ -42,6 +42,8 @@ struct Shared {
     offers: Offers,
     /// Which kinds of breaches of which engine people were told of.
     told: Mutex<BTreeSet<(String, BreachKind)>>,
+    /// Of which engines people were told that they are not kept on one core.
+    not_kept: Mutex<BTreeSet<String>>,
     /// How many games in a row could not begin.
     unplayable: AtomicU32,
     /// Whether none is to be tried again.
@@ -63,6 +65,9 @@ pub(crate) trait Wanting: Host {
 
     /// It has room, and begins now: its time runs from here on.
     fn begins(&self);
+
+    /// Where a program of others is to run that thinks on one thread, or not; `None` if it may run anywhere.
+    fn place(&self, thinks_on_one_thread: bool) -> Option<BTreeSet<u32>>;
 }
 
 /// Why a game with programs of others has no record.
@@ -122,9 +127,9 @@ impl Engines {
         for (name, it) in names.into_iter().zip(found) {
             tried.push((name, it.map_err(|failure| failures.push(failure)).ok()));
         }
-        let (told, offers) = (Mutex::default(), Offers::new(tried));
+        let (told, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
         let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
-        (Self(Arc::new(Shared { pool, offers, told, unplayable, closed })), failures)
+        (Self(Arc::new(Shared { pool, offers, told, not_kept, unplayable, closed })), failures)
     }
 
     /// Those that can play now.
@@ -314,6 +319,27 @@ impl Engines {
         Ok(EnginesGame { derived, record, engines, forfeit })
     }
 
+    /// Lets an engine run where its slot's games are played, as far as it is known to need no more.
+    fn keep(&self, engine: &mut Lent, host: &dyn Wanting) {
+        let is_on_one = engine.thinks_on_one_thread();
+        let Some(place) = host.place(is_on_one) else { return };
+        let mut problem = engine.keep_on(&place).err().map(|error| error.to_string());
+        if problem.is_none() && host.place(true).is_some_and(|own| own != place) {
+            problem = Some("it may think on several threads".to_owned());
+        }
+        let name = &engine.spec().name;
+        if let Some(problem) = problem
+            && let Ok(mut told) = self.0.not_kept.lock()
+            && told.insert(name.clone())
+        {
+            tracing::warn!(
+                engine = name,
+                problem,
+                "an engine is not kept on its quiet slot's core"
+            );
+        }
+    }
+
     /// Seats the program of others that takes this side, if one does.
     fn seat(
         &self,
@@ -326,7 +352,8 @@ impl Engines {
         let Some(rules) = players[index].outside() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);
         let taken = room.take(&rules.engine, &options, &conditions, &|| host.aborted());
-        let engine = taken.map_err(Trouble::NotBegun)?;
+        let mut engine = taken.map_err(Trouble::NotBegun)?;
+        self.keep(&mut engine, host);
         let other_clock = players[1 - index].outside().and_then(|rules| rules.clock);
         let seat = EngineSeat::new(engine, rules.clone(), conditions, index, other_clock);
         let identity = seat.identity();

@@ -149,10 +149,11 @@ impl Hub {
     /// The hub, what its slots get, and what the async side gets.
     pub(crate) fn new(
         slots: NonZeroU32,
+        quiet_slots: u32,
         exit_when_done: bool,
     ) -> (Self, Vec<SlotSide>, mpsc::UnboundedReceiver<ToDo>) {
         let patience_ms = u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
-        let machine = Machine::new(Settings { slots, exit_when_done, patience_ms });
+        let machine = Machine::new(Settings { slots, quiet_slots, exit_when_done, patience_ms });
         let (to_say, to_do) = mpsc::unbounded_channel();
         let mut state = State { machine, slots: Vec::new(), to_say, wakes_at: None, closed: false };
         let mut signs = Vec::new();

@@ -9,6 +9,7 @@
 //! one.
 
 mod cells;
+mod cores;
 mod driving;
 mod engines;
 mod hub;
@@ -21,6 +22,7 @@ mod panics;
 mod playing;
 mod slot;
 
+pub use cores::{Cores, NoQuietSlots, QuietSlots};
 pub use engines::{Engines, options_of};
 pub use memory::memory_to_offer;
 pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
@@ -37,6 +39,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
 
+use cores::Keeping;
 use hub::{Hub, Reports, SlotSide};
 use link::{Introduction, Link, Offered};
 use playing::Supervisor;
@@ -53,6 +56,8 @@ pub struct Config {
     pub name: Option<String>,
     /// Playing threads.
     pub slots: NonZeroU32,
+    /// Which of these are quiet; no more than there are.
+    pub quiet: QuietSlots,
     /// Bytes of memory that it offers them together: it gets no games that may take more than a
     /// slot's part. `None` is as much as they like.
     pub memory_bytes: Option<u64>,
@@ -157,9 +162,11 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     if slots > SLOTS_MAX {
         return Err(WorkerError::Slots(config.slots));
     }
-    let (hub, sides, to_do) = Hub::new(config.slots, config.exit_when_done);
+    let quiet_slots = config.quiet.count().min(slots);
+    let (hub, sides, to_do) = Hub::new(config.slots, quiet_slots, config.exit_when_done);
     let hub = Arc::new(hub);
-    let players = Players::start(&hub, sides, config.playing.clone())?;
+    let keeping = Arc::new(Keeping::new(config.quiet.clone()));
+    let players = Players::start(&hub, sides, config.playing.clone(), &keeping)?;
     // Whatever becomes of this future, playing ends with it.
     let _close = CloseOnDrop { hub: Arc::clone(&hub), players: players.clone() };
     let offered = players.offered();
@@ -210,12 +217,17 @@ enum Players {
 
 impl Players {
     /// Starts them. They end when the hub is closed.
-    fn start(hub: &Arc<Hub>, sides: Vec<SlotSide>, playing: Playing) -> Result<Self, WorkerError> {
+    fn start(
+        hub: &Arc<Hub>,
+        sides: Vec<SlotSide>,
+        playing: Playing,
+        keeping: &Arc<Keeping>,
+    ) -> Result<Self, WorkerError> {
         let engines = match playing {
             Playing::Threads(engines) => engines,
             Playing::Process(command) => {
                 let reports = Arc::clone(hub) as Arc<dyn Reports>;
-                let supervisor = Supervisor::start(command, reports, sides);
+                let supervisor = Supervisor::start(command, reports, sides, Arc::clone(keeping));
                 return supervisor
                     .map(|it| Self::Process(Arc::new(it)))
                     .map_err(WorkerError::Process);
@@ -224,7 +236,8 @@ impl Players {
         for side in sides {
             let SlotSide { number, batches, signs } = side;
             let reports = Arc::clone(hub) as Arc<dyn Reports>;
-            let slot = Slot { number, signs, reports, engines: engines.clone() };
+            let (engines, keeping) = (engines.clone(), Arc::clone(keeping));
+            let slot = Slot { number, signs, reports, engines, keeping };
             std::thread::Builder::new()
                 .name(format!("slot {number}"))
                 .stack_size(STACK_BYTES)
@@ -288,12 +301,16 @@ fn introduction(config: &Config, offered: Offered) -> Introduction {
     let host = clean(&host.to_string_lossy()).unwrap_or_else(|| "unknown".to_owned());
     let name = config.name.as_deref().and_then(clean).unwrap_or_else(|| host.clone());
     let said = |text: &str| clean(text).unwrap_or_default();
+    let cores = Cores::here();
     let machine = Machine {
         cpu_model: said(&machine::cpu_model()),
         logical_cores: machine::logical_cores(),
         operating_system: said(&machine::operating_system()),
         build_commit: said(&config.build.commit),
         build_profile: said(&config.build.profile),
+        cores: said(&cores.kinds()),
+        quiet_slots: Some(config.quiet.count().min(config.slots.get())),
+        cpu_quota: cores.quota(),
     };
     let (slots, memory_bytes) = (config.slots.get(), config.memory_bytes);
     Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, offered, machine }

@@ -188,6 +188,8 @@ impl Link {
     async fn hello(&self, mut client: Client) -> Result<Response<v1::HelloResponse>, Status> {
         let Introduction { uuid, name, host, slots, memory_bytes, offered, machine } =
             self.introduction.clone();
+        let (cpu_quota_us, cpu_period_us) =
+            machine.cpu_quota.map_or((0, 0), |quota| (quota.quota_us, quota.period_us));
         let hello = v1::HelloRequest {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
@@ -207,6 +209,10 @@ impl Link {
             engines: offered.now().into_iter().map(offer_to_wire).collect(),
             trains: true,
             verifies: true,
+            quiet_slots: machine.quiet_slots,
+            cpu_quota_us,
+            cpu_period_us,
+            cores: machine.cores,
         };
         client.hello(hello).await
     }
@@ -420,6 +426,7 @@ fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
         definition: games.definition,
         game_timeout: games.game_timeout,
         name_before_play: games.name_before_play,
+        timed: games.timed,
     };
     let games: Vec<_> = games.into_iter().map(leased).collect();
     let count: u64 = games.iter().map(|games| games.range.count).sum();

@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -20,6 +21,7 @@ use spelrum_tournament::{
 };
 
 use crate::cells::{self, Ready};
+use crate::cores::Keeping;
 use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
 use crate::hub::{Reports, Signs};
 use crate::outcome::{Finished, failed};
@@ -40,6 +42,8 @@ pub(crate) struct Slot {
     pub(crate) reports: Arc<dyn Reports>,
     /// The programs of others that there are.
     pub(crate) engines: Option<Engines>,
+    /// Where its thread belongs.
+    pub(crate) keeping: Arc<Keeping>,
 }
 
 impl Slot {
@@ -54,6 +58,7 @@ impl Slot {
     /// Plays one batch, and reports it.
     pub(crate) fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
         let Self { number: slot, signs, reports, .. } = self;
+        self.keeping.begins(batch.in_quiet, Some(*slot));
         // One for the batch: games may be shorter than it takes to make one.
         let (worker, lease, cell) = (reports.worker(), batch.lease.0, batch.range.cell.0);
         let _batch = tracing::info_span!("batch", worker, lease, cell).entered();
@@ -101,6 +106,7 @@ impl Slot {
             started: Instant::now(),
             began: Cell::new(Instant::now()),
             timeout: batch.game_timeout,
+            in_quiet: batch.in_quiet,
             slot: self,
             number: game.number,
         };
@@ -134,7 +140,8 @@ impl Slot {
         let started_unix_us = unix_us();
         let started = Instant::now();
         let (began, number) = (Cell::new(started), task.number);
-        let host = SlotHost { started, began, timeout: None, slot: self, number };
+        let (timeout, in_quiet) = (None, false);
+        let host = SlotHost { started, began, timeout, in_quiet, slot: self, number };
         tracing::info!(
             number = task.number,
             ending = recipe.endgame().name(),
@@ -366,6 +373,8 @@ struct SlotHost<'s> {
     began: Cell<Instant>,
     /// How long the game may take.
     timeout: Option<Duration>,
+    /// Whether it is played in quiet.
+    in_quiet: bool,
     slot: &'s Slot,
     /// The game's.
     number: u64,
@@ -396,6 +405,10 @@ impl Wanting for SlotHost<'_> {
     fn begins(&self) {
         self.began.set(Instant::now());
         self.slot.reports.begins(self.slot.number, self.number, true);
+    }
+
+    fn place(&self, thinks_on_one_thread: bool) -> Option<BTreeSet<u32>> {
+        self.slot.keeping.place_of(self.slot.number, self.in_quiet && thinks_on_one_thread)
     }
 }
 
@@ -438,6 +451,7 @@ mod tests {
     use spelrum_tournament::CellId;
 
     use super::*;
+    use crate::cores::QuietSlots;
     use crate::hub::Hub;
 
     const GAME: GameId = GameId { cell: CellId(3), number: 8 };
@@ -495,14 +509,16 @@ mod tests {
     /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.
     #[test]
     fn the_hosts_clocks_do_not_go_back() {
-        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, false);
+        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false);
         let signs = sides.remove(0).signs;
         let reports = Arc::new(hub);
-        let slot = Slot { number: 0, signs: Arc::clone(&signs), reports, engines: None };
+        let keeping = Arc::new(Keeping::new(QuietSlots::default()));
+        let slot = Slot { number: 0, signs: Arc::clone(&signs), reports, engines: None, keeping };
         let slot = &slot;
         let started = Instant::now();
         let began = Cell::new(started);
-        let host = SlotHost { started, began: began.clone(), timeout: None, slot, number: 0 };
+        let (timeout, in_quiet) = (None, false);
+        let host = SlotHost { started, began: began.clone(), timeout, in_quiet, slot, number: 0 };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use clap::Args;
 use spelrum_external::{EngineFile, FailureKind};
-use spelrum_worker::{self as worker, Engines, PlayingCommand};
+use spelrum_worker::{self as worker, Engines, PlayingCommand, QuietSlots};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,9 @@ const NAME: &str = "playing-process";
 pub(crate) struct PlayingProcess {
     #[command(flatten)]
     slots: SlotsArguments,
+    /// Where its quiet slots are, as the worker has planned them
+    #[arg(long, value_name = "CPUS", default_value = "none")]
+    quiet_cpus: QuietSlots,
     #[command(flatten)]
     engines: EnginesArguments,
     #[command(flatten)]
@@ -35,10 +38,12 @@ pub(crate) struct PlayingProcess {
 /// If the system does not tell which program this is.
 pub(crate) fn command(
     slots: NonZeroU32,
+    quiet: &QuietSlots,
     engines: &EnginesArguments,
     logs: LogArguments,
 ) -> Result<PlayingCommand> {
     let mut words = vec![NAME.into(), "--slots".into(), slots.to_string().into()];
+    words.extend(["--quiet-cpus".into(), quiet.to_string().into()]);
     words.extend(engines.words());
     words.extend(logs.words());
     words.extend(arguments::words_of_voice());
@@ -67,7 +72,7 @@ impl PlayingProcess {
             Some(file) => Some(find(file, offer).await?),
             None => None,
         };
-        let played = playing.play(offer.slots, engines).await;
+        let played = playing.play(offer.slots, self.quiet_cpus, engines).await;
         played.map_err(|error| {
             CliError::new(Exit::Internal, "start a playing thread")
                 .because(error)

@@ -10,9 +10,9 @@ use spelrum_tournament::Plan;
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_worker::Engines;
 
-use crate::arguments::{Offer, SlotsArguments};
+use crate::arguments::{self, Offer, SlotsArguments};
 use crate::change;
-use crate::embedded::Embedded;
+use crate::embedded::{Embedded, How};
 use crate::engines::{self, EnginesArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -195,7 +195,11 @@ impl Run {
             voice::say(&already(&experiment, db));
         } else {
             let offer = self.offer(sweep)?;
+            let quiet = self.slots.quiet(offer.slots)?;
             let engines = self.engines(sweep, file.as_ref(), offer, interrupts).await?;
+            if sweep.plan.cells.iter().any(|cell| cell.timed) {
+                voice::say(&arguments::told(offer.slots, &quiet));
+            }
             voice::say(&beginning(&submitted, &experiment, &sweep.plan, db));
             let settled = experiment.games_settled;
             let planned = match sweep.plan.course {
@@ -203,7 +207,8 @@ impl Run {
                 None => experiment.games_planned,
             };
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
-            coordinator.play(&experiment, offer, engines, interrupts, &mut progress).await?;
+            let how = How { offer, quiet, engines };
+            coordinator.play(&experiment, how, interrupts, &mut progress).await?;
             progress.end();
         }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use spelrum_worker::{self as worker, Playing};
 
-use crate::arguments::{CoordinatorArguments, SlotsArguments};
+use crate::arguments::{self, CoordinatorArguments, SlotsArguments};
 use crate::commands::playing_process;
 use crate::engines::EnginesArguments;
 use crate::error::{CliError, Result};
@@ -56,12 +56,15 @@ impl Worker {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;
         let offer = self.slots.offer();
-        let playing = playing_process::command(offer.slots, &self.engines, self.logs)?;
+        let quiet = self.slots.quiet(offer.slots)?;
+        tracing::info!("{}", arguments::told(offer.slots, &quiet));
+        let playing = playing_process::command(offer.slots, &quiet, &self.engines, self.logs)?;
         let config = worker::Config {
             coordinator: coordinator.endpoint()?,
             token: coordinator.token.map(|token| token.value),
             name: self.name,
             slots: offer.slots,
+            quiet,
             memory_bytes: offer.memory_bytes,
             playing: Playing::Process(playing),
             build: build::this(),

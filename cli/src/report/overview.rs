@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 use spelrum_tournament::Role;
-use spelrum_tournament::results::{self, CellGames, WorkerShare};
+use spelrum_tournament::results::{self, CellGames, CpuQuota, WorkerShare};
 
 use crate::output::{Column, Part, TitledTable, count, duration_us, optional, percent};
 
@@ -72,6 +72,10 @@ pub(super) struct Worker<'a> {
     operating_system: Option<&'a str>,
     build_commit: Option<&'a str>,
     build_profile: Option<&'a str>,
+    cores: Option<&'a str>,
+    quiet_slots: Option<u32>,
+    cpu_quota: Option<f64>,
+    cpu_quota_period_us: Option<u64>,
     games: u64,
     plies: u64,
     wall_us: f64,
@@ -136,6 +140,10 @@ impl<'a> From<&'a WorkerShare> for Worker<'a> {
             operating_system: said(&share.machine.operating_system),
             build_commit: said(&share.machine.build_commit),
             build_profile: said(&share.machine.build_profile),
+            cores: said(&share.machine.cores),
+            quiet_slots: share.machine.quiet_slots,
+            cpu_quota: share.machine.cpu_quota.map(CpuQuota::cpus),
+            cpu_quota_period_us: share.machine.cpu_quota.map(|quota| quota.period_us),
             games: share.games,
             plies: share.plies,
             wall_us: share.wall_us,
@@ -370,6 +378,7 @@ mod tests {
                 operating_system: "Some System 12, x86_64".to_owned(),
                 build_commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
                 build_profile: profile.to_owned(),
+                ..Machine::default()
             },
             games: 1_250,
             plies: 13_000,

@@ -66,7 +66,8 @@ fn answers(sandbox: &Sandbox, db: &str) -> Vec<String> {
         ),
         ask("SELECT count(*), sum(games) FROM worker_results"),
         ask(
-            "SELECT uuid, host, cpu_model, logical_cores, operating_system, build_commit, build_profile
+            "SELECT uuid, host, cpu_model, logical_cores, operating_system, build_commit, build_profile,
+                cores, quiet_slots, cpu_quota_us, cpu_period_us
             FROM workers ORDER BY uuid",
         ),
     ]

@@ -32,6 +32,10 @@ const MASKED: [&str; 26] = [
     "operating_system",
     "build_commit",
     "build_profile",
+    "cores",
+    "quiet_slots",
+    "cpu_quota",
+    "cpu_quota_period_us",
 ];
 
 /// The JSON, masked, as it was printed.

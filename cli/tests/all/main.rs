@@ -44,6 +44,7 @@ mod pages;
 mod play;
 mod playing_process;
 mod quarantine;
+mod quiet_slots;
 mod readme;
 mod replay;
 mod report;

@@ -266,7 +266,16 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let engines = self.roster.engines_of(worker);
         let trains = self.roster.trains(worker);
         let verifies = self.roster.verifies(worker);
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies };
+        let quiet_slots = self.roster.quiet_slots_of(worker);
+        let wanted = Event::LeaseWanted {
+            worker,
+            slots,
+            quiet_slots,
+            memory_bytes,
+            engines,
+            trains,
+            verifies,
+        };
         match self.handle(wanted, now).await? {
             Some(Answer::Grant { lease, ranges, lost, duration }) => {
                 let games = self.with_cells(ranges, &lost).await?;
@@ -524,9 +533,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let found = self.transaction.leased_cells(&cells).await?;
         let cell_of: BTreeMap<_, _> = cells.into_iter().zip(found).collect();
         let leased = ranges.into_iter().map(|range| {
-            let LeasedCell { definition, game_timeout } = cell_of[&range.cell];
+            let LeasedCell { definition, game_timeout, timed } = cell_of[&range.cell];
             let name_before_play = lost.contains(&range);
-            LeasedGames { range, definition, game_timeout, name_before_play }
+            LeasedGames { range, definition, game_timeout, name_before_play, timed }
         });
         Ok(leased.collect())
     }

@@ -92,6 +92,12 @@ impl Roster {
         self.workers.get(&worker)?.introduction.memory_bytes
     }
 
+    /// How many quiet slots a worker has for timed games; 0 if it plays them on all.
+    pub(super) fn quiet_slots_of(&self, worker: WorkerId) -> u32 {
+        let entry = self.workers.get(&worker);
+        entry.and_then(|entry| entry.introduction.machine.quiet_slots).unwrap_or(0)
+    }
+
     /// The engines that a worker has.
     pub(super) fn engines_of(&self, worker: WorkerId) -> Arc<[OfferedEngine]> {
         let entry = self.workers.get(&worker);

@@ -28,6 +28,8 @@ pub struct LeasedCell {
     pub definition: DefinitionHash,
     /// How long a game may take before it fails.
     pub game_timeout: Option<Duration>,
+    /// Whether its games are timed.
+    pub timed: bool,
 }
 
 /// An unfinished experiment that another revision of the engine has begun.
@@ -111,7 +113,7 @@ impl Transaction<'_> {
     pub async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
         let list = rows(cells)?;
         let found = sqlx::query!(
-            r#"SELECT c.definition_hash,
+            r#"SELECT c.definition_hash, c.timed AS "timed: bool",
                 CASE WHEN c.trains_network_id IS NULL THEN e.game_timeout_us END
                     AS "game_timeout_us?: i64"
             FROM json_each(?) AS j
@@ -127,7 +129,8 @@ impl Transaction<'_> {
         let cells = found.iter().map(|row| {
             let game_timeout =
                 row.game_timeout_us.map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0)));
-            Ok(LeasedCell { definition: row.definition_hash.parse()?, game_timeout })
+            let definition = row.definition_hash.parse()?;
+            Ok(LeasedCell { definition, game_timeout, timed: row.timed })
         });
         cells
             .collect::<Result<_, HashError>>()

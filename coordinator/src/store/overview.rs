@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use super::error::StoreError;
 use super::read::Readers;
 use super::report::{self, REPORT_ROWS_MAX};
-use super::scheduling::unsigned;
+use super::scheduling::{quota_of, unsigned};
 use super::summaries::{find, summary};
 
 impl Readers {
@@ -94,7 +94,8 @@ async fn workers(
         r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
             w.engine_revision AS "engine_revision: u32", w.version, w.cpu_model,
             w.logical_cores AS "logical_cores: u32", w.operating_system, w.build_commit,
-            w.build_profile, r.games, r.plies, r.wall_us
+            w.build_profile, w.cores, w.quiet_slots AS "quiet_slots: u32", w.cpu_quota_us,
+            w.cpu_period_us, r.games, r.plies, r.wall_us
         FROM worker_results AS r CROSS JOIN workers AS w ON w.worker_id = r.worker_id
         WHERE r.experiment_id = ? AND r.games > 0 ORDER BY w.worker_id"#,
         experiment.0
@@ -114,6 +115,9 @@ async fn workers(
             operating_system: row.operating_system,
             build_commit: row.build_commit,
             build_profile: row.build_profile,
+            cores: row.cores,
+            quiet_slots: row.quiet_slots,
+            cpu_quota: quota_of([row.cpu_quota_us, row.cpu_period_us]),
         },
         games: unsigned(row.games),
         plies: unsigned(row.plies),

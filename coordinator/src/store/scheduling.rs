@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use spelrum_tournament::engines::OfferedEngine;
-use spelrum_tournament::results::Machine;
+use spelrum_tournament::results::{CpuQuota, Machine};
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
     LeaseEnd, LeaseState, Snapshot,
@@ -43,6 +43,18 @@ pub struct WorkerIntroduction {
     pub verifies: bool,
     /// What its results come from.
     pub machine: Machine,
+}
+
+/// A limit of CPU time as it is stored: what may be taken in a period, and the period.
+pub(super) fn quota_columns(quota: Option<CpuQuota>) -> [Option<i64>; 2] {
+    let us = |us: u64| i64::try_from(us).unwrap_or(i64::MAX);
+    quota.map_or([None; 2], |quota| [Some(us(quota.quota_us)), Some(us(quota.period_us))])
+}
+
+/// The same, read again.
+pub(super) fn quota_of(columns: [Option<i64>; 2]) -> Option<CpuQuota> {
+    let [quota_us, period_us] = columns.map(|us| us.and_then(|us| u64::try_from(us).ok()));
+    CpuQuota::new(quota_us?, period_us?)
 }
 
 impl Writer {
@@ -100,7 +112,7 @@ impl Transaction<'_> {
     ) -> Result<Vec<CellState>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.in_sweep AS "in_sweep: bool",
-                c.swap_sides AS "swap_sides: bool", c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
+                c.swap_sides AS "swap_sides: bool", c.timed AS "timed: bool", c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
                 r.games AS "games?: i64"
             FROM cells AS c LEFT JOIN returned_ranges AS r ON r.cell_id = c.cell_id
             WHERE c.experiment_id = ?
@@ -116,6 +128,7 @@ impl Transaction<'_> {
                 cells.push(CellState {
                     in_sweep: row.in_sweep,
                     swap_sides: row.swap_sides,
+                    timed: row.timed,
                     next_number: unsigned(row.next_number),
                     ..CellState::new(cell, unsigned(row.games_planned))
                 });
@@ -277,18 +290,21 @@ impl Transaction<'_> {
             None => self.last_id("workers").await? + 1,
         };
         let machine = &worker.machine;
+        let [quota_us, period_us] = quota_columns(machine.cpu_quota);
         sqlx::query!(
             "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
                 first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
-                build_commit, build_profile)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13)
+                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
             ON CONFLICT (worker_id) DO UPDATE SET
                 name = excluded.name, host = excluded.host, slots = excluded.slots,
                 engine_revision = excluded.engine_revision, version = excluded.version,
                 last_hello_unix_us = excluded.last_hello_unix_us, cpu_model = excluded.cpu_model,
                 logical_cores = excluded.logical_cores,
                 operating_system = excluded.operating_system,
-                build_commit = excluded.build_commit, build_profile = excluded.build_profile",
+                build_commit = excluded.build_commit, build_profile = excluded.build_profile,
+                cores = excluded.cores, quiet_slots = excluded.quiet_slots,
+                cpu_quota_us = excluded.cpu_quota_us, cpu_period_us = excluded.cpu_period_us",
             id,
             worker.uuid,
             worker.name,
@@ -301,7 +317,11 @@ impl Transaction<'_> {
             machine.logical_cores,
             machine.operating_system,
             machine.build_commit,
-            machine.build_profile
+            machine.build_profile,
+            machine.cores,
+            machine.quiet_slots,
+            quota_us,
+            period_us
         )
         .execute(self.connection())
         .await?;

@@ -14,7 +14,7 @@ use spelrum_engine::{
 };
 use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::Machine;
+use spelrum_tournament::results::{CpuQuota, Machine};
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, FinishedTraining, GameId, OpeningsRule, Plan, PlannedCell,
     PlayedGame, Role, Task, TrainedNetwork, WorkerId,
@@ -143,7 +143,12 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
-        machine: Machine::default(),
+        machine: Machine {
+            cores: "2 cores".to_owned(),
+            quiet_slots: Some(1),
+            cpu_quota: CpuQuota::new(150_000, 100_000),
+            ..Machine::default()
+        },
     }
 }
 

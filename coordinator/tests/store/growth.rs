@@ -451,6 +451,7 @@ impl Desk {
         let wanted = Event::LeaseWanted {
             worker,
             slots: 2,
+            quiet_slots: 0,
             memory_bytes: None,
             engines: Arc::default(),
             trains: false,

@@ -7,5 +7,6 @@ mod fuzz;
 mod gtp;
 mod harness;
 mod moves;
+mod placing;
 mod pool;
 mod startup;

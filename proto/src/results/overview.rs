@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{CellGames, Lengths, Machine, Overview, WorkerShare};
+use spelrum_tournament::results::{CellGames, CpuQuota, Lengths, Machine, Overview, WorkerShare};
 use spelrum_tournament::{CellId, WorkerId};
 
 use super::report::{places_from_wire, places_to_wire};
@@ -13,6 +13,8 @@ use crate::{Fault, WireError, v1};
 impl From<WorkerShare> for v1::WorkerShare {
     fn from(share: WorkerShare) -> Self {
         let machine = share.machine;
+        let (cpu_quota_us, cpu_period_us) =
+            machine.cpu_quota.map_or((0, 0), |quota| (quota.quota_us, quota.period_us));
         Self {
             worker_id: share.worker.0,
             name: share.name,
@@ -25,6 +27,10 @@ impl From<WorkerShare> for v1::WorkerShare {
             operating_system: machine.operating_system,
             build_commit: machine.build_commit,
             build_profile: machine.build_profile,
+            cores: machine.cores,
+            quiet_slots: machine.quiet_slots,
+            cpu_quota_us,
+            cpu_period_us,
             games: share.games,
             plies: share.plies,
             wall_us: share.wall_us,
@@ -49,6 +55,12 @@ impl TryFrom<v1::WorkerShare> for WorkerShare {
                 operating_system: share.operating_system,
                 build_commit: share.build_commit,
                 build_profile: share.build_profile,
+                cores: share.cores,
+                quiet_slots: share.quiet_slots,
+                cpu_quota: CpuQuota::new(
+                    number("cpu_quota_us", share.cpu_quota_us)?,
+                    number("cpu_period_us", share.cpu_period_us)?,
+                ),
             },
             games: number("games", share.games)?,
             plies: number("plies", share.plies)?,

@@ -13,4 +13,33 @@ pub struct Machine {
     pub build_commit: String,
     /// How the program was compiled: `release` or `debug`.
     pub build_profile: String,
+    /// The cores that the worker may use, by their kinds: `6 fast cores of 2 threads, 8 slower cores`.
+    pub cores: String,
+    /// How many of its slots are quiet: timed games are played there alone. `None` if it does not say.
+    pub quiet_slots: Option<u32>,
+    /// How much CPU time it gets, if that is limited.
+    pub cpu_quota: Option<CpuQuota>,
+}
+
+/// A limit on the CPU time of a worker's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CpuQuota {
+    /// What its threads may take together in each period, in microseconds; at least 1.
+    pub quota_us: u64,
+    /// How long a period is, in microseconds; at least 1. Who has taken all in one waits for the next.
+    pub period_us: u64,
+}
+
+impl CpuQuota {
+    /// A limit, if there is one: neither is 0.
+    #[must_use]
+    pub const fn new(quota_us: u64, period_us: u64) -> Option<Self> {
+        if quota_us > 0 && period_us > 0 { Some(Self { quota_us, period_us }) } else { None }
+    }
+
+    /// How many hardware threads it comes to.
+    #[must_use]
+    pub fn cpus(self) -> f64 {
+        self.quota_us as f64 / self.period_us as f64
+    }
 }

@@ -65,7 +65,7 @@ pub use games::{
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
     WholeGame, WholeGames,
 };
-pub use machine::Machine;
+pub use machine::{CpuQuota, Machine};
 pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
 pub use openings::{
     ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,

@@ -47,6 +47,9 @@ pub struct CellState {
     pub after: Option<Arc<[CellId]>>,
     /// What its tasks are.
     pub tasks: Tasks,
+    /// Whether its games are timed: on a worker with quiet slots they are played there, while all other slots
+    /// stand idle.
+    pub timed: bool,
     /// What its first player got in the games that count. Nobody asks unless its experiment's allocation is
     /// [`Allocation::Informative`].
     pub played: GameCounts,
@@ -70,6 +73,7 @@ impl CellState {
             engines: None,
             after: None,
             tasks: Tasks::Games,
+            timed: false,
             played: GameCounts([0; 3]),
         }
     }
@@ -268,6 +272,8 @@ pub enum Event {
         worker: WorkerId,
         /// Its playing threads.
         slots: u32,
+        /// How many of these are quiet: timed games are played there alone. 0: they are played on all.
+        quiet_slots: u32,
         /// Bytes of memory that it offers them together; `None` if it does not say.
         memory_bytes: Option<u64>,
         /// The engines that it has.

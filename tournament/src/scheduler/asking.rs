@@ -11,6 +11,8 @@ const SLOTS_MAX: u32 = 4_096;
 pub(super) struct Asking<'a> {
     pub(super) worker: WorkerId,
     pub(super) slots: u64,
+    /// Those for timed games; 0 if all are.
+    pub(super) quiet_slots: u64,
     /// Each of its slots may play the largest game at the same time.
     slot_bytes: u64,
     engines: &'a [OfferedEngine],
@@ -24,13 +26,14 @@ impl<'a> Asking<'a> {
     /// Who asks for games, and for nothing else.
     pub(super) fn new(
         worker: WorkerId,
-        slots: u32,
+        (slots, quiet_slots): (u32, u32),
         memory_bytes: Option<u64>,
         engines: &'a [OfferedEngine],
     ) -> Self {
         let slots = u64::from(slots.clamp(1, SLOTS_MAX));
+        let quiet_slots = u64::from(quiet_slots).min(slots);
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        Self { worker, slots, slot_bytes, engines, trains: false, verifies: false }
+        Self { worker, slots, quiet_slots, slot_bytes, engines, trains: false, verifies: false }
     }
 
     /// Whether the worker can play the cell's games: each of its slots can hold one, and it has their engines.

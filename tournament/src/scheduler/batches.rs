@@ -9,6 +9,8 @@
 //! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the
 //! workers finish together.
 //!
+//! A timed game on a quiet slot keeps the slots idle that are not quiet, and counts as their work, too.
+//!
 //! Cells are served in the order of the grid, the first to its end before the second: a person
 //! who watches sees cells become complete one after another, instead of all at the very end. Where the
 //! experiment's [`Allocation`](super::Allocation) says so, the least known cells come first, each with a
@@ -67,6 +69,9 @@ pub(super) struct LeaseRoom {
     unmeasured_games: u64,
     /// What a game of a cell without a measured time may take, if anything is known.
     experiment_game_us: Option<u64>,
+    /// All slots, and those for timed games.
+    slots: u64,
+    timed_slots: u64,
 }
 
 /// The games of a lease.
@@ -106,6 +111,25 @@ impl LeaseRoom {
                 Some(_) => pair_per_slot.max(UNMEASURED_GAMES_MIN),
             },
             experiment_game_us,
+            slots,
+            timed_slots: slots,
+        }
+    }
+
+    /// Of a worker that plays timed games on so many of its slots; 0 is all.
+    pub(super) const fn with_quiet_slots(mut self, quiet_slots: u64) -> Self {
+        if quiet_slots > 0 {
+            self.timed_slots = quiet_slots;
+        }
+        self
+    }
+
+    /// What a game of so long keeps from other games.
+    const fn kept_us(&self, cell: &Cell, game_us: u64) -> u64 {
+        if cell.is_timed() {
+            game_us.saturating_mul(self.slots) / self.timed_slots
+        } else {
+            game_us
         }
     }
 
@@ -142,8 +166,13 @@ impl LeaseRoom {
 
     /// How many games of the cell there is room for.
     fn affordable(&self, cell: &Cell) -> u64 {
-        let unmeasured = cell.game_us().map_or(self.unmeasured_games, |_| u64::MAX);
+        let unmeasured = match cell.game_us() {
+            Some(_) => u64::MAX,
+            None if cell.is_timed() => self.unmeasured_games.min(2 * self.timed_slots),
+            None => self.unmeasured_games,
+        };
         let in_time = cell.game_us().or(self.experiment_game_us).map_or(u64::MAX, |game_us| {
+            let game_us = self.kept_us(cell, game_us);
             u64::try_from(self.work_us / u128::from(game_us)).unwrap_or(u64::MAX)
         });
         self.games.min(unmeasured).min(in_time)
@@ -152,6 +181,7 @@ impl LeaseRoom {
     /// Takes up room with games, and says what work they are taken to be.
     fn spend(&mut self, cell: &Cell, games: u64) -> u128 {
         let game_us = cell.game_us().or(self.experiment_game_us).unwrap_or(GAME_US_UNKNOWN);
+        let game_us = self.kept_us(cell, game_us);
         let work_us = u128::from(games) * u128::from(game_us);
         self.work_us = self.work_us.saturating_sub(work_us);
         self.games -= games.min(self.games);

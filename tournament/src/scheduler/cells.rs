@@ -55,6 +55,8 @@ pub(super) struct Cell {
     waits: bool,
     /// What its tasks are.
     tasks: Tasks,
+    /// Whether its games are timed.
+    timed: bool,
     /// Whether the durable part changed since [`Cell::take_changed`].
     changed: bool,
 }
@@ -101,6 +103,7 @@ impl Cell {
             // Until somebody has looked.
             waits: state.after.is_some(),
             tasks: state.tasks,
+            timed: state.timed,
             changed: false,
         };
         cell.changed = cell.decision() != (state.decided_number, state.stop_number);
@@ -282,6 +285,7 @@ impl Cell {
     /// Takes what the sweep says of the cell now.
     pub(super) fn set_planned(&mut self, state: &CellState) {
         self.in_sweep = state.in_sweep;
+        self.timed = state.timed;
         // What was played under another allocation, before the last start.
         if state.played.games() > self.played.games() {
             self.played = state.played;
@@ -363,6 +367,11 @@ impl Cell {
     /// Whether its tasks are for others than this worker, who has played what they verify.
     pub(super) fn is_for_others(&self, than: WorkerId) -> bool {
         matches!(self.tasks, Tasks::Verifications { not_by } if not_by == Some(than))
+    }
+
+    /// Whether its games are timed.
+    pub(super) const fn is_timed(&self) -> bool {
+        self.timed
     }
 
     /// Whether it has games that any batch may take now.

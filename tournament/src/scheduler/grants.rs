@@ -58,7 +58,7 @@ impl Scheduler {
     /// up every decision about their cell (invariant 7). What it cannot play is passed over.
     fn batch(&self, id: ExperimentId, asking: &Asking<'_>) -> Batch {
         let Some(experiment) = self.experiments.get(&id) else { return Batch::default() };
-        let &Asking { worker, slots, .. } = asking;
+        let &Asking { worker, slots, quiet_slots, .. } = asking;
         let can_play =
             |game: &&GameId| self.cells.get(&game.cell).is_some_and(|cell| asking.can_play(cell));
         let is_free =
@@ -75,7 +75,8 @@ impl Scheduler {
         }
         let all_slots = self.leases.slots_with(worker, slots);
         let room =
-            LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us);
+            LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us)
+                .with_quiet_slots(quiet_slots);
         let cells = experiment.with_work.with_engines(|needed| asking.has_engines(needed));
         let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
         let cells = cells.filter(|(_, cell)| asking.has_memory(cell));

@@ -99,8 +99,16 @@ impl Scheduler {
                 self.exclusions.readmit(worker);
                 self.conduct.readmit(worker);
             }
-            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies } => {
-                let mut asking = Asking::new(worker, slots, memory_bytes, &engines);
+            Event::LeaseWanted {
+                worker,
+                slots,
+                quiet_slots,
+                memory_bytes,
+                engines,
+                trains,
+                verifies,
+            } => {
+                let mut asking = Asking::new(worker, (slots, quiet_slots), memory_bytes, &engines);
                 (asking.trains, asking.verifies) = (trains, verifies);
                 effects.push(self.lease_wanted(asking));
             }

@@ -12,6 +12,9 @@ use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
 pub struct Settings {
     /// Playing threads. They are numbered from 0, and idle at first.
     pub slots: NonZeroU32,
+    /// How many of these, from 0, are quiet: timed games are played there alone, and beside no
+    /// others. With none they are played like all games. Never more than there are slots.
+    pub quiet_slots: u32,
     /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
     pub exit_when_done: bool,
     /// How long a call may take before it is given up, in milliseconds. A transaction takes
@@ -78,6 +81,8 @@ pub struct LeasedGames {
     pub game_timeout: Option<Duration>,
     /// Whether one of them was lost with a worker: each is named in a heartbeat before it is played.
     pub name_before_play: bool,
+    /// Whether their players have a time limit, or times are what is measured.
+    pub timed: bool,
 }
 
 /// Some successive games of one lease for one slot, so few that they are soon over.
@@ -91,6 +96,8 @@ pub struct Batch<C> {
     pub range: GameRange,
     /// How long one may take before it fails; `None` if as long as it takes.
     pub game_timeout: Option<Duration>,
+    /// Whether they are to be played in quiet.
+    pub in_quiet: bool,
 }
 
 /// What happens to a worker. `R` is a finished game, `C` a cell that is ready to be played.

@@ -52,6 +52,12 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 (self.generation, playing.range.count)
             );
         }
+        for (slot, playing) in self.slots.iter().enumerate() {
+            let Some(playing) = playing else { continue };
+            assert!(!playing.in_quiet || slot < self.settings.quiet_slots as usize, "slot {slot}");
+            let is_alike = |other: &super::machine::Playing| other.in_quiet == playing.in_quiet;
+            assert!(self.slots.iter().flatten().all(is_alike), "timed games beside others");
+        }
         let idle = self.slots.iter().filter(|slot| slot.is_none()).count();
         assert_eq!(self.idle_slots.len(), idle, "idle slots");
 

@@ -1,11 +1,12 @@
 //! What the machine does about what it knows: which games a slot gets, and which call is made.
 
-use super::api::{Action, Call, CallId, Caller, Outcome};
+use super::api::{Action, Call, CallId, Caller, Outcome, Settings};
 use super::ending::Phase;
 use super::games::Taken;
 use super::lane::{Lane, Manner};
 use super::machine::{Kind, Machine, Playing, UnderWay};
 use super::outbox::{BRIMMING, FULL};
+use super::turns::Waiting;
 use crate::scheduler::Time;
 
 /// Definitions that are fetched at once.
@@ -43,10 +44,15 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
 
     /// Lets slots play what waits.
     fn hand_out(&mut self, actions: &mut Vec<Action<R, C>>) {
-        while let Some(&slot) = self.idle_slots.first()
+        let are_idle = self.idle_slots.len() == self.slots.len();
+        let waiting = Waiting { timed: self.games.wait(true), others: self.games.wait(false) };
+        let turn = self.turns.next(waiting, are_idle, self.now);
+        while let Some(timed) = turn
+            && let Some(&slot) = self.idle_slots.first()
+            && (slot as u64) < self.slots_for(timed)
             && self.phase == Phase::Working
             && !self.outbox.has(BRIMMING)
-            && let Some(taken) = self.games.take(self.settings.slots, &self.cells)
+            && let Some(taken) = self.games.take(timed, self.slots_for(timed), &self.cells)
         {
             let Taken { batch, definition, name_before_play } = taken;
             self.idle_slots.remove(&slot);
@@ -63,6 +69,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 number: range.first,
                 unfinished: range.count,
                 names_all: name_before_play,
+                in_quiet: batch.in_quiet,
             });
             if name_before_play {
                 self.withheld.keep(slot, batch);
@@ -72,6 +79,12 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 actions.push(Action::Play { slot, batch });
             }
         }
+    }
+
+    /// How many slots play timed games, or others: the first so many.
+    fn slots_for(&self, timed: bool) -> u64 {
+        let Settings { slots, quiet_slots, .. } = self.settings;
+        u64::from(if timed { quiet_slots.min(slots.get()) } else { slots.get() })
     }
 
     /// Whether there is anything to say that needs a Hello before it.
@@ -183,7 +196,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             && is_over(self.idle_until)
             && is_over(self.refused_until)
             && !self.outbox.has(FULL)
-            && self.games.are_few(self.settings.slots, &self.cells)
+            && self.games.are_few([self.slots_for(false), self.slots_for(true)], &self.cells)
     }
 
     /// When to send [`Event::TimePassed`](super::Event::TimePassed), unless something else happens

@@ -3,7 +3,6 @@
 //! their time here.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::api::{Batch, LeasedGames};
@@ -33,8 +32,15 @@ const NAMED_MAX: u64 = 4_096;
 pub(super) struct Games<C> {
     /// Those whose cell is not known yet.
     arriving: Vec<(LeaseId, LeasedGames)>,
-    waiting: VecDeque<Task<C>>,
-    /// How many games wait for a slot.
+    /// Those that are not timed, and those that are.
+    waiting: [Queue<C>; 2],
+}
+
+/// Games that wait for a slot.
+#[derive(Clone, Debug)]
+struct Queue<C> {
+    tasks: VecDeque<Task<C>>,
+    /// How many games they have.
     count: u64,
 }
 
@@ -57,16 +63,18 @@ pub(super) struct Taken<C> {
 }
 
 impl<C: Clone> Games<C> {
-    pub(super) const fn new() -> Self {
-        Self { arriving: Vec::new(), waiting: VecDeque::new(), count: 0 }
+    pub(super) fn new() -> Self {
+        let none = || Queue { tasks: VecDeque::new(), count: 0 };
+        Self { arriving: Vec::new(), waiting: [none(), none()] }
     }
 
     /// Takes games of a lease in.
     pub(super) fn add(&mut self, lease: LeaseId, games: LeasedGames, cell: Option<C>) {
         match cell {
             Some(cell) => {
-                self.count += games.range.count;
-                self.waiting.push_back(Task { lease, cell, games });
+                let queue = &mut self.waiting[usize::from(games.timed)];
+                queue.count += games.range.count;
+                queue.tasks.push_back(Task { lease, cell, games });
             }
             None => self.arriving.push((lease, games)),
         }
@@ -95,8 +103,10 @@ impl<C: Clone> Games<C> {
     /// Forgets a lease's games.
     pub(super) fn drop(&mut self, lease: LeaseId) {
         self.arriving.retain(|(of, _)| *of != lease);
-        self.waiting.retain(|task| task.lease != lease);
-        self.count = self.waiting.iter().map(|task| task.games.range.count).sum();
+        for Queue { tasks, count } in &mut self.waiting {
+            tasks.retain(|task| task.lease != lease);
+            *count = tasks.iter().map(|task| task.games.range.count).sum();
+        }
     }
 
     /// Forgets all.
@@ -106,14 +116,20 @@ impl<C: Clone> Games<C> {
 
     /// Whether nothing is held that no slot has.
     pub(super) fn are_none(&self) -> bool {
-        self.arriving.is_empty() && self.waiting.is_empty()
+        self.arriving.is_empty() && self.count() == 0
     }
 
-    /// The next games for a slot.
-    pub(super) fn take(&mut self, slots: NonZeroU32, cells: &Cells<C>) -> Option<Taken<C>> {
-        let share = self.count.div_ceil(2 * u64::from(slots.get()));
-        let Task { lease, cell, games } = self.waiting.front_mut()?;
-        let LeasedGames { range, definition, game_timeout, name_before_play } = games;
+    /// Whether games wait for a slot that are timed, or that are not.
+    pub(super) const fn wait(&self, timed: bool) -> bool {
+        self.waiting[timed as usize].count > 0
+    }
+
+    /// The next games for one of so many slots, timed ones or others.
+    pub(super) fn take(&mut self, timed: bool, slots: u64, cells: &Cells<C>) -> Option<Taken<C>> {
+        let queue = &mut self.waiting[usize::from(timed)];
+        let share = queue.count.div_ceil(2 * slots);
+        let Task { lease, cell, games } = queue.tasks.front_mut()?;
+        let LeasedGames { range, definition, game_timeout, name_before_play, timed } = games;
         let name_before_play = *name_before_play;
         let fitting = match cells.game_time(*definition) {
             // What is not known may be long.
@@ -121,7 +137,7 @@ impl<C: Clone> Games<C> {
             Some(time) => u64::try_from(BATCH.as_nanos() / time.as_nanos()).unwrap_or(1),
         };
         let most = if name_before_play {
-            (NAMED_MAX / u64::from(slots.get())).clamp(1, NAMED_BATCH_MAX)
+            (NAMED_MAX / slots).clamp(1, NAMED_BATCH_MAX)
         } else {
             BATCH_GAMES_MAX
         };
@@ -131,27 +147,31 @@ impl<C: Clone> Games<C> {
             cell: cell.clone(),
             range: GameRange { count, ..*range },
             game_timeout: *game_timeout,
+            in_quiet: *timed,
         };
         let definition = *definition;
         range.first += count;
         range.count -= count;
         if range.count == 0 {
-            self.waiting.pop_front();
+            queue.tasks.pop_front();
         }
-        self.count -= count;
+        queue.count -= count;
         Some(Taken { batch, definition, name_before_play })
     }
 
     /// Whether what is waiting keeps the slots busy for less than [`LEAD`]. Games of a cell that
-    /// was never played are taken for long ones: one for each slot is enough of them.
-    pub(super) fn are_few(&self, slots: NonZeroU32, cells: &Cells<C>) -> bool {
-        let enough = LEAD.as_nanos() * u128::from(slots.get());
-        let mut busy = 0_u128;
-        let waiting = self.waiting.iter().map(|task| &task.games);
+    /// was never played are taken for long ones: one for each slot is enough of them. There are so
+    /// many slots for games that are not timed, and for those that are, which keep each other
+    /// waiting.
+    pub(super) fn are_few(&self, slots: [u64; 2], cells: &Cells<C>) -> bool {
+        let mut busy_ns = 0_u128;
+        let waiting = self.waiting.iter().flat_map(|queue| &queue.tasks).map(|task| &task.games);
         for games in waiting.chain(self.arriving.iter().map(|(_, games)| games)) {
             let time = cells.game_time(games.definition).unwrap_or(LEAD);
-            busy = busy.saturating_add(time.as_nanos() * u128::from(games.range.count));
-            if busy >= enough {
+            let slots = u128::from(slots[usize::from(games.timed)].max(1));
+            let work_ns = time.as_nanos() * u128::from(games.range.count);
+            busy_ns = busy_ns.saturating_add(work_ns / slots);
+            if busy_ns >= LEAD.as_nanos() {
                 return false;
             }
         }
@@ -160,13 +180,14 @@ impl<C: Clone> Games<C> {
 
     /// Every range, and its lease.
     pub(super) fn iter(&self) -> impl Iterator<Item = (LeaseId, GameRange)> {
-        let waiting = self.waiting.iter().map(|task| (task.lease, task.games.range));
+        let waiting = self.waiting.iter().flat_map(|queue| &queue.tasks);
+        let waiting = waiting.map(|task| (task.lease, task.games.range));
         waiting.chain(self.arriving.iter().map(|(lease, games)| (*lease, games.range)))
     }
 
     /// How many games wait for a slot.
     pub(super) const fn count(&self) -> u64 {
-        self.count
+        self.waiting[0].count + self.waiting[1].count
     }
 }
 
@@ -174,10 +195,6 @@ impl<C: Clone> Games<C> {
 mod tests {
     use super::*;
     use crate::ids::{CellId, GameId};
-
-    fn slots(slots: u32) -> NonZeroU32 {
-        NonZeroU32::new(slots).unwrap()
-    }
 
     fn hash(cell: i64) -> DefinitionHash {
         DefinitionHash::of_json(&cell.to_string())
@@ -197,7 +214,8 @@ mod tests {
 
     fn leased(cell: i64, first: u64, count: u64) -> LeasedGames {
         let range = GameRange { cell: CellId(cell), first, count };
-        LeasedGames { range, definition: hash(cell), game_timeout: None, name_before_play: false }
+        let (definition, game_timeout) = (hash(cell), None);
+        LeasedGames { range, definition, game_timeout, name_before_play: false, timed: false }
     }
 
     #[test]
@@ -210,13 +228,13 @@ mod tests {
             (64, Some(Duration::from_millis(3))),
             (64, Some(Duration::from_secs(100))),
         ] {
-            for slots in [1, 2, 64].map(slots) {
+            for slots in [1, 2, 64] {
                 let cells = cells(&[(1, time), (2, None)]);
                 let mut games = Games::new();
                 games.add(LeaseId(1), leased(1, 10, count), Some(()));
                 games.add(LeaseId(1), leased(2, 0, count), Some(()));
                 let mut taken = Vec::new();
-                while let Some(next) = games.take(slots, &cells) {
+                while let Some(next) = games.take(false, slots, &cells) {
                     let GameRange { cell, first, count } = next.batch.range;
                     assert!((1..=BATCH_GAMES_MAX).contains(&count));
                     taken.extend((first..first + count).map(|number| GameId { cell, number }));
@@ -234,7 +252,7 @@ mod tests {
         let length_of = |leased, time| {
             let mut games = Games::new();
             games.add(LeaseId(1), leased, Some(()));
-            games.take(slots(1), &cells(&[(1, time)])).unwrap().batch.range.count
+            games.take(false, 1, &cells(&[(1, time)])).unwrap().batch.range.count
         };
         let length = |time| length_of(leased(1, 0, 100_000), time);
         assert_eq!(length(None), 1, "what is not known may be long");
@@ -254,7 +272,7 @@ mod tests {
             if count > 0 {
                 games.add(LeaseId(1), leased(1, 0, count), cell);
             }
-            games.are_few(slots(2), &cells(&[(1, time)]))
+            games.are_few([2, 1], &cells(&[(1, time)]))
         };
         for cell in [None, Some(())] {
             assert!(few(0, None, cell));
@@ -266,13 +284,33 @@ mod tests {
     }
 
     #[test]
+    fn timed_games_and_others_wait_apart() {
+        let cells = cells(&[]);
+        let timed = |cell, count| LeasedGames { timed: true, ..leased(cell, 0, count) };
+        let mut games = Games::new();
+        games.add(LeaseId(1), timed(1, 3), Some(()));
+        assert!(games.wait(true) && !games.wait(false) && !games.are_none());
+        assert!(games.take(false, 4, &cells).is_none());
+        assert!(!games.are_few([4, 1], &cells), "one quiet slot has enough");
+        games.add(LeaseId(2), leased(2, 0, 1), Some(()));
+        assert!(!games.take(false, 4, &cells).unwrap().batch.in_quiet);
+        let taken = games.take(true, 1, &cells).unwrap();
+        assert!(taken.batch.in_quiet && taken.batch.range.cell == CellId(1));
+        assert_eq!(games.count(), 2);
+        games.drop(LeaseId(1));
+        assert!(games.are_none());
+        games.add(LeaseId(3), timed(1, 1), Some(()));
+        assert!(games.are_few([4, 2], &cells), "half of two quiet slots");
+    }
+
+    #[test]
     fn games_wait_for_their_cell() {
         let cells = cells(&[]);
         let mut games = Games::new();
         games.add(LeaseId(1), leased(1, 0, 3), None);
         games.add(LeaseId(1), leased(2, 0, 3), None);
         games.add(LeaseId(2), leased(2, 5, 3), None);
-        assert!(games.take(slots(1), &cells).is_none());
+        assert!(games.take(false, 1, &cells).is_none());
         assert_eq!(games.wanted(), BTreeSet::from([hash(1), hash(2)]));
         games.arrived(hash(2), &());
         assert_eq!(games.count(), 6);

@@ -14,6 +14,7 @@ use super::games::Games;
 use super::lane::{Lane, Manner};
 use super::leases::Leases;
 use super::outbox::{Outbox, Refused};
+use super::turns::Turns;
 use super::withheld::Withheld;
 use crate::definition::DefinitionHash;
 use crate::ids::{GameId, GameRange, LeaseId};
@@ -40,6 +41,8 @@ pub struct Machine<R, C> {
     pub(super) generation: u64,
     pub(super) slots: Vec<Option<Playing>>,
     pub(super) idle_slots: BTreeSet<usize>,
+    /// Whether timed games are played, or others.
+    pub(super) turns: Turns,
     pub(super) withheld: Withheld<C>,
     pub(super) leases: Leases,
     pub(super) games: Games<C>,
@@ -83,6 +86,8 @@ pub(super) struct Playing {
     pub(super) unfinished: u64,
     /// Whether heartbeats name all that are not, and not only the one that is being played.
     pub(super) names_all: bool,
+    /// Whether it is played in quiet.
+    pub(super) in_quiet: bool,
 }
 
 /// A call that is under way.
@@ -123,6 +128,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             generation: 0,
             slots: vec![None; slots],
             idle_slots: (0..slots).collect(),
+            turns: Turns::default(),
             withheld: Withheld::new(),
             leases: Leases::default(),
             games: Games::new(),
@@ -452,7 +458,9 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
         for games in games {
             let cell = self.cells.get(games.definition);
-            self.games.add(lease, games, cell);
+            // Without quiet slots all games are alike.
+            let timed = games.timed && self.settings.quiet_slots > 0;
+            self.games.add(lease, LeasedGames { timed, ..games }, cell);
         }
     }
 

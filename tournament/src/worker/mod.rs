@@ -14,6 +14,8 @@
 //!   the results database that it named; when another one is met, all of it is dropped.
 //! - The *leases* that are held, and where each of their games is: it waits for its cell or for a
 //!   slot, is being played, waits in the outbox, was acknowledged, or was given up (`leases`).
+//! - Whose *turn* it is: timed games are played on the quiet slots, and never while others are
+//!   played (`turns`).
 //! - The *games* that no slot has begun (`games`), and the cells that are known (`cells`).
 //! - The *outbox*: results until they are acknowledged, bounded in results and in bytes (`outbox`).
 //! - A *lane* for each kind of call: one call at a time, when it may be made again, and how long it
@@ -41,6 +43,7 @@
 //!
 //! - More games are wanted when those that wait keep the slots busy for less than half a second,
 //!   and the outbox is not full (`games`, `deciding`).
+//! - While timed games and others wait, each get the same time in the long run (`turns`).
 //! - At most one of Lease and Heartbeat is under way, so that no heartbeat misses a lease whose
 //!   grant is still travelling; if both are wanted, they take turns (`deciding`).
 //! - A heartbeat comes before its time when a game starts that may take the worker with it;
@@ -67,6 +70,7 @@ mod lane;
 mod leases;
 mod machine;
 mod outbox;
+mod turns;
 mod withheld;
 
 pub use api::*;

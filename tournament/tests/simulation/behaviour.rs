@@ -13,6 +13,7 @@ mod conduct;
 mod engines;
 mod exclusions;
 mod growing;
+mod timed;
 mod trainings;
 mod verifications;
 mod waiting;

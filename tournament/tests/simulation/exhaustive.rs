@@ -274,6 +274,7 @@ fn wants(worker: WorkerId) -> Event {
     Event::LeaseWanted {
         worker,
         slots: 1,
+        quiet_slots: 0,
         memory_bytes: None,
         engines,
         trains: true,

@@ -195,7 +195,9 @@ impl Judge {
                 self.excluded.retain(|(it, _)| it != worker);
                 self.conduct.clean(*worker);
             }
-            Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies } => {
+            Event::LeaseWanted {
+                worker, slots, memory_bytes, engines, trains, verifies, ..
+            } => {
                 let is_training = |lease: &&Lease| {
                     lease.granted.iter().any(|it| {
                         self.cells.get(&it.cell).is_some_and(|cell| cell.tasks == Tasks::Trainings)

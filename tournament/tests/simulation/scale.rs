@@ -31,6 +31,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
             Event::LeaseWanted {
                 worker,
                 slots: 8,
+                quiet_slots: 0,
                 memory_bytes: None,
                 engines: Arc::default(),
                 trains: true,

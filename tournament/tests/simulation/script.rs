@@ -250,6 +250,7 @@ fn wants(worker: &str, slots: &str, memory_bytes: Option<u64>, engines: &[&str])
     Event::LeaseWanted {
         worker: worker_id(worker),
         slots: slots.parse().unwrap(),
+        quiet_slots: 0,
         memory_bytes,
         engines: names.into_iter().map(|name| offer(name, "1", at_once(name))).collect(),
         trains: true,

@@ -86,6 +86,11 @@ pub(crate) fn definition(cell: CellId) -> DefinitionHash {
     DefinitionHash::of_json(&cell.to_string())
 }
 
+/// Whether a cell's games are timed.
+pub(crate) const fn is_timed(cell: CellId) -> bool {
+    cell.0 % 3 == 1
+}
+
 impl Worker {
     /// Just started.
     pub(crate) fn new(
@@ -94,8 +99,11 @@ impl Worker {
         engines: Arc<[OfferedEngine]>,
         exit_when_done: bool,
     ) -> Self {
+        // Of three workers one has none, and one has no others.
+        let quiet_slots = [0, slots.div_ceil(2), slots][usize::try_from(id.0 % 3).unwrap()];
         let settings = Settings {
             slots: NonZeroU32::new(slots).unwrap(),
+            quiet_slots,
             exit_when_done,
             patience_ms: PATIENCE_MS,
         };
@@ -111,6 +119,11 @@ impl Worker {
             machine: Machine::new(settings.clone()),
             settings,
         }
+    }
+
+    /// How many of its slots are quiet.
+    pub(crate) const fn quiet_slots(&self) -> u32 {
+        self.settings.quiet_slots
     }
 
     /// Killed, or at its end: starts again at some time, as somebody else or under the same name.
@@ -130,7 +143,22 @@ impl Worker {
     ) -> Vec<Action<Result, ()>> {
         let actions = self.machine.handle(event, Time(now), Jitter(jitter));
         self.machine.assert_consistent();
+        for action in &actions {
+            if let Action::Play { slot, batch } = action {
+                self.judge_quiet(*slot, batch);
+            }
+        }
         actions
+    }
+
+    /// Timed games are on quiet slots, and beside no others.
+    fn judge_quiet(&self, slot: usize, batch: &Batch<()>) {
+        let quiet_slots = self.settings.quiet_slots;
+        let in_quiet = quiet_slots > 0 && is_timed(batch.range.cell);
+        assert_eq!(batch.in_quiet, in_quiet);
+        assert!(!in_quiet || slot < quiet_slots as usize, "slot {slot} is not quiet");
+        let mut others = self.playing.iter().flatten();
+        assert!(others.all(|other| other.batch.in_quiet == in_quiet), "timed games beside others");
     }
 
     /// When its timer must go off.

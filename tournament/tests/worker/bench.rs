@@ -57,6 +57,11 @@ struct Slot {
     is_aborted: bool,
 }
 
+/// Whether a cell's games are timed.
+const fn is_timed(cell: CellId) -> bool {
+    cell.0 % 3 == 1
+}
+
 /// The machine and what is known of it.
 #[derive(Debug)]
 pub(crate) struct Bench {
@@ -64,6 +69,9 @@ pub(crate) struct Bench {
     pub(crate) now: u64,
     pub(crate) under_way: BTreeMap<CallId, Call<Done>>,
     slots: Vec<Option<Slot>>,
+    quiet_slots: u32,
+    /// Games that were begun: others, and timed ones.
+    pub(crate) begun: [u64; 2],
     pub(crate) database: u32,
     /// The interval of heartbeats that Hello tells.
     pub(crate) heartbeat_ms: u64,
@@ -98,8 +106,14 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(slots: u32, exit_when_done: bool) -> Self {
+        Self::with_quiet(slots, 0, exit_when_done)
+    }
+
+    /// One of whose slots so many are quiet.
+    pub(crate) fn with_quiet(slots: u32, quiet_slots: u32, exit_when_done: bool) -> Self {
         let settings = Settings {
             slots: NonZeroU32::new(slots).unwrap(),
+            quiet_slots,
             exit_when_done,
             patience_ms: PATIENCE_MS,
         };
@@ -108,6 +122,8 @@ impl Bench {
             now: 0,
             under_way: BTreeMap::new(),
             slots: (0..slots).map(|_| None).collect(),
+            quiet_slots,
+            begun: [0; 2],
             database: 1,
             heartbeat_ms: HEARTBEAT_MS,
             last_lease: 0,
@@ -254,10 +270,21 @@ impl Bench {
         for number in batch.range.first..batch.range.end() {
             assert!(unbegun.remove(&GameId { cell: batch.range.cell, number }), "begun twice");
         }
+        self.judge_quiet(slot, &batch);
         let number = batch.range.first;
         let database = self.database;
         let playing = Slot { batch, number, database, stops: false, is_aborted: false };
         assert!(self.slots[slot].replace(playing).is_none(), "a slot plays one batch at a time");
+    }
+
+    /// Timed games are on quiet slots, and beside no others.
+    fn judge_quiet(&mut self, slot: usize, batch: &Batch<()>) {
+        let in_quiet = self.quiet_slots > 0 && is_timed(batch.range.cell);
+        assert_eq!(batch.in_quiet, in_quiet);
+        assert!(!in_quiet || slot < self.quiet_slots as usize, "slot {slot} is not quiet");
+        let mut others = self.slots.iter().flatten();
+        assert!(others.all(|other| other.batch.in_quiet == in_quiet), "timed games beside others");
+        self.begun[usize::from(in_quiet)] += batch.range.count;
     }
 
     // What the world does.
@@ -351,8 +378,10 @@ impl Bench {
                     self.granted.insert(lease, numbers.collect());
                 }
                 let definition = DefinitionHash::of_json(&cell.to_string());
+                let (game_timeout, timed) = (None, is_timed(cell));
                 let games =
-                    vec![LeasedGames { range, definition, game_timeout: None, name_before_play }];
+                    LeasedGames { range, definition, game_timeout, name_before_play, timed };
+                let games = vec![games];
                 Answer::Granted { lease, games }
             }
             Call::Lease(_) => Answer::Idle { retry_after_ms: 500, all_done: true },

@@ -53,8 +53,8 @@ fn course() -> impl Strategy<Value = Vec<(u8, u32, u32)>> {
 proptest! {
     /// Every result is acknowledged, and every lease ends.
     #[test]
-    fn nothing_is_left_when_the_coordinator_is_well_again(course in course()) {
-        let mut bench = Bench::new(3, false);
+    fn nothing_is_left_when_the_coordinator_is_well_again(course in course(), quiet in 0..=3_u32) {
+        let mut bench = Bench::with_quiet(3, quiet, false);
         for (what, which, how) in course {
             happen(&mut bench, what, which, how);
         }
@@ -66,8 +66,8 @@ proptest! {
 
     /// Told to finish, a worker reports all it has; told to end now, it ends in any case.
     #[test]
-    fn a_worker_ends(course in course(), end_at in 0..400_usize, now in any::<bool>()) {
-        let mut bench = Bench::new(3, false);
+    fn a_worker_ends(course in course(), end_at in 0..400_usize, now in any::<bool>(), quiet in 0..=3_u32) {
+        let mut bench = Bench::with_quiet(3, quiet, false);
         let mut course = course.into_iter();
         for (what, which, how) in course.by_ref().take(end_at) {
             happen(&mut bench, what, which, how);

@@ -377,3 +377,30 @@ fn a_worker_that_offers_something_else_says_hello_before_it_asks() {
     bench.answer(report, 0);
     comes(&mut bench, 60_000, is_lease);
 }
+
+/// Timed games and others take turns: whichever come first, and however many, neither waits for the
+/// other to come to an end.
+#[test]
+fn neither_kind_of_games_starves() {
+    for slots in [1, 2, 4] {
+        for quiet_slots in 1..=slots {
+            let mut bench = Bench::with_quiet(slots, quiet_slots, false);
+            let mut begun = [0, 0];
+            for round in 0..60_u32 {
+                // For so long one kind of games that last, with all that is wanted, and more.
+                for _ in 0..300 {
+                    while let Some((&call, _)) = bench.under_way.first_key_value() {
+                        bench.answer(call, 40);
+                    }
+                    bench.wait(100);
+                    (0..slots as usize).for_each(|slot| bench.play(slot, 1, 20 * SECOND));
+                }
+                if round % 4 == 3 {
+                    let now = bench.begun;
+                    assert!(now[0] > begun[0] && now[1] > begun[1], "{begun:?}, then {now:?}");
+                    begun = now;
+                }
+            }
+        }
+    }
+}

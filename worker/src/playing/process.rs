@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use super::ledger::{Ledger, Note};
 use super::wire::{self, CellSent, News, Offers, Order, Play, Said, What};
 use crate::cells::{self, Cell};
+use crate::cores::{Keeping, QuietSlots};
 use crate::engines::Engines;
 use crate::hub::{Reports, Signs};
 use crate::networks::Supplied;
@@ -74,11 +75,17 @@ impl PlayingProcess {
     ///
     /// # Errors
     /// If the system gives no threads.
-    pub async fn play(self, slots: NonZeroU32, engines: Option<Engines>) -> io::Result<()> {
+    pub async fn play(
+        self,
+        slots: NonZeroU32,
+        quiet: QuietSlots,
+        engines: Option<Engines>,
+    ) -> io::Result<()> {
         let Self { orders, outlet } = self;
         let openings = Arc::default();
+        let keeping = Arc::new(Keeping::new(quiet));
         let slots = (0..slots.get() as usize)
-            .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings))
+            .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings, &keeping))
             .collect::<io::Result<Vec<_>>>()?;
         let offered = || engines.as_ref().map(Engines::offered).unwrap_or_default();
         let tell = || {
@@ -142,10 +149,12 @@ impl Chair {
         outlet: &Arc<Outlet>,
         engines: Option<&Engines>,
         openings: &Arc<OpeningsCache>,
+        keeping: &Arc<Keeping>,
     ) -> io::Result<Self> {
         let signs = Arc::<Signs>::default();
         let reports = Arc::clone(outlet) as Arc<dyn Reports>;
-        let slot = Slot { number, signs: Arc::clone(&signs), reports, engines: engines.cloned() };
+        let (engines, keeping) = (engines.cloned(), Arc::clone(keeping));
+        let slot = Slot { number, signs: Arc::clone(&signs), reports, engines, keeping };
         let (sender, tasks) = threads::channel::<(Play, Arc<Definition>)>();
         let openings = Arc::clone(openings);
         let play = move || {
@@ -161,6 +170,7 @@ impl Chair {
                     cell: definition.cell(&openings),
                     range,
                     game_timeout: play.game_timeout_ms.map(Duration::from_millis),
+                    in_quiet: play.in_quiet,
                 });
             }
         };

@@ -23,6 +23,7 @@ use tokio::sync::watch;
 use super::ledger::{Ledger, Note};
 use super::wire::{self, CellSent, End, NetworkSent, News, Order, Play, Said, Stop, What};
 use crate::cells::{Cell, Ready};
+use crate::cores::{Keeping, QuietSlots};
 use crate::hub::{Reports, Signs, SlotSide};
 use crate::networks::Supplied;
 use crate::outcome::{Finished, failed};
@@ -93,6 +94,8 @@ struct Shared {
     reports: Arc<dyn Reports>,
     signs: Vec<Arc<Signs>>,
     ledger: Ledger,
+    /// Keeps this process off the quiet cores.
+    keeping: Arc<Keeping>,
     offers: watch::Sender<Option<Vec<OfferedEngine>>>,
     state: Mutex<State>,
     /// Something is to be played, it is to end, or it has ended.
@@ -153,6 +156,7 @@ impl Supervisor {
         command: PlayingCommand,
         reports: Arc<dyn Reports>,
         sides: Vec<SlotSide>,
+        keeping: Arc<Keeping>,
     ) -> io::Result<Self> {
         let ledger = Ledger::new()?;
         let first = command.start(&ledger)?;
@@ -161,7 +165,8 @@ impl Supervisor {
         let desks = sides.iter().map(|_| None).collect();
         let state = Mutex::new(State { desks, ..State::default() });
         let changed = Condvar::new();
-        let shared = Arc::new(Shared { command, reports, signs, ledger, offers, state, changed });
+        let shared = Shared { command, reports, signs, ledger, keeping, offers, state, changed };
+        let shared = Arc::new(shared);
         let supervisor = Self { shared: Arc::clone(&shared), offered };
         let named = |name: &str| thread::Builder::new().name(name.to_owned());
         let tended = Arc::clone(&shared);
@@ -223,8 +228,11 @@ impl Shared {
     fn hand_on(&self, side: SlotSide) {
         let SlotSide { number, batches, signs } = side;
         let reports = Arc::clone(&self.reports);
-        let here = Slot { number, signs, reports, engines: None };
+        // What comes to nothing needs no place.
+        let nowhere = Arc::new(Keeping::new(QuietSlots::default()));
+        let here = Slot { number, signs, reports, engines: None, keeping: nowhere };
         for batch in batches {
+            self.keeping.begins(batch.in_quiet, None);
             match &*batch.cell {
                 Ok(
                     Ready::Games(_) | Ready::Verification(_) | Ready::Training { found: None, .. },
@@ -262,7 +270,7 @@ impl Shared {
         let Some(desk) = desks[slot].as_mut().filter(|desk| !desk.is_sent) else { return };
         desk.note = self.ledger.of_slot(slot);
         desk.sequence_before = desk.note.sequence;
-        let Batch { lease, cell, range, game_timeout } = &desk.batch;
+        let Batch { lease, cell, range, game_timeout, in_quiet } = &desk.batch;
         let cell_key = running.key_of(cell);
         let ms = |timeout: &Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         running.tell(What::Play(Play {
@@ -274,6 +282,7 @@ impl Shared {
             count: range.count,
             game_timeout_ms: game_timeout.as_ref().map(ms),
             worker_id: self.reports.worker(),
+            in_quiet: *in_quiet,
         }));
         desk.is_sent = true;
     }

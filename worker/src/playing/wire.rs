@@ -76,6 +76,9 @@ pub(super) struct Play {
     /// Who the worker is for its coordinator, for the log.
     #[prost(int64, tag = "8")]
     pub(super) worker_id: i64,
+    /// Whether they are played in quiet.
+    #[prost(bool, tag = "9")]
+    pub(super) in_quiet: bool,
 }
 
 /// A slot is to stop after its game, or now.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use spelrum_proto::Token;
 use spelrum_proto::v1::Action;
-use spelrum_worker::{Build, Config, Playing, Shutdown, Summary, WorkerError, run};
+use spelrum_worker::{Build, Config, Playing, QuietSlots, Shutdown, Summary, WorkerError, run};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -35,6 +35,7 @@ impl Working {
             token,
             name: Some("a test's".to_owned()),
             slots: NonZeroU32::new(slots).unwrap(),
+            quiet: QuietSlots::default(),
             memory_bytes: None,
             playing: Playing::Threads(None),
             build: Build::default(),

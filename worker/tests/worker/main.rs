@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod cores;
 mod end_to_end;
 mod misbehaving;
 mod tokens;

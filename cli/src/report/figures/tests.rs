@@ -301,6 +301,7 @@ fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]
             operating_system: opponent.to_owned(),
             build_commit: opponent.to_owned(),
             build_profile: "debug".to_owned(),
+            ..Machine::default()
         },
         games: 10,
         plies: 110,

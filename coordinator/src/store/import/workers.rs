@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use spelrum_tournament::WorkerId;
 use spelrum_tournament::results::Machine;
 
+use super::super::scheduling::quota_of;
 use super::super::transaction::Transaction;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, text};
@@ -31,7 +32,7 @@ impl Source {
         let found = self.all(
             "SELECT uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
                 last_hello_unix_us, cpu_model, logical_cores, operating_system, build_commit,
-                build_profile
+                build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us
             FROM workers WHERE worker_id = ?",
             [id],
             |row| {
@@ -50,6 +51,9 @@ impl Source {
                         operating_system: text(row, 10, NAME_BYTES_MAX)?,
                         build_commit: text(row, 11, NAME_BYTES_MAX)?,
                         build_profile: text(row, 12, NAME_BYTES_MAX)?,
+                        cores: text(row, 13, NAME_BYTES_MAX)?,
+                        quiet_slots: row.get(14)?,
+                        cpu_quota: quota_of([row.get(15)?, row.get(16)?]),
                     },
                 })
             },

@@ -61,6 +61,7 @@ impl State {
             played: self.played(id, cell),
             after: self.trainings_before(cell),
             tasks: Tasks::Games,
+            timed: cell.timed,
         };
         cells.into_iter().map(|of| Self::as_task(of.1, state(of))).collect()
     }
@@ -175,6 +176,7 @@ impl State {
                     .game_timeout_us
                     .filter(|_| !cell.is_training)
                     .map(Duration::from_micros),
+                timed: cell.timed,
             }),
             _ => Err(StoreError::Missing { what: "a cell" }),
         }

@@ -84,6 +84,7 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
             let asked = Event::LeaseWanted {
                 worker,
                 slots: 4,
+                quiet_slots: 0,
                 memory_bytes: None,
                 engines: Arc::default(),
                 trains: true,

@@ -135,6 +135,7 @@ fn what_waits_for_engines_is_summed_up() {
     let wants = Event::LeaseWanted {
         worker,
         slots: 64,
+        quiet_slots: 0,
         memory_bytes: Some(64 * 7),
         engines,
         trains: true,

@@ -39,6 +39,7 @@ fn an_experiment_that_goes_on_was_never_finished() {
     let wanted = Event::LeaseWanted {
         worker,
         slots: 1,
+        quiet_slots: 0,
         memory_bytes: None,
         engines: Arc::default(),
         trains: true,

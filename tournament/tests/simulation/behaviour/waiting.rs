@@ -55,6 +55,7 @@ fn a_heartbeat_never_shortens_a_lease() {
     let wants = Event::LeaseWanted {
         worker: WORKER,
         slots: 1,
+        quiet_slots: 0,
         memory_bytes: None,
         engines: Arc::default(),
         trains: true,
@@ -77,6 +78,7 @@ fn a_lease_lives_from_the_turn_that_grants_it() {
     let wants = Event::LeaseWanted {
         worker: WORKER,
         slots: 1,
+        quiet_slots: 0,
         memory_bytes: None,
         engines: Arc::default(),
         trains: true,

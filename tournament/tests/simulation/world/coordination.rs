@@ -10,7 +10,7 @@ use super::{Arrived, BATCH_MAX, HEARTBEAT_MS, Happening, Reply, TURN_MS, World};
 use crate::mutants::Mutant;
 use crate::scenario::Request;
 use crate::store::Settled;
-use crate::worker::{Call, Worker, definition};
+use crate::worker::{Call, Worker, definition, is_timed};
 
 /// Most results in a report.
 const RESULTS_MAX: usize = 3;
@@ -231,7 +231,16 @@ impl World {
         let Worker { slots, ref engines, trains, .. } = self.workers[from];
         let engines = Arc::clone(engines);
         let (memory_bytes, verifies) = (None, trains);
-        let wanted = Event::LeaseWanted { worker, slots, memory_bytes, engines, trains, verifies };
+        let quiet_slots = self.workers[from].quiet_slots();
+        let wanted = Event::LeaseWanted {
+            worker,
+            slots,
+            quiet_slots,
+            memory_bytes,
+            engines,
+            trains,
+            verifies,
+        };
         Reply::Said(match self.event(wanted, at).pop() {
             Some(Effect::Grant { lease, ranges, lost, .. }) => {
                 let leased = |range: GameRange| LeasedGames {
@@ -239,6 +248,7 @@ impl World {
                     definition: definition(range.cell),
                     game_timeout: None,
                     name_before_play: lost.contains(&range),
+                    timed: is_timed(range.cell),
                 };
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
             }

@@ -1,0 +1,155 @@
+//! Keeps threads where they belong: a timed game's on its hardware thread, all others off the quiet
+//! cores while such games are played.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::plan::{QuietSlots, Why};
+
+/// Keeps the threads of this process where they belong.
+#[derive(Debug)]
+pub(crate) struct Keeping {
+    quiet: QuietSlots,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether timed games are played, or were last; `None` before the first.
+    in_quiet: Option<bool>,
+    /// The threads that play them, each kept where it is.
+    kept: BTreeSet<u32>,
+    /// Whether the system has refused, and people were told.
+    is_refused: bool,
+}
+
+impl QuietSlots {
+    /// The same, or none if the system does not let threads be kept on a hardware thread.
+    #[must_use]
+    pub fn if_allowed(self) -> Self {
+        let Some(&cpu) = self.cpus.first() else { return self };
+        // On a thread of its own, which ends with it.
+        let tried = std::thread::spawn(move || system::keep_own(&[cpu].into()));
+        match tried.join() {
+            Ok(Ok(())) => self,
+            Ok(Err(_)) | Err(_) => Self::none(self.all, Why::Refused),
+        }
+    }
+}
+
+impl Keeping {
+    pub(crate) fn new(quiet: QuietSlots) -> Self {
+        Self { quiet, state: Mutex::default() }
+    }
+
+    /// Where a slot's game is to be played, in quiet or not; `None` if nothing is kept anywhere.
+    pub(crate) fn place_of(&self, slot: usize, in_quiet: bool) -> Option<BTreeSet<u32>> {
+        let QuietSlots { cpus, all, .. } = &self.quiet;
+        let own = cpus.get(slot).filter(|_| in_quiet).map(|&cpu| [cpu].into());
+        (!cpus.is_empty()).then(|| own.unwrap_or_else(|| all.clone()))
+    }
+
+    /// Games begin, in quiet or not: on the calling thread, if that is a slot's of this process.
+    pub(crate) fn begins(&self, in_quiet: bool, slot: Option<usize>) {
+        if self.quiet.cpus.is_empty() {
+            return;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = slot.filter(|_| in_quiet).and_then(|slot| self.quiet.cpus.get(slot));
+        let mut done = Ok(());
+        if state.in_quiet.replace(in_quiet) != Some(in_quiet) {
+            state.kept.clear();
+            done = system::keep_all(if in_quiet { &self.quiet.rest } else { &self.quiet.all });
+        }
+        if let Some(&cpu) = own
+            && state.kept.insert(system::this_thread())
+        {
+            done = done.and(system::keep_own(&[cpu].into()));
+        }
+        if let Err(error) = done
+            && !std::mem::replace(&mut state.is_refused, true)
+        {
+            tracing::warn!(
+                %error,
+                "the system does not let threads be kept on a core: times are not as quiet as they could be"
+            );
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::collections::BTreeSet;
+    use std::io;
+
+    use rustix::process::Pid;
+    use rustix::thread::{CpuSet, gettid, sched_setaffinity};
+
+    /// So often it is looked for what was started meanwhile.
+    const LOOKS_MAX: usize = 10;
+
+    /// The number of the calling thread.
+    pub(super) fn this_thread() -> u32 {
+        gettid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    /// Keeps the calling thread on these hardware threads.
+    pub(super) fn keep_own(cpus: &BTreeSet<u32>) -> io::Result<()> {
+        Ok(sched_setaffinity(None, &mask(cpus))?)
+    }
+
+    /// Keeps all threads of this process there. One that is started meanwhile is where its parent
+    /// was, and is found by another look.
+    pub(super) fn keep_all(cpus: &BTreeSet<u32>) -> io::Result<()> {
+        let mask = mask(cpus);
+        let mut kept = BTreeSet::new();
+        for _ in 0..LOOKS_MAX {
+            let before = kept.len();
+            for entry in std::fs::read_dir("/proc/self/task")? {
+                let name = entry?.file_name();
+                let Some(thread) = name.to_str().and_then(|name| name.parse().ok()) else {
+                    continue;
+                };
+                if kept.insert(thread) {
+                    match sched_setaffinity(Pid::from_raw(thread), &mask) {
+                        // It has ended.
+                        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+            }
+            if kept.len() == before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn mask(cpus: &BTreeSet<u32>) -> CpuSet {
+        let mut mask = CpuSet::new();
+        for &cpu in cpus {
+            // Lists have no number that it does not hold.
+            mask.set(cpu as usize);
+        }
+        mask
+    }
+}
+
+/// Elsewhere nothing is known of cores, so that no slot is quiet.
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::collections::BTreeSet;
+    use std::io;
+
+    pub(super) fn this_thread() -> u32 {
+        0
+    }
+
+    pub(super) fn keep_own(_: &BTreeSet<u32>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(super) fn keep_all(_: &BTreeSet<u32>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
