@@ -153,3 +153,56 @@ mod system {
         Err(io::ErrorKind::Unsupported.into())
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::num::NonZeroU32;
+    use std::sync::Barrier;
+
+    use super::super::{Cores, list};
+    use super::*;
+
+    /// Where the calling thread may run, as the kernel tells.
+    fn allowed() -> BTreeSet<u32> {
+        let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        list::parse(line.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn threads_are_kept_where_they_belong() {
+        let quiet = Cores::here().plan(NonZeroU32::new(2).unwrap(), None).if_allowed();
+        let Some(&cpu) = quiet.cpus.first() else {
+            assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "{}", quiet.why);
+            println!("skipped: no slot can be quiet here: {}", quiet.why);
+            return;
+        };
+        let keeping = Keeping::new(quiet.clone());
+        assert_eq!(keeping.place_of(0, true), Some([cpu].into()));
+        assert_eq!(keeping.place_of(0, false).as_ref(), Some(&quiet.all));
+        let turn = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for expected in [&quiet.rest, &quiet.all] {
+                    turn.wait();
+                    assert_eq!(allowed(), *expected);
+                    turn.wait();
+                }
+            });
+            for (in_quiet, expected) in [(true, [cpu].into()), (false, quiet.all.clone())] {
+                // The second batch of a kind finds all as it is to be.
+                keeping.begins(in_quiet, Some(0));
+                keeping.begins(in_quiet, Some(0));
+                turn.wait();
+                assert_eq!(allowed(), expected);
+                turn.wait();
+            }
+        });
+    }
+
+    #[test]
+    fn nothing_is_kept_anywhere_without_quiet_slots() {
+        let keeping = Keeping::new(QuietSlots::default());
+        assert_eq!([false, true].map(|in_quiet| keeping.place_of(0, in_quiet)), [None, None]);
+    }
+}
