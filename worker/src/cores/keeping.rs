@@ -154,7 +154,8 @@ mod system {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::num::NonZeroU32;
     use std::sync::Barrier;
