@@ -361,7 +361,7 @@ impl Transaction<'_> {
                     first_player_id, second_player_id, first_player_name, second_player_name,
                     openings, games_planned, swap_sides, timed, in_sweep)
                 SELECT ?1, ?2, ?3, ?4, conditions_id, 0, first_player_id, second_player_id,
-                    first_player_name, second_player_name, openings, 1, 0, timed, 0
+                    first_player_name, second_player_name, openings, 1, 0, 0, 0
                 FROM cells WHERE cell_id = ?5",
                 experiment.0,
                 id,

@@ -220,15 +220,9 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let cells: BTreeMap<u8, u8> = cells.iter().copied().collect();
     for (kind, games) in cells {
         let (depth, games) = (i64::from(kind) + 1, 2 * u64::from(games));
-        match kind {
-            4 => add_cell_of(
-                &mut plan,
-                false,
-                ["ab", "gm"],
-                [alpha_beta(depth), genetic(depth)],
-                depth,
-                games,
-            ),
+        let ours = [alpha_beta(depth), genetic(depth)];
+        let cell = match kind {
+            4 => add_cell_of(&mut plan, false, ["ab", "gm"], ours, depth, games),
             // They share a network.
             2 | 3 => {
                 add_cell(&mut plan, ["net", "gm"], [networked(depth), genetic(depth)], depth, games)
@@ -246,10 +240,9 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
                 );
                 add_cell(&mut plan, ["fish", "fish"], [reproducible, other], depth, games)
             }
-            _ => {
-                add_cell(&mut plan, ["ab", "gm"], [alpha_beta(depth), genetic(depth)], depth, games)
-            }
+            _ => add_cell(&mut plan, ["ab", "gm"], ours, depth, games),
         };
+        cell.timed = kind == 5;
     }
     // The same for each of them wherever it comes.
     for conditions in &mut plan.conditions {

@@ -4,15 +4,19 @@ use spelrum_coordinator::store::{Removed, Removing, ToVerify};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::scheduler::Tasks;
 use spelrum_tournament::{
-    CellId, DefinitionHash, Difference, DifferentField, GameId, PlayedGame, PlayedVerification,
-    WorkerId,
+    CellId, DefinitionHash, Difference, DifferentField, GameId, Plan, PlayedGame,
+    PlayedVerification, WorkerId,
 };
 
-use crate::fixture::{Store, game};
+use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, plan, timed};
 
 /// A store with two games of its first cell, both of its worker, as they would be verified.
 async fn with_games() -> (Store, Vec<ToVerify>) {
-    let mut store = Store::new().await;
+    with_games_of(&plan("small")).await
+}
+
+async fn with_games_of(plan: &Plan) -> (Store, Vec<ToVerify>) {
+    let mut store = Store::with(plan).await;
     let cell = store.submitted.cells[0].cell;
     store.store(&[game(cell, 0, 1), game(cell, 1, 1)]).await;
     let definition_json = store.writer.readers().definition_of(cell).await.unwrap().unwrap();
@@ -49,6 +53,22 @@ async fn verdict(store: &mut Store, cell: CellId, ply: Option<u32>) -> usize {
     let found = transaction.store_verifications(&[(worker, verified)]).await.unwrap();
     transaction.commit().await.unwrap();
     found.len()
+}
+
+/// A game with a time limit is verified by the nodes that its moves took: that needs no quiet slot.
+#[tokio::test]
+async fn the_verification_of_a_timed_game_is_not_timed() {
+    let mut plan = empty_plan("timed");
+    add_cell(&mut plan, ["timed", "ab"], [timed(200), alpha_beta(2)], 1, 2).timed = true;
+    let (mut store, games) = with_games_of(&plan).await;
+    let cells = order(&mut store, &games).await;
+    let snapshot = store.writer.snapshot().await.unwrap();
+    let states = &snapshot.experiments[0].cells;
+    assert_eq!(states.len(), 3);
+    assert!(states.iter().all(|state| state.timed != cells.contains(&state.cell)));
+    let all: Vec<_> = states.iter().map(|state| state.cell).collect();
+    let leased = store.writer.begin().await.unwrap().leased_cells(&all).await.unwrap();
+    assert!(all.iter().zip(leased).all(|(cell, leased)| leased.timed != cells.contains(cell)));
 }
 
 /// Its definition has the hash that names it, and the scheduler finds it as it was.

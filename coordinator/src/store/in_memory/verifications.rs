@@ -80,6 +80,8 @@ impl State {
                 hash,
                 definition_json,
                 swap_sides: false,
+                // It is played by counts of nodes, without a clock.
+                timed: false,
                 games_planned: 1,
                 in_sweep: false,
                 next_number: 0,
