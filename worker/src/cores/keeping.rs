@@ -77,6 +77,17 @@ impl Keeping {
     }
 }
 
+/// What is left of the process runs wherever it may: `spelrum run` reads and writes much after the last game.
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if state.in_quiet == Some(true) {
+            // Where threads were kept they can be let go.
+            let _done = system::keep_all(&self.quiet.all);
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod system {
     use std::collections::BTreeSet;
@@ -199,6 +210,10 @@ mod tests {
                 turn.wait();
             }
         });
+        keeping.begins(true, Some(0));
+        assert_eq!(allowed(), [cpu].into());
+        drop(keeping);
+        assert_eq!(allowed(), quiet.all, "after the last game nobody is kept");
     }
 
     #[test]
