@@ -140,6 +140,12 @@ pub(crate) enum Mutant {
     IgnoresVerifies,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
+    /// Leases do not say that their games are timed.
+    ForgetsTimed,
+    /// Workers play timed games on all their slots, quiet or not.
+    TakesAllForQuiet,
+    /// Workers play timed games as all others, though they have quiet slots.
+    TakesNoneForQuiet,
     /// The coordinator replies before it commits (invariant 5).
     RepliesBeforeCommit,
     /// A coordinator that has lost the file to another replies as if it had it (invariant 5).
@@ -148,7 +154,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 65] = [
+    pub(crate) const ALL: [Self; 68] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -212,6 +218,9 @@ impl Mutant {
         Self::RestartsWithoutPlayers,
         Self::IgnoresVerifies,
         Self::SettlesInSilence,
+        Self::ForgetsTimed,
+        Self::TakesAllForQuiet,
+        Self::TakesNoneForQuiet,
         Self::RepliesBeforeCommit,
         Self::RepliesUnfenced,
     ];

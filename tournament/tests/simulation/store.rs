@@ -15,6 +15,8 @@ use spelrum_tournament::{
     CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, Plan, WorkerId,
 };
 
+use crate::worker::is_timed;
+
 /// The cells of [`Store::verify`] have ids from here on.
 const VERIFICATIONS: i64 = 1_000_000;
 
@@ -100,6 +102,7 @@ impl Store {
                 after,
                 tasks,
                 swap_sides,
+                timed: is_timed(cell),
                 ..CellState::new(cell, games)
             };
             let state = &mut self.cells.entry(cell).or_insert((id, none)).1;
@@ -241,7 +244,8 @@ impl Store {
             let added = Some((told, NewCell::of(plan, new)));
             cells.push(StoredCell { cell, added, told: None });
             let engines = self.engines.get(&cell).cloned();
-            states.push(CellState { engines, ..CellState::new(cell, new.games) });
+            let timed = is_timed(cell);
+            states.push(CellState { engines, timed, ..CellState::new(cell, new.games) });
         }
         self.cells.extend(states.iter().map(|state| (state.cell, (id, state.clone()))));
         states

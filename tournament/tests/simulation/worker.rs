@@ -91,6 +91,11 @@ pub(crate) const fn is_timed(cell: CellId) -> bool {
     cell.0 % 3 == 1
 }
 
+/// How many of a worker's slots are quiet: of three workers one has none, and one has no others.
+fn quiet_slots(id: WorkerId, slots: u32) -> u32 {
+    [0, slots.div_ceil(2), slots][usize::try_from(id.0 % 3).unwrap()]
+}
+
 impl Worker {
     /// Just started.
     pub(crate) fn new(
@@ -99,11 +104,9 @@ impl Worker {
         engines: Arc<[OfferedEngine]>,
         exit_when_done: bool,
     ) -> Self {
-        // Of three workers one has none, and one has no others.
-        let quiet_slots = [0, slots.div_ceil(2), slots][usize::try_from(id.0 % 3).unwrap()];
         let settings = Settings {
             slots: NonZeroU32::new(slots).unwrap(),
-            quiet_slots,
+            quiet_slots: quiet_slots(id, slots),
             exit_when_done,
             patience_ms: PATIENCE_MS,
         };
@@ -122,8 +125,14 @@ impl Worker {
     }
 
     /// How many of its slots are quiet.
-    pub(crate) const fn quiet_slots(&self) -> u32 {
-        self.settings.quiet_slots
+    pub(crate) fn quiet_slots(&self) -> u32 {
+        quiet_slots(self.id, self.slots)
+    }
+
+    /// The same, whose machine takes so many slots for quiet.
+    pub(crate) fn mistaking_quiet_slots(self, quiet_slots: u32) -> Self {
+        let settings = Settings { quiet_slots, ..self.settings };
+        Self { machine: Machine::new(settings.clone()), settings, ..self }
     }
 
     /// Killed, or at its end: starts again at some time, as somebody else or under the same name.
@@ -153,7 +162,7 @@ impl Worker {
 
     /// Timed games are on quiet slots, and beside no others.
     fn judge_quiet(&self, slot: usize, batch: &Batch<()>) {
-        let quiet_slots = self.settings.quiet_slots;
+        let quiet_slots = self.quiet_slots();
         let in_quiet = quiet_slots > 0 && is_timed(batch.range.cell);
         assert_eq!(batch.in_quiet, in_quiet);
         assert!(!in_quiet || slot < quiet_slots as usize, "slot {slot} is not quiet");

@@ -179,7 +179,11 @@ impl World {
                 let engines = Arc::clone(engines);
                 let mut worker = Worker::new(WorkerId(id), slots, engines, scenario.workers_exit);
                 worker.trains = !scenario.untrained.contains(&WorkerId(id));
-                worker
+                match mutant {
+                    Some(Mutant::TakesAllForQuiet) => worker.mistaking_quiet_slots(slots),
+                    Some(Mutant::TakesNoneForQuiet) => worker.mistaking_quiet_slots(0),
+                    _ => worker,
+                }
             })
             .collect();
         let mut desk = Desk::open(scenario.policy.clone(), scenario.courses.clone(), mutant);

@@ -248,7 +248,7 @@ impl World {
                     definition: definition(range.cell),
                     game_timeout: None,
                     name_before_play: lost.contains(&range),
-                    timed: is_timed(range.cell),
+                    timed: is_timed(range.cell) && !self.desk.is(Mutant::ForgetsTimed),
                 };
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
             }
