@@ -1,6 +1,7 @@
 //! What a sweep would cost: a few of its games are played for a moment, the rest is arithmetic.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::{
     CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record, Task,
 };
+use spelrum_worker::Cores;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -45,8 +47,11 @@ pub(crate) struct Estimate {
     /// Distinct openings for them, in the cell that has fewest, counted up to
     /// [`OPENINGS_COUNTED_MAX`].
     openings: u64,
-    /// Games that are played at once in the estimate: this machine's cores.
-    slots: u64,
+    #[serde(flatten)]
+    slots: Slots,
+    /// How many of its cells are timed.
+    #[serde(skip)]
+    timed_cells: u64,
     /// Seconds to play everything; `None` if not one game ended within the calibration.
     seconds: Option<f64>,
     /// Whether some games did not end within the calibration, or were not tried: then it takes longer than
@@ -72,11 +77,9 @@ impl Estimate {
             (false, false) => "about",
         };
         let time = match self.seconds {
-            Some(seconds) => format!(
-                "{about} {} on {} slots like this machine's",
-                duration_us(seconds * 1e6),
-                self.slots
-            ),
+            Some(seconds) => {
+                format!("{about} {} on {}", duration_us(seconds * 1e6), self.slots_text())
+            }
             None if self.engines => "unknown: programs of others are not tried out".to_owned(),
             None => "unknown: no game ended within the calibration".to_owned(),
         };
@@ -104,6 +107,20 @@ impl Estimate {
         self.games == 0
     }
 
+    fn slots_text(&self) -> String {
+        let Slots { slots, quiet_slots } = self.slots;
+        let slots_text = |count: u64, kind: &str| match count {
+            1 => format!("1 {kind}slot like this machine's"),
+            _ => format!("{count} {kind}slots like this machine's"),
+        };
+        match (quiet_slots, self.timed_cells) {
+            (_, 0) => slots_text(slots, ""),
+            (0, _) => slots_text(slots, "") + ", none of them quiet for timed games",
+            (quiet, timed) if timed == self.cells => slots_text(quiet, "quiet "),
+            (quiet, _) => format!("{}, timed games on {quiet}", slots_text(slots, "")),
+        }
+    }
+
     fn openings_text(&self) -> String {
         let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
         let what = if self.swap_sides { "pairs" } else { self.task.noun(2) };
@@ -112,12 +129,36 @@ impl Estimate {
     }
 }
 
+/// How many games are played at once in an estimate.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Slots {
+    /// This machine's cores.
+    slots: u64,
+    /// On how many of them timed games are played, while the others stand idle; 0 is all.
+    quiet_slots: u64,
+}
+
+impl Slots {
+    fn here() -> Self {
+        let slots = std::thread::available_parallelism().ok();
+        let slots = slots.and_then(|it| u32::try_from(it.get()).ok()).and_then(NonZeroU32::new);
+        let slots = slots.unwrap_or(NonZeroU32::MIN);
+        let quiet = Cores::here().plan(slots, None).if_allowed();
+        Self { slots: slots.get().into(), quiet_slots: quiet.count().into() }
+    }
+
+    /// How many of a cell.
+    const fn of(self, cell: &PlannedCell) -> u64 {
+        if cell.timed && self.quiet_slots > 0 { self.quiet_slots } else { self.slots }
+    }
+}
+
 /// Plays a few games of the plan for a bounded time.
 pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     let depends_on_results = plan.course.is_some();
     let plan = &plan.foreseen();
     let games = plan.games();
-    let slots = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let slots = Slots::here();
     let needs_engine: Vec<bool> = plan
         .players
         .iter()
@@ -132,9 +173,9 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     for (index, cell) in sampled.iter().enumerate() {
         let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
         let slice = end.saturating_duration_since(Instant::now()) / cells_left;
-        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?);
+        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?, slots.of(cell));
     }
-    let (references, is_least) = references(plan)?;
+    let (references, is_least) = references(plan, slots)?;
     let is_least = is_least || engines;
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
@@ -151,7 +192,8 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         openings_wanted: wanted,
         openings: openings(plan)?,
         slots,
-        seconds: finished.as_ref().map(|cost| (cost.seconds * share + references) / slots as f64),
+        timed_cells: plan.cells.iter().filter(|cell| cell.timed).count() as u64,
+        seconds: finished.as_ref().map(|cost| cost.seconds * share + references),
         seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
         depends_on_results,
         engines,
@@ -165,9 +207,9 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     })
 }
 
-/// How many seconds the references of an accuracy experiment take, each valuing a position once for all players,
-/// and whether that is only the least they take.
-fn references(plan: &Plan) -> Result<(f64, bool)> {
+/// How many seconds the references of an accuracy experiment take on so many slots, each valuing a position once for
+/// all players, and whether that is only the least they take.
+fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
     if plan.task() == Task::Game {
         return Ok((0.0, false));
     }
@@ -196,7 +238,8 @@ fn references(plan: &Plan) -> Result<(f64, bool)> {
                 Err(error) => return Err(failed(error.to_string())),
             }
         }
-        seconds += choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
+        let valuing = choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
+        seconds += valuing / slots.of(cell) as f64;
         is_least |= done == 0;
     }
     Ok((seconds, is_least))
@@ -237,6 +280,7 @@ fn spread<'c>(cells: &[&'c PlannedCell]) -> Vec<&'c PlannedCell> {
 #[derive(Default)]
 struct Cost {
     games_stood_for: f64,
+    /// On all slots together.
     seconds: f64,
     finished: u64,
     plies: u64,
@@ -244,11 +288,12 @@ struct Cost {
 }
 
 impl Cost {
-    fn add(&mut self, cell: &PlannedCell, measured: Measured) {
+    /// A cell of which so many games are played at once.
+    fn add(&mut self, cell: &PlannedCell, measured: Measured, at_once: u64) {
         let games = cell.games as f64;
         let per_game = measured.wall.as_secs_f64() / measured.finished.max(1) as f64;
         self.games_stood_for += games;
-        self.seconds += games * per_game;
+        self.seconds += games * per_game / at_once as f64;
         self.finished += measured.finished;
         self.plies += measured.plies;
         self.aborted |= measured.finished == 0;
@@ -319,5 +364,45 @@ pub(crate) fn mebibytes(bytes: u64) -> String {
         bytes if bytes < 1048576.0 => format!("{:.0} KiB", (bytes / 1024.0).ceil()),
         bytes if bytes < 1073741824.0 => format!("{:.1} MiB", bytes / 1048576.0),
         bytes => format!("{:.1} GiB", bytes / 1073741824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timed_games_are_said_to_be_played_on_quiet_slots() {
+        let said = |slots, quiet_slots, timed_cells| {
+            let slots = Slots { slots, quiet_slots };
+            let estimate = Estimate {
+                name: String::new(),
+                game: String::new(),
+                task: Task::Game,
+                cells: 3,
+                games: 6,
+                pairs: 1,
+                swap_sides: true,
+                openings_wanted: 1,
+                openings: 1,
+                slots,
+                timed_cells,
+                seconds: None,
+                seconds_at_least: false,
+                depends_on_results: false,
+                engines: false,
+                bytes: None,
+            };
+            estimate.slots_text()
+        };
+        assert_eq!(said(1, 0, 0), "1 slot like this machine's");
+        assert_eq!(said(8, 7, 0), "8 slots like this machine's");
+        assert_eq!(said(2, 1, 3), "1 quiet slot like this machine's");
+        assert_eq!(said(8, 7, 3), "7 quiet slots like this machine's");
+        assert_eq!(said(8, 7, 2), "8 slots like this machine's, timed games on 7");
+        assert_eq!(
+            said(8, 0, 2),
+            "8 slots like this machine's, none of them quiet for timed games"
+        );
     }
 }

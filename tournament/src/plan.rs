@@ -302,6 +302,14 @@ impl Plan {
         planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
     }
 
+    /// Whether some of its cells are timed, or of those that its course plays.
+    #[must_use]
+    pub fn has_timed(&self) -> bool {
+        let runs = self.course.iter().flat_map(|course| &course.runs);
+        let met = runs.flat_map(|run| &run.meetings).map(|meeting| &meeting.cell);
+        self.cells.iter().chain(met).any(|cell| cell.timed)
+    }
+
     /// The same without a course: in its place, the cells that its runs are made of, where their games take longest
     /// and most memory, with as many games as they play at most.
     #[must_use]

@@ -197,7 +197,7 @@ impl Run {
             let offer = self.offer(sweep)?;
             let quiet = self.slots.quiet(offer.slots)?;
             let engines = self.engines(sweep, file.as_ref(), offer, interrupts).await?;
-            if sweep.plan.cells.iter().any(|cell| cell.timed) {
+            if sweep.plan.has_timed() {
                 voice::say(&arguments::told(offer.slots, &quiet));
             }
             voice::say(&beginning(&submitted, &experiment, &sweep.plan, db));

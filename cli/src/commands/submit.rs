@@ -22,7 +22,7 @@ name extends its experiment: cells that it still names keep their games, others 
 it no longer names stays but leaves the reports. That is said before it happens.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
-openings, slots, seconds, seconds_at_least, depends_on_results, bytes.
+openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, bytes.
 
 Examples:
   spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)

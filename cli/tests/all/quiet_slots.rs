@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroU32;
 
+use serde_json::Value;
 use spelrum_worker::{Cores, QuietSlots};
 
 use crate::sandbox::{Sandbox, playing_process, wait_until};
@@ -147,4 +148,37 @@ fn more_than_there_can_be_are_refused_with_a_remedy() {
     let ran = sandbox.run(&["run", "timed.toml", "--slots", "1", "--quiet-slots", "0"]);
     ran.expect_exit(0);
     assert!(ran.stderr().contains("none of them is quiet"), "{}", ran.stderr());
+}
+
+/// What timed games take is reckoned with the slots that play them.
+#[test]
+fn a_dry_run_says_on_how_many_slots_timed_games_are_played() {
+    let slots = std::thread::available_parallelism().unwrap();
+    let slots = NonZeroU32::try_from(u32::try_from(slots.get()).unwrap()).unwrap();
+    let quiet = Cores::here().plan(slots, None).if_allowed().count();
+    let (all, timed) = (format!("on {slots} slot"), format!("on {quiet} quiet slot"));
+    let none = "none of them quiet for timed games";
+    let sandbox = Sandbox::new();
+    sandbox.write("timed.toml", &sweep("timed", "move_time = \"1ms\"", 2));
+    sandbox.write("other.toml", &sweep("other", "depth = 2", 2));
+    let measured =
+        sweep("measured", "depth = 2", 2).replace("games =", "measure = \"time\"\ngames =");
+    sandbox.write("measured.toml", &measured);
+    let vary = "vary = { move_time = [\"1ms\", \"unlimited\"] }\ndepth = 2";
+    sandbox.write("both.toml", &sweep("both", vary, 2));
+    let on_quiet = if quiet > 0 { &*timed } else { none };
+    let beside = if quiet > 0 { &*format!(", timed games on {quiet}\n") } else { none };
+    for (name, said) in
+        [("timed", on_quiet), ("measured", on_quiet), ("other", &*all), ("both", beside)]
+    {
+        let ran = sandbox.run(&["submit", &format!("{name}.toml"), "--dry-run"]);
+        ran.expect_exit(0);
+        assert!(ran.stdout().contains(said), "{name}: {said:?} is not in {}", ran.stdout());
+    }
+    let ran = sandbox.run(&["submit", "timed.toml", "--dry-run", "--json"]);
+    let estimate: Value = serde_json::from_str(ran.stdout()).unwrap();
+    assert_eq!(
+        (&estimate["slots"], &estimate["quiet_slots"]),
+        (&slots.get().into(), &quiet.into())
+    );
 }

@@ -182,7 +182,7 @@ fn every_key_is_taken() {
     assert_eq!((plan.description.as_str(), plan.seed), ("d", (1 << 53) - 1));
     assert_eq!((plan.priority, plan.record), (-3, Record::Games));
     assert_eq!(plan.cells[0].definition.max_plies, Some(7));
-    assert!(!plan.cells[0].timed);
+    assert!(!plan.cells[0].timed && !plan.has_timed());
     let plan = planned(&tic_tac_toe("max_plies = \"unlimited\"", RANDOM_PLAYERS));
     assert_eq!(plan.cells[0].definition.max_plies, None);
 }

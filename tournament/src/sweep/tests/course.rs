@@ -79,6 +79,7 @@ fn points_become_runs() {
         assert_eq!(run.meetings[0].subject, 1);
         assert!(run.meetings[0].cell.timed);
     }
+    assert!(plan.has_timed() && !plan.cells.iter().any(|cell| cell.timed));
     // What is foreseen is what the runs are made of, where it costs most.
     let foreseen = plan.foreseen();
     for cell in &foreseen.cells {
