@@ -23,7 +23,6 @@ use std::path::Path;
 use spelrum_tournament::results::CpuQuota;
 
 use files::Files;
-use quota::Quota;
 use topology::Core;
 
 pub(crate) use keeping::Keeping;
@@ -37,7 +36,7 @@ pub struct Cores {
     usable: Option<BTreeSet<u32>>,
     /// The cores that have one of these at least.
     cores: Option<Vec<Core>>,
-    quota: Option<Quota>,
+    quota: Option<CpuQuota>,
 }
 
 impl Cores {
@@ -66,11 +65,11 @@ impl Cores {
 
     /// How much CPU time the process gets, if that is limited.
     #[must_use]
-    pub fn quota(&self) -> Option<CpuQuota> {
-        self.quota.map(|Quota { quota_us, period_us }| CpuQuota { quota_us, period_us })
+    pub const fn quota(&self) -> Option<CpuQuota> {
+        self.quota
     }
 
-    /// The cores by their kinds, for people: `6 fast cores of 2 threads, 8 slow cores`. Empty if
+    /// The cores by their kinds, for people: `6 fast cores of 2 threads, 8 slower cores`. Empty if
     /// they are not known.
     #[must_use]
     pub fn kinds(&self) -> String {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use super::Cores;
+use super::quota::milli_cpus;
 use super::topology::Core;
 
 /// Cores that are at least so many hundredths as fast as the fastest are of the same kind: some
@@ -129,7 +130,7 @@ pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> Q
         }
     };
     if let Some(quota) = machine.quota {
-        let milli_cpus = quota.milli_cpus();
+        let milli_cpus = milli_cpus(quota);
         let most = milli_cpus.saturating_sub(REST_MILLI_CPUS) / 1_000;
         at_most(most, Why::Quota { milli_cpus });
     }
@@ -160,7 +161,8 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
 
-    use super::super::quota::Quota;
+    use spelrum_tournament::results::CpuQuota;
+
     use super::*;
 
     /// Machines of up to nine cores with one to four threads, of which this process may use some.
@@ -182,7 +184,7 @@ mod tests {
                     cores.push(Core { cpus, speed, is_small });
                 }
             }
-            let quota = quota.map(|(quota_us, period_us)| Quota { quota_us, period_us });
+            let quota = quota.map(|(quota_us, period_us)| CpuQuota { quota_us, period_us });
             Cores { usable: Some(usable), cores: Some(cores), quota }
         })
     }
@@ -252,7 +254,7 @@ mod tests {
         let core = |cpu| Core { cpus: [cpu].into(), speed: None, is_small: false };
         for (milli, quiet) in [(400, 0), (1_000, 0), (1_499, 0), (1_500, 1), (2_400, 1), (2_500, 2)]
         {
-            let quota = Some(Quota { quota_us: milli * 100, period_us: 100_000 });
+            let quota = Some(CpuQuota { quota_us: milli * 100, period_us: 100_000 });
             let cores = Some((0..8).map(core).collect());
             let machine = Cores { usable: Some((0..8).collect()), cores, quota };
             let planned = plan(&machine, NonZeroU32::new(8).unwrap(), None);

@@ -6,33 +6,22 @@
 
 use std::path::{Path, PathBuf};
 
+use spelrum_tournament::results::CpuQuota;
+
 use super::files::Files;
 
-/// CPU time that all threads may take together in each period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quota {
-    pub(super) quota_us: u64,
-    pub(super) period_us: u64,
+/// How many thousandths of a hardware thread it comes to.
+pub(super) fn milli_cpus(quota: CpuQuota) -> u64 {
+    let milli = u128::from(quota.quota_us) * 1_000 / u128::from(quota.period_us);
+    u64::try_from(milli).unwrap_or(u64::MAX)
 }
 
-impl Quota {
-    fn new(quota_us: u64, period_us: u64) -> Option<Self> {
-        (quota_us > 0 && period_us > 0).then_some(Self { quota_us, period_us })
-    }
-
-    /// Thousandths of a hardware thread.
-    pub(super) fn milli_cpus(self) -> u64 {
-        let milli = u128::from(self.quota_us) * 1_000 / u128::from(self.period_us);
-        u64::try_from(milli).unwrap_or(u64::MAX)
-    }
-
-    /// Whether it is the stricter of two; of equal ones that with the longer period, which stops
-    /// for longer.
-    fn is_stricter(self, other: Self) -> bool {
-        let [mine, theirs] = [(self, other), (other, self)]
-            .map(|(one, two)| u128::from(one.quota_us) * u128::from(two.period_us));
-        mine < theirs || mine == theirs && self.period_us > other.period_us
-    }
+/// Whether one is stricter than another; of equal ones that with the longer period, which stops for
+/// longer.
+fn is_stricter(one: CpuQuota, other: CpuQuota) -> bool {
+    let [of_one, of_other] =
+        [(one, other), (other, one)].map(|(a, b)| u128::from(a.quota_us) * u128::from(b.period_us));
+    of_one < of_other || of_one == of_other && one.period_us > other.period_us
 }
 
 /// A mounted hierarchy of control groups.
@@ -45,10 +34,10 @@ struct Mount {
 }
 
 /// The strictest limit that can be seen; `None` if there is none.
-pub(super) fn quota(files: &Files) -> Option<Quota> {
+pub(super) fn quota(files: &Files) -> Option<CpuQuota> {
     let cgroup = files.text("proc/self/cgroup")?;
     let mountinfo = files.text("proc/self/mountinfo")?;
-    let mut strictest: Option<Quota> = None;
+    let mut strictest: Option<CpuQuota> = None;
     for mount in mountinfo.lines().filter_map(mount) {
         let Some(group) = cgroup.lines().find_map(|line| group(line, mount.is_v2)) else {
             continue;
@@ -59,7 +48,7 @@ pub(super) fn quota(files: &Files) -> Option<Quota> {
             let folder = mount.point.join(ancestor);
             let quota = if mount.is_v2 { of_v2(files, &folder) } else { of_v1(files, &folder) };
             if let Some(quota) = quota
-                && strictest.is_none_or(|strictest| quota.is_stricter(strictest))
+                && strictest.is_none_or(|strictest| is_stricter(quota, strictest))
             {
                 strictest = Some(quota);
             }
@@ -105,14 +94,14 @@ fn unescaped(text: &str) -> String {
 }
 
 /// `max 100000`, or `150000 100000`.
-fn of_v2(files: &Files, folder: &Path) -> Option<Quota> {
+fn of_v2(files: &Files, folder: &Path) -> Option<CpuQuota> {
     let text = files.text(folder.join("cpu.max"))?;
     let (quota, period) = text.trim().split_once(' ')?;
-    Quota::new(quota.parse().ok()?, period.parse().ok()?)
+    CpuQuota::new(quota.parse().ok()?, period.parse().ok()?)
 }
 
 /// -1 is no limit.
-fn of_v1(files: &Files, folder: &Path) -> Option<Quota> {
+fn of_v1(files: &Files, folder: &Path) -> Option<CpuQuota> {
     let quota = files.number(folder.join("cpu.cfs_quota_us"))?;
-    Quota::new(quota, files.number(folder.join("cpu.cfs_period_us"))?)
+    CpuQuota::new(quota, files.number(folder.join("cpu.cfs_period_us"))?)
 }
