@@ -190,6 +190,8 @@ pub struct DroppedCell {
     pub games_settled: u64,
     /// Whether its games come in pairs.
     pub swap_sides: bool,
+    /// Whether they are timed.
+    pub timed: bool,
 }
 
 /// Why a plan cannot be what becomes of an experiment.
@@ -338,7 +340,7 @@ impl<'p> Comparison<'p> {
             next_number,
             swap_sides,
             row_differs,
-            work_differs: games_differ || !there.has_plans_rule,
+            work_differs: games_differ || there.timed != new.timed || !there.has_plans_rule,
             place_differs,
             rule_differs: !there.has_plans_rule,
         });

@@ -166,6 +166,7 @@ impl Transaction<'_> {
             list.push(cell_row(id, number, first, plan, parts)?);
             states.push(CellState {
                 swap_sides: plan.conditions[cell.conditions].swap_sides,
+                timed: cell.timed,
                 ..CellState::new(CellId(id), cell.games)
             });
         }

@@ -36,7 +36,7 @@ struct Row(usize, i64, u64, u64, u64, u8, u8, String, String, u64, Option<String
 
 /// The row of a cell that the sweep named.
 #[derive(Deserialize)]
-struct NamedRow(i64, u64, u64, u64, u8);
+struct NamedRow(i64, u64, u64, u64, u8, u8);
 
 /// Compares a plan with the rows of an experiment, a bounded number of cells at a time.
 pub(super) async fn compare<'p>(
@@ -165,7 +165,7 @@ async fn find_dropped(
     }
     let found = sqlx::query_scalar!(
         r#"SELECT json_group_array(json_array(c.cell_id, c.games_planned, c.next_number,
-            coalesce(r.games + r.games_failed, 0), c.swap_sides)
+            coalesce(r.games + r.games_failed, 0), c.swap_sides, c.timed)
             ORDER BY c.number, c.cell_id) AS "list!: String"
         FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
@@ -174,12 +174,13 @@ async fn find_dropped(
     .fetch_one(&mut *connection)
     .await?;
     let named = list::<NamedRow>(&found)?.into_iter().map(
-        |NamedRow(cell, games, next_number, games_settled, swap_sides)| DroppedCell {
+        |NamedRow(cell, games, next_number, games_settled, swap_sides, timed)| DroppedCell {
             cell: CellId(cell),
             games,
             next_number,
             games_settled,
             swap_sides: swap_sides == 1,
+            timed: timed == 1,
         },
     );
     comparison.drop_all_but_known(named.collect());

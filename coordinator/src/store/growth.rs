@@ -33,6 +33,7 @@ impl Transaction<'_> {
         states.extend(differ.map(|known| CellState {
             swap_sides: known.swap_sides,
             next_number: known.next_number,
+            timed: plan.cells[known.number].timed,
             ..CellState::new(known.cell, known.games)
         }));
         for cells in comparison.dropped.chunks(ROWS_AT_ONCE) {
@@ -48,6 +49,7 @@ impl Transaction<'_> {
                 in_sweep: false,
                 swap_sides: cell.swap_sides,
                 next_number: cell.next_number,
+                timed: cell.timed,
                 ..CellState::new(cell.cell, cell.games)
             }));
         }

@@ -242,7 +242,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
             }
             _ => add_cell(&mut plan, ["ab", "gm"], ours, depth, games),
         };
-        cell.timed = kind == 5;
+        cell.timed = kind == 5 && !games_only;
     }
     // The same for each of them wherever it comes.
     for conditions in &mut plan.conditions {

@@ -202,7 +202,8 @@ async fn names_places_and_axes_are_replaced() {
     let change = grown.change.unwrap();
     assert!(change.axes_changed && !change.rules_changed);
     assert_eq!((change.cells_kept, change.cells_added, change.cells_dropped), (2, 0, 0));
-    assert!(grown.cells.is_empty(), "nothing for the scheduler");
+    let told: Vec<_> = grown.cells.iter().map(|state| (state.timed, state.games)).collect();
+    assert_eq!(told, [(true, 20); 2], "the scheduler learns that they are timed");
     assert_eq!(
         store.texts("SELECT axes || ' ' || player || ' ' || timed FROM results").await,
         ["how deep=d1, a=d1 alpha 1", "how deep=d2, a=d2 alpha 1"]

@@ -273,6 +273,7 @@ impl State {
                     next_number: cell.next_number,
                     games_settled: self.settled_below_stop(*id),
                     swap_sides: cell.swap_sides,
+                    timed: cell.timed,
                 })
                 .collect();
             comparison.drop_all_but_known(named);
