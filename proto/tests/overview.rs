@@ -7,10 +7,11 @@ use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::OverviewReader;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{
-    CellGames, CpuQuota, ExperimentSummary, Lengths, Machine, Overview, WorkerShare,
+    CellGames, CpuQuota, ExperimentSummary, Lengths, Machine, Measure, Overview, WorkerEffects,
+    WorkerShare,
 };
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+use spelrum_tournament::{BetweenWorkers, CellId, ExperimentId, Interval, WorkerEffect, WorkerId};
 
 const TEXT: &str = "[a-zäλ ]{0,8}";
 
@@ -75,6 +76,27 @@ fn worker() -> impl Strategy<Value = WorkerShare> {
     )
 }
 
+fn effects() -> impl Strategy<Value = WorkerEffects> {
+    let workers = vec((1..1_000_000_i64, -9.0..9.0, 0.0..9.0), 0..4);
+    let numbers = ([0.0..1.0, 1.0..2.0, 2.0..1e9], 0.0..1e9, 0.0..=1.0, 0..=NUMBER_MAX);
+    (0..3_usize, workers, numbers).prop_map(
+        |(measure, workers, ([low, value, high], within, p_value, units))| WorkerEffects {
+            measure: Measure::ALL[measure],
+            units,
+            between: BetweenWorkers {
+                deviation: Interval { value, low, high },
+                within,
+                p_value,
+                effects: (0..)
+                    .zip(&workers)
+                    .map(|(worker, &(_, effect, error))| WorkerEffect { worker, effect, error })
+                    .collect(),
+            },
+            workers: workers.iter().map(|(worker, ..)| WorkerId(*worker)).collect(),
+        },
+    )
+}
+
 fn cell(axes: usize) -> impl Strategy<Value = CellGames> {
     (
         1..1_000_000_i64,
@@ -95,16 +117,19 @@ fn cell(axes: usize) -> impl Strategy<Value = CellGames> {
 
 fn overview() -> impl Strategy<Value = Overview> {
     vec(TEXT, 0..3).prop_flat_map(|axes| {
-        (vec(worker(), 0..4), vec(cell(axes.len()), 0..4)).prop_map(move |(workers, cells)| {
-            Overview { experiment: experiment(), axes: axes.clone(), workers, cells }
-        })
+        (vec(worker(), 0..4), vec(effects(), 0..3), vec(cell(axes.len()), 0..4)).prop_map(
+            move |(workers, worker_effects, cells)| {
+                let axes = axes.clone();
+                Overview { experiment: experiment(), axes, workers, worker_effects, cells }
+            },
+        )
     })
 }
 
 proptest! {
     #[test]
     fn an_overview_comes_back_as_it_went(overview in overview()) {
-        let Overview { experiment, axes, workers, cells } = overview.clone();
+        let Overview { experiment, axes, workers, worker_effects, cells } = overview.clone();
         let mut cells: Vec<v1::CellGames> = cells.into_iter().map(Into::into).collect();
         let later = cells.split_off(cells.len() / 2);
         let workers = workers.into_iter().map(Into::into).collect();
@@ -113,6 +138,7 @@ proptest! {
             axes,
             workers,
             cells,
+            worker_effects: worker_effects.into_iter().map(Into::into).collect(),
         };
         let mut reader = OverviewReader::default();
         reader.take(first).unwrap();
@@ -129,6 +155,7 @@ fn a_malformed_overview_is_refused_by_field() {
             axes: Vec::new(),
             workers: vec![worker],
             cells: vec![cell],
+            worker_effects: Vec::new(),
         };
         OverviewReader::default().take(part).unwrap_err().field
     };

@@ -43,9 +43,10 @@ pub use plan::{
 };
 pub use played::PlayedGame;
 pub use statistics::{
-    Clustered, Confidence, EloModel, GameCounts, Interval, MarginSums, OpeningCounts, OpeningKey,
-    OpeningSpread, OpeningSum, OverGames, PairCounts, PlayerTimeSums, SPRT_ELO_MAX, SPRT_ERROR_MAX,
-    ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict, elo_of_score, score_of_elo,
+    BetweenWorkers, Clustered, Confidence, EloModel, GameCounts, Interval, MarginSums,
+    OpeningCounts, OpeningKey, OpeningSpread, OpeningSum, OverGames, PairCounts, PlayerTimeSums,
+    SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict,
+    WorkerEffect, WorkerSum, elo_of_score, score_of_elo,
 };
 pub use sweep::{
     NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,

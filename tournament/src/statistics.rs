@@ -8,6 +8,7 @@
 //! [`Confidence`] is the same statement in other words. [`Strength`] has the figures that match runners print,
 //! for comparison with theirs.
 
+mod between_workers;
 mod clustered;
 mod interval;
 mod margins;
@@ -15,10 +16,12 @@ mod moments;
 mod openings;
 mod per_game;
 pub(crate) mod ratio;
+mod root;
 mod sprt;
 mod strength;
 pub(crate) mod student;
 
+pub use between_workers::{BetweenWorkers, WorkerEffect, WorkerSum};
 #[cfg(test)]
 pub(crate) use clustered::student_quantile_95;
 pub use clustered::{Clustered, Interval, OpeningKey, OpeningSum};

@@ -154,6 +154,7 @@ pub(super) fn of_overview(
         OverviewRows::Lengths => rows(told.experiment, told.axes, &told.lengths),
         OverviewRows::Terminations => rows(told.experiment, told.axes, &told.terminations),
         OverviewRows::Workers => rows(told.experiment, told.axes, &told.workers),
+        OverviewRows::WorkerEffects => rows(told.experiment, told.axes, &told.worker_effects),
     }
 }
 
@@ -166,6 +167,8 @@ pub(super) enum OverviewRows {
     Terminations,
     /// Who played.
     Workers,
+    /// What each worker adds.
+    WorkerEffects,
 }
 
 /// The cells that two experiments have.

@@ -24,6 +24,7 @@ mod runs;
 mod side_by_side;
 mod table_name;
 mod text;
+mod worker_effects;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -257,8 +258,18 @@ async fn document(
     of: &ExperimentSummary,
     shown: Shown,
 ) -> Result<Document> {
-    Ok(page(source, of, shown).await?.document)
+    let mut document = page(source, of, shown).await?.document;
+    let is_whole = matches!(shown, Shown::Usual | Shown::WithDepths);
+    if is_whole && (1..=GAMES_LOOKED_AT_MAX).contains(&of.games_settled) {
+        let told = unless_failed("figures of who played", source.overview(of).await);
+        let warnings = told.iter().flat_map(worker_effects::warnings);
+        document.parts.extend(warnings.map(Part::Words));
+    }
+    Ok(document)
 }
+
+/// Of more games it takes long to look whether it matters who played, where nobody has asked.
+const GAMES_LOOKED_AT_MAX: u64 = 100_000;
 
 /// The tables for people, and plots of what is in them.
 struct Page {
@@ -330,7 +341,10 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
         Shown::Table(
-            name @ (TableName::Lengths | TableName::Terminations | TableName::Workers),
+            name @ (TableName::Lengths
+            | TableName::Terminations
+            | TableName::Workers
+            | TableName::WorkerEffects),
         ) => {
             let told = overview_of(source, of).await?;
             let parts = only(name, overview::parts(&told));
@@ -487,6 +501,9 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
         }
         Shown::Table(TableName::Workers) => {
             return overviewed(source, of, OverviewRows::Workers).await;
+        }
+        Shown::Table(TableName::WorkerEffects) => {
+            return overviewed(source, of, OverviewRows::WorkerEffects).await;
         }
     };
     let report = source.report(of, detail).await?;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use spelrum_tournament::Role;
 use spelrum_tournament::results::{self, CellGames, CpuQuota, WorkerShare};
 
+use super::worker_effects;
 use crate::output::{Column, Part, TitledTable, count, duration_us, optional, percent};
 
 /// The names of the tables.
@@ -28,6 +29,7 @@ pub(super) struct Overview<'a> {
     pub(super) lengths: Vec<Lengths<'a>>,
     pub(super) terminations: Vec<Termination<'a>>,
     pub(super) workers: Vec<Worker<'a>>,
+    pub(super) worker_effects: Vec<worker_effects::Row<'a>>,
 }
 
 /// How long the games of a cell were.
@@ -101,6 +103,7 @@ impl<'a> From<&'a results::Overview> for Overview<'a> {
             lengths: told.cells.iter().map(Into::into).collect(),
             terminations: terminations.collect(),
             workers: told.workers.iter().map(Into::into).collect(),
+            worker_effects: worker_effects::rows(told),
         }
     }
 }
@@ -156,7 +159,8 @@ pub(super) fn parts(told: &results::Overview) -> Vec<Part> {
     if told.cells.is_empty() && told.workers.is_empty() {
         return vec![Part::Words("no games".to_owned())];
     }
-    [lengths(told), terminations(told), workers(told)].into_iter().map(Part::Table).collect()
+    let tables = [lengths(told), terminations(told), workers(told)];
+    tables.into_iter().chain(worker_effects::table(told)).map(Part::Table).collect()
 }
 
 /// The places of the grid's axes. What players vary is in their names already.
@@ -360,6 +364,7 @@ mod tests {
             },
             axes: vec!["player.nodes".to_owned(), "depth".to_owned()],
             workers,
+            worker_effects: Vec::new(),
             cells: vec![cell(1), cell(2)],
         }
     }

@@ -55,4 +55,6 @@ pub(crate) enum TableName {
     Terminations,
     /// What the results come from: who played on what, and how much
     Workers,
+    /// Whether it matters who played: what each worker adds to scores, times and nodes
+    WorkerEffects,
 }

@@ -16,11 +16,12 @@ pub(super) struct OverviewParts {
 
 impl OverviewParts {
     pub(super) fn of(told: Overview) -> Self {
-        let Overview { experiment, axes, workers, cells } = told;
+        let Overview { experiment, axes, workers, worker_effects, cells } = told;
         Self {
             first: Some(v1::GetOverviewResponse {
                 experiment: Some(experiment.into()),
                 axes,
+                worker_effects: worker_effects.into_iter().map(Into::into).collect(),
                 ..Default::default()
             }),
             workers: workers.into_iter(),

@@ -94,6 +94,7 @@ mod upgrade;
 mod values;
 mod verifications;
 mod walk;
+mod worker_effects;
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -11,6 +11,7 @@ use super::read::Readers;
 use super::report::{self, REPORT_ROWS_MAX};
 use super::scheduling::{quota_of, unsigned};
 use super::summaries::{find, summary};
+use super::worker_effects;
 
 impl Readers {
     /// How the games of the experiment with this UUID or name were played, all of one moment. Nothing if there is
@@ -45,7 +46,11 @@ impl Readers {
         });
         let cells = cells.collect();
         let workers = workers(&mut snapshot, id).await?;
-        Ok(Some(Overview { experiment, axes, workers, cells }))
+        let worker_effects = match experiment.task.is_game() {
+            true => worker_effects::effects(&mut snapshot, id, &workers).await?,
+            false => Vec::new(),
+        };
+        Ok(Some(Overview { experiment, axes, workers, worker_effects, cells }))
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{CellGames, CpuQuota, Lengths, Machine, Overview, WorkerShare};
-use spelrum_tournament::{CellId, WorkerId};
+use spelrum_tournament::results::{
+    CellGames, CpuQuota, Lengths, Machine, Measure, Overview, WorkerEffects, WorkerShare,
+};
+use spelrum_tournament::{BetweenWorkers, CellId, Interval, WorkerEffect, WorkerId};
 
 use super::report::{places_from_wire, places_to_wire};
 use super::status::read_all;
@@ -69,6 +71,54 @@ impl TryFrom<v1::WorkerShare> for WorkerShare {
     }
 }
 
+impl From<WorkerEffects> for v1::WorkerEffects {
+    fn from(told: WorkerEffects) -> Self {
+        let BetweenWorkers { deviation, within, p_value, effects } = told.between;
+        let workers = told.workers.into_iter().zip(effects).map(|(worker, it)| v1::WorkerEffect {
+            worker_id: worker.0,
+            effect: it.effect,
+            error: it.error,
+        });
+        Self {
+            measure: told.measure.name().to_owned(),
+            units: told.units,
+            deviation: deviation.value,
+            deviation_low: deviation.low,
+            deviation_high: deviation.high,
+            within,
+            p_value,
+            workers: workers.collect(),
+        }
+    }
+}
+
+/// What workers add, if it is to something that this program knows.
+fn worker_effects(told: v1::WorkerEffects) -> Result<Option<WorkerEffects>, WireError> {
+    let Some(measure) = Measure::named(&told.measure) else { return Ok(None) };
+    let mut workers = Vec::with_capacity(told.workers.len());
+    let mut effects = Vec::with_capacity(told.workers.len());
+    for (place, it) in told.workers.into_iter().enumerate() {
+        workers.push(WorkerId(id("worker_effects.workers.worker_id", it.worker_id)?));
+        effects.push(WorkerEffect {
+            worker: place,
+            effect: finite("worker_effects.workers.effect", it.effect)?,
+            error: finite("worker_effects.workers.error", it.error)?,
+        });
+    }
+    let between = BetweenWorkers {
+        deviation: Interval {
+            value: finite("worker_effects.deviation", told.deviation)?,
+            low: finite("worker_effects.deviation_low", told.deviation_low)?,
+            high: finite("worker_effects.deviation_high", told.deviation_high)?,
+        },
+        within: finite("worker_effects.within", told.within)?,
+        p_value: finite("worker_effects.p_value", told.p_value)?,
+        effects,
+    };
+    let units = number("worker_effects.units", told.units)?;
+    Ok(Some(WorkerEffects { measure, units, between, workers }))
+}
+
 impl From<CellGames> for v1::CellGames {
     fn from(told: CellGames) -> Self {
         let lengths = told.lengths.0.into_iter();
@@ -121,7 +171,7 @@ impl OverviewReader {
     /// # Errors
     /// The first field that is malformed.
     pub fn take(&mut self, part: v1::GetOverviewResponse) -> Result<(), WireError> {
-        let v1::GetOverviewResponse { experiment, axes, workers, cells } = part;
+        let v1::GetOverviewResponse { experiment, axes, workers, cells, worker_effects } = part;
         let told = match (&mut self.overview, experiment) {
             (Some(told), _) => told,
             (none @ None, Some(experiment)) => none.insert(Overview {
@@ -130,12 +180,16 @@ impl OverviewReader {
                     .map_err(|error: WireError| error.within("experiment"))?,
                 axes,
                 workers: Vec::new(),
+                worker_effects: Vec::new(),
                 cells: Vec::new(),
             }),
             (None, None) => return Err(WireError::new("experiment", Fault::Missing)),
         };
         let axes = told.axes.len() as u64;
         told.workers.extend(read_all::<_, WorkerShare>("workers", workers)?);
+        for effects in worker_effects {
+            told.worker_effects.extend(self::worker_effects(effects)?);
+        }
         let cells: Vec<CellGames> = read_all("cells", cells)?;
         for cell in &cells {
             in_range("cells.axes", cell.axes.len() as u64, axes, axes)?;

@@ -47,6 +47,7 @@ mod side_by_side;
 mod status;
 mod summary;
 mod times;
+mod worker_effects;
 
 pub use crate::statistics::GameTimes;
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
@@ -94,4 +95,8 @@ pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
 pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,
+};
+pub use worker_effects::{
+    ComparedGame, ComparedMoves, Measure, NamedStart, P_VALUE_WARNED_OF, WorkerEffects,
+    are_compared, compared_games, worker_effects,
 };

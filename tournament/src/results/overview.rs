@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::machine::Machine;
 use super::summary::ExperimentSummary;
+use super::worker_effects::{NamedStart, WorkerEffects};
 use crate::{CellId, WorkerId};
 
 /// How an experiment's games were played, all as of one moment.
@@ -15,6 +16,8 @@ pub struct Overview {
     pub axes: Vec<String>,
     /// Who played games that count, also of cells that its sweep no longer names; in the order of their ids.
     pub workers: Vec<WorkerShare>,
+    /// What these workers add to what is measured; nothing of what does not tell.
+    pub worker_effects: Vec<WorkerEffects>,
     /// The cells with counted games that its sweep names, in the grid's order.
     pub cells: Vec<CellGames>,
 }
@@ -86,6 +89,14 @@ impl Overview {
         keys.sort();
         keys.dedup();
         keys.len()
+    }
+}
+
+impl WorkerShare {
+    /// Who it is, and what it is called.
+    #[must_use]
+    pub fn named(&self) -> NamedStart<'_> {
+        (self.worker, [&self.name, &self.host])
     }
 }
 
@@ -184,6 +195,7 @@ mod tests {
             },
             axes: Vec::new(),
             workers,
+            worker_effects: Vec::new(),
             cells: Vec::new(),
         };
         let one = told(vec![worker("A", "1"), worker("A", "1"), worker("", "1")]);

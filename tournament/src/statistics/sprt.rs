@@ -7,8 +7,9 @@
 
 use core::f64::consts::LN_10;
 
-use roots::{Convergency, find_root_brent};
+use roots::find_root_brent;
 
+use super::root::Tolerance;
 use super::{GameCounts, PairCounts, score_of_elo};
 
 /// In which units a test has its strengths.
@@ -275,20 +276,3 @@ const UNCHANGED: f64 = 1e-12;
 
 /// How far from the ends a tilt is looked for, as a part of what lies between them.
 const INSET: f64 = 1e-13;
-
-/// A root is known well enough between two tilts that differ by no more.
-struct Tolerance(f64);
-
-impl Convergency<f64> for Tolerance {
-    fn is_root_found(&mut self, left: f64) -> bool {
-        left == 0.0
-    }
-
-    fn is_converged(&mut self, low: f64, high: f64) -> bool {
-        (low - high).abs() <= self.0
-    }
-
-    fn is_iteration_limit_reached(&mut self, iterations: usize) -> bool {
-        iterations > 200
-    }
-}

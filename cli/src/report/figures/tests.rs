@@ -311,6 +311,7 @@ fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]
         experiment: experiment("small"),
         axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
         workers: vec![worker(1, opponent), worker(2, opponent), worker(3, "Another Processor")],
+        worker_effects: Vec::new(),
         cells: cells.collect(),
     }
 }

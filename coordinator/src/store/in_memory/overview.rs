@@ -2,7 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{CellGames, Lengths, Overview, WorkerShare};
+use spelrum_engine::{EndedBy, Outcome};
+use spelrum_tournament::results::{
+    CellGames, ComparedGame, ComparedMoves, CostedPlayer, Lengths, Overview, WorkerEffects,
+    WorkerShare, compared_games, worker_effects,
+};
 use spelrum_tournament::{ExperimentId, PlayedGame, WorkerId};
 
 use super::{Settled, State};
@@ -31,7 +35,51 @@ impl State {
             }
         }
         let (experiment, workers) = (self.summary(id, it), self.shares(id));
-        Overview { experiment, axes: places.into_axes(), workers, cells }
+        let worker_effects = match experiment.task.is_game() {
+            true => self.worker_effects(id, &workers),
+            false => Vec::new(),
+        };
+        Overview { experiment, axes: places.into_axes(), workers, worker_effects, cells }
+    }
+
+    /// What workers add to scores, times and nodes.
+    fn worker_effects(&self, id: ExperimentId, workers: &[WorkerShare]) -> Vec<WorkerEffects> {
+        let mut cells = self.cells_of(id);
+        cells.sort_by_key(|(cell, _)| *cell);
+        let below = compared_games(cells.len() as u64);
+        let mut games = Vec::new();
+        for (cell, its) in cells {
+            let end = its.stop_number.unwrap_or(u64::MAX).min(below);
+            for (game, settled) in self.settled_of(cell).filter(|(game, _)| game.number < end) {
+                let Settled::Played { worker, game: played, has_moves, .. } = settled else {
+                    continue;
+                };
+                let number = game.number;
+                let moves_first = its.first_player_moves_first(number);
+                let first = match played.record.outcome {
+                    Outcome::Win => 2,
+                    Outcome::Draw => 1,
+                    Outcome::Loss => 0,
+                };
+                let mut moves = [0, 1].map(|role| ComparedMoves {
+                    is_timed: CostedPlayer::of(&its.players[role]).time_limit_us.is_some(),
+                    ..ComparedMoves::default()
+                });
+                let searched = played.record.moves.iter();
+                for mv in searched.filter(|mv| mv.search.ended_by != EndedBy::OnlyMove) {
+                    let of = &mut moves[usize::from((mv.mover == 0) != moves_first)];
+                    of.moves += u64::from(*has_moves);
+                    of.cpu_us += mv.cpu_us as f64;
+                    of.wall_us += mv.wall_us as f64;
+                    of.nodes += mv.search.nodes as f64;
+                }
+                let half_points = if moves_first { first } else { 2 - first };
+                let (swap_sides, worker) = (its.swap_sides, *worker);
+                games.push(ComparedGame { cell, number, swap_sides, worker, half_points, moves });
+            }
+        }
+        let workers: Vec<_> = workers.iter().map(WorkerShare::named).collect();
+        worker_effects(&workers, &games)
     }
 
     /// Who played games that count, also of cells that the sweep no longer names.
