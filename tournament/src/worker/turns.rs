@@ -101,6 +101,16 @@ mod tests {
         assert_eq!(turns.next(timed, true, Time(2)), Some(true));
     }
 
+    #[test]
+    fn nothing_is_owed_once_nothing_waits() {
+        let mut turns = Turns::default();
+        assert_eq!(turns.next(BOTH, true, Time(0)), Some(false));
+        assert_eq!(turns.next(BOTH, false, Time(60_000)), None, "it drains");
+        let none = Waiting { timed: false, others: false };
+        assert_eq!(turns.next(none, true, Time(60_000)), None);
+        assert_eq!(turns.next(BOTH, true, Time(70_000)), Some(false));
+    }
+
     /// Whatever games take, each kind gets half of the time, give or take a turn and a game.
     #[test]
     fn both_get_the_same_time() {
