@@ -154,16 +154,17 @@ fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
 
 /// Which of the slots are quiet, and why no more are, in a line.
 pub(crate) fn told(slots: NonZeroU32, quiet: &QuietSlots) -> String {
-    let slots = match slots.get() {
+    let all = match slots.get() {
         1 => "1 slot".to_owned(),
         slots => format!("{slots} slots"),
     };
     let quiet_slots = match quiet.count() {
+        count if count == slots.get() => return format!("{all}, quiet for timed games"),
         0 => "none of them is quiet".to_owned(),
         1 => "1 of them is quiet for timed games".to_owned(),
         count => format!("{count} of them are quiet for timed games"),
     };
-    format!("{slots}; {quiet_slots}: {}", quiet.why_not_more())
+    format!("{all}; {quiet_slots}: {}", quiet.why_not_more())
 }
 
 /// What this machine plays at once.
@@ -341,6 +342,24 @@ mod tests {
         for text in ["0", "-1", "all", ""] {
             assert_eq!(slots_from_text(text), Err("write a whole number from 1 up"), "{text:?}");
         }
+    }
+
+    #[test]
+    fn quiet_slots_are_told_in_a_line() {
+        let told = |slots, quiet: &str| {
+            told(NonZeroU32::new(slots).unwrap(), &quiet.parse().expect("a plan"))
+        };
+        assert_eq!(told(1, "none"), "1 slot; none of them is quiet: no more were asked for");
+        assert_eq!(told(1, "1 of 0-1, rest 0"), "1 slot, quiet for timed games");
+        assert_eq!(told(2, "1-2 of 0-3, rest 0,3"), "2 slots, quiet for timed games");
+        assert_eq!(
+            told(2, "1 of 0-1, rest 0"),
+            "2 slots; 1 of them is quiet for timed games: no more were asked for"
+        );
+        assert_eq!(
+            told(4, "1-3 of 0-3, rest 0"),
+            "4 slots; 3 of them are quiet for timed games: no more were asked for"
+        );
     }
 
     #[test]
