@@ -435,9 +435,9 @@ impl World {
         let nobody_can = |&(experiment, ref cell): &(ExperimentId, CellState)| {
             !self.workers.iter().any(|worker| can(worker, experiment, cell))
         };
-        let asked = disk.requests.len() == self.scenario.requests.len();
-        if !asked || is_live || !left.all(nobody_can) {
-            self.after(LOOK_MS, Happening::Look);
+        let is_stuck = left.next().is_some_and(|first| nobody_can(first) && left.all(nobody_can));
+        self.after(LOOK_MS, Happening::Look);
+        if is_live || !is_stuck || !self.is_all_asked() {
             return;
         }
         self.note(|_| "a machine comes that can do what is left".into());
@@ -447,6 +447,19 @@ impl World {
         let id = WorkerId(self.last_worker);
         self.workers.push(Worker::new(id, 2, everything(), self.scenario.workers_exit));
         self.begin_life(self.workers.len() - 1);
+    }
+
+    /// Whether nothing more will be asked for while what there is stays as it is: an experiment that runs is not
+    /// deleted, and what comes after that waits for it.
+    fn is_all_asked(&self) -> bool {
+        let mut waiting = BTreeSet::new();
+        (0..).zip(&self.scenario.requests).all(|(index, (_, request))| {
+            let is_done = self.desk.disk().requests.contains(&index);
+            let waits = matches!(request, Request::Delete { .. });
+            is_done
+                || waiting.contains(&request.experiment())
+                || (waits && waiting.insert(request.experiment()))
+        })
     }
 
     /// Exactly the planned games are settled, each as its nature wants.
