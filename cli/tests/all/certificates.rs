@@ -61,7 +61,7 @@ fn each_certificate_does_its_part_and_no_other() {
     ] {
         let ran = with(&sandbox, certificate, arguments);
         ran.expect_exit(5);
-        refusals.push(format!("{}: {}", arguments[0], ran.stderr().replace(url, "[URL]")));
+        refusals.push(format!("{}: {}", arguments[0], ran.error().replace(url, "[URL]")));
     }
     let bare = [&asking[..], &["--ca", "ca.pem"]].concat();
     let ran = sandbox.run(&bare);

@@ -144,6 +144,11 @@ impl Ran {
         std::str::from_utf8(&self.0.stderr).unwrap()
     }
 
+    /// Its error, without what it said before: a worker says what its machine gives.
+    pub(crate) fn error(&self) -> &str {
+        self.stderr().find("error: ").map_or("", |from| &self.stderr()[from..])
+    }
+
     #[track_caller]
     pub(crate) fn expect_exit(&self, code: i32) -> &Self {
         assert_eq!(

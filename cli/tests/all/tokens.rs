@@ -56,7 +56,7 @@ fn each_token_does_its_part_and_no_other() {
     ] {
         let ran = with(&sandbox, token, arguments);
         ran.expect_exit(5);
-        refusals.push(format!("{}: {}", arguments[0], ran.stderr().replace(url, "[URL]")));
+        refusals.push(format!("{}: {}", arguments[0], ran.error().replace(url, "[URL]")));
     }
     let ran = sandbox.run(&reading);
     ran.expect_exit(5);
