@@ -4,16 +4,21 @@ use std::time::Duration;
 
 use crate::host::Host;
 
-/// Both clocks at one moment.
+/// Both clocks at one moment, and how often the thread had been interrupted until then.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     wall: Duration,
     cpu: Duration,
+    involuntary_switches: Option<u64>,
 }
 
 impl Reading {
     pub(crate) fn take(host: &dyn Host) -> Self {
-        Self { wall: host.wall(), cpu: host.cpu() }
+        Self {
+            wall: host.wall(),
+            cpu: host.cpu(),
+            involuntary_switches: host.involuntary_switches(),
+        }
     }
 
     /// Wall and processor time since an earlier moment, in microseconds.
@@ -22,5 +27,10 @@ impl Reading {
             u64::try_from(now.saturating_sub(then).as_micros()).unwrap_or(u64::MAX)
         };
         (us(self.wall, earlier.wall), us(self.cpu, earlier.cpu))
+    }
+
+    /// Involuntary context switches since an earlier moment, if they are known.
+    pub(crate) fn switches_since(self, earlier: Self) -> Option<u64> {
+        Some(self.involuntary_switches?.saturating_sub(earlier.involuntary_switches?))
     }
 }

@@ -10,6 +10,12 @@ pub trait Host {
     /// Processor time of the calling thread since any fixed moment.
     fn cpu(&self) -> Duration;
 
+    /// How often, since any fixed moment, the system took the core from the calling thread while it had more to
+    /// do: its involuntary context switches. `None` where the system does not tell.
+    fn involuntary_switches(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether the game in progress is no longer wanted. Asked a few thousand times a second;
     /// once true, the search and the game end as aborted.
     fn aborted(&self) -> bool {

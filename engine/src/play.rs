@@ -232,9 +232,13 @@ pub fn arbitrate<G: Game>(
             search,
             wall_us: 0,
             cpu_us: 0,
+            involuntary_switches: None,
         };
         let mut now = Reading::take(host);
         (record.wall_us, record.cpu_us) = now.since(asked);
+        if seats[mover].thinks_here() {
+            record.involuntary_switches = now.switches_since(asked);
+        }
         if let Some(took) = seats[mover].took() {
             record.wall_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         }

@@ -78,8 +78,12 @@ pub struct MoveRecord {
     pub search: SearchReport,
     /// Wall time of the move, in microseconds.
     pub wall_us: u64,
-    /// Processor time of the move, in microseconds.
+    /// Processor time of the thread that played, in microseconds. A program of others thinks in a process of its own,
+    /// and this is what it took to talk to it.
     pub cpu_us: u64,
+    /// How often the system took the core from the player's thread while it thought: involuntary context switches.
+    /// `None` where the system does not tell, and of a program of others.
+    pub involuntary_switches: Option<u64>,
 }
 
 /// What a search says of itself, apart from its move.

@@ -30,6 +30,12 @@ pub trait Seat<G: Game> {
         None
     }
 
+    /// Whether it thinks on the thread that asks it: what that thread went through says nothing of one that
+    /// thinks elsewhere.
+    fn thinks_here(&self) -> bool {
+        true
+    }
+
     /// How long its last move took, where the seat knows better than the arbiter, who also counts what
     /// came before it was asked and after it had answered.
     fn took(&self) -> Option<Duration> {
@@ -227,6 +233,10 @@ impl<G: Game> Seat<G> for OutsideSeat<'_> {
 
     fn forfeits_after(&self) -> Option<Duration> {
         self.0.forfeits_after()
+    }
+
+    fn thinks_here(&self) -> bool {
+        false
     }
 
     fn took(&self) -> Option<Duration> {

@@ -63,6 +63,7 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
         cpu_us: record.cpu_us,
         ended_by: words::of_ended_by(record.search.ended_by).to_owned(),
         told_us: record.search.told_us,
+        involuntary_switches: record.involuntary_switches,
     }
 }
 
@@ -172,6 +173,7 @@ pub(crate) fn check_move(mv: &v1::Move) -> Result<(), WireError> {
     number("wall_us", mv.wall_us)?;
     number("cpu_us", mv.cpu_us)?;
     number("told_us", mv.told_us.unwrap_or(0))?;
+    number("involuntary_switches", mv.involuntary_switches.unwrap_or(0))?;
     ended_by(mv).map(drop)
 }
 
@@ -193,6 +195,7 @@ pub(crate) fn move_from_wire(mv: v1::Move) -> Result<MoveRecord, WireError> {
         },
         wall_us: mv.wall_us,
         cpu_us: mv.cpu_us,
+        involuntary_switches: mv.involuntary_switches,
     })
 }
 

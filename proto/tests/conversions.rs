@@ -39,6 +39,7 @@ fn record() -> GameRecord {
         },
         wall_us: 1,
         cpu_us: 0,
+        involuntary_switches: score.map(|_| NUMBER_MAX),
     };
     GameRecord {
         first_side: Side::Second,
@@ -142,6 +143,7 @@ fn malformed_games_are_refused_by_field() {
         ("moves[0].full_tree_leaves", |it| it.moves[0].full_tree_leaves = 1 << 53),
         ("moves[0].wall_us", |it| it.moves[0].wall_us = 1 << 53),
         ("moves[3].cpu_us", |it| it.moves[3].cpu_us = 1 << 53),
+        ("moves[3].involuntary_switches", |it| it.moves[3].involuntary_switches = Some(1 << 53)),
         ("moves[3].ended_by", |it| it.moves[3].ended_by = "magic".to_owned()),
     ];
     for (field, spoil) in spoils {

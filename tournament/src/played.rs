@@ -134,7 +134,8 @@ fn check_move(mv: &MoveRecord) -> Result<(), String> {
     number("a move's full_tree_leaves", mv.search.full_tree_leaves)?;
     number("the time that a player says a move took", mv.search.told_us.unwrap_or(0))?;
     number("a move's wall_us", mv.wall_us)?;
-    number("a move's cpu_us", mv.cpu_us)
+    number("a move's cpu_us", mv.cpu_us)?;
+    number("a move's involuntary_switches", mv.involuntary_switches.unwrap_or(0))
 }
 
 fn text(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {

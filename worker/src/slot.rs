@@ -10,6 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc as threads};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+#[cfg(target_os = "linux")]
+use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::network::{Recipe, TrainError, Trained, train};
 use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError, tables};
@@ -388,6 +390,13 @@ impl Host for SlotHost<'_> {
     fn cpu(&self) -> Duration {
         // Seconds and nanoseconds of a clock that never runs backwards from 0.
         Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+    }
+
+    /// What the same call says of times is as old as the last tick of the system's clock.
+    #[cfg(target_os = "linux")]
+    fn involuntary_switches(&self) -> Option<u64> {
+        let usage = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
+        u64::try_from(usage.involuntary_context_switches()).ok()
     }
 
     /// The timeout is here and nowhere else: it ends a game without a result, and decides nothing in

@@ -107,6 +107,8 @@ struct Move<'a> {
     score: Option<i32>,
     wall_us: u64,
     cpu_us: u64,
+    /// Involuntary context switches, where they are known.
+    involuntary_switches: Option<u64>,
     ended_by: EndedBy,
     /// How long a program of others says that it took.
     told_us: Option<u64>,
@@ -217,6 +219,7 @@ fn moves(replayed: &Replayed, plies: Plies) -> Vec<Move<'_>> {
         score: record.search.score,
         wall_us: record.wall_us,
         cpu_us: record.cpu_us,
+        involuntary_switches: record.involuntary_switches,
         ended_by: record.search.ended_by,
         told_us: record.search.told_us,
         by_table: by_tables.as_ref().and_then(|it| it.at(ply)).map(JudgedJson::from),

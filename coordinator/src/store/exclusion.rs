@@ -472,10 +472,10 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO uncounted_moves (uncounted_game_id, ply, side, player_id, move,
                 position_key, legal_moves, depth, nodes, evaluations, full_tree_leaves, score,
-                wall_us, cpu_us, ended_by)
+                wall_us, cpu_us, ended_by, involuntary_switches)
             SELECT j.value ->> 1, m.ply, m.side, m.player_id, m.move, m.position_key,
                 m.legal_moves, m.depth, m.nodes, m.evaluations, m.full_tree_leaves, m.score,
-                m.wall_us, m.cpu_us, m.ended_by
+                m.wall_us, m.cpu_us, m.ended_by, m.involuntary_switches
             FROM jsonb_each(?1) AS j JOIN moves AS m ON m.game_id = j.value ->> 0",
             list
         )

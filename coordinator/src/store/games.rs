@@ -555,7 +555,7 @@ async fn moves(
     let found = sqlx::query!(
         r#"SELECT side AS "side: u8", move, position_key, legal_moves AS "legal_moves: u32",
             depth AS "depth: u32", nodes, evaluations, full_tree_leaves, score AS "score: i32",
-            wall_us, cpu_us, ended_by, told_us
+            wall_us, cpu_us, ended_by, told_us, involuntary_switches
         FROM moves WHERE game_id = ? ORDER BY ply"#,
         game_id
     )
@@ -579,6 +579,7 @@ async fn moves(
             },
             wall_us: unsigned(row.wall_us),
             cpu_us: unsigned(row.cpu_us),
+            involuntary_switches: row.involuntary_switches.map(unsigned),
         })
     });
     read.collect()

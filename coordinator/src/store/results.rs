@@ -551,13 +551,14 @@ pub(super) struct MoveRow<'g>(
     i64,
     i64,
     &'static str,
+    Option<i64>,
 );
 
 impl Row for MoveRow<'_> {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes, \
-                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by";
+                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by, involuntary_switches";
             Statements::new("moves", columns)
         });
         &STATEMENTS
@@ -566,11 +567,11 @@ impl Row for MoveRow<'_> {
     fn add_to(&self, values: &mut Values) {
         let Self(game, ply, side, player, mv, key, legal, depth, nodes, evaluations, leaves, ..) =
             *self;
-        let Self(.., score, wall_us, cpu_us, ended_by) = *self;
+        let Self(.., score, wall_us, cpu_us, ended_by, involuntary_switches) = *self;
         values.add(game).add(count(ply)).add(side);
         values.add(player).add(mv).add(key).add(legal).add(depth).add(nodes);
         values.add(evaluations).add(leaves).add(score);
-        values.add(wall_us).add(cpu_us).add(ended_by);
+        values.add(wall_us).add(cpu_us).add(ended_by).add(involuntary_switches);
     }
 }
 
@@ -638,6 +639,7 @@ pub(super) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item =
             integer(mv.wall_us),
             integer(mv.cpu_us),
             names::of_ended_by(search.ended_by),
+            mv.involuntary_switches.map(integer),
         )
     })
 }

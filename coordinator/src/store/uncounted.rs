@@ -178,10 +178,10 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO uncounted_moves (uncounted_game_id, ply, side, player_id, move,
                 position_key, legal_moves, depth, nodes, evaluations, full_tree_leaves, score,
-                wall_us, cpu_us, ended_by)
+                wall_us, cpu_us, ended_by, involuntary_switches)
             SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
                 value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12, value ->> 13, value ->> 14
+                value ->> 12, value ->> 13, value ->> 14, value ->> 15
             FROM jsonb_each(?)",
             list
         )

@@ -367,6 +367,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
                 search,
                 wall_us: if forced { 1 } else { 100 + 37 * ply * (variety + 1) },
                 cpu_us: if forced { 1 } else { 90 + 37 * ply * (variety + 1) },
+                involuntary_switches: (!variety.is_multiple_of(3)).then_some(ply * variety),
             }
         })
         .collect();

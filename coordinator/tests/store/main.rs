@@ -5,6 +5,7 @@ mod accuracy;
 mod answers;
 mod claims;
 mod contract;
+mod disturbance;
 mod documentation;
 mod engines;
 mod exclusion;

@@ -61,7 +61,8 @@ async fn a_game_comes_back_as_it_was_stored() {
     let moves = store
         .rows(
             "SELECT m.ply, m.side, m.move, m.position_key, m.legal_moves, m.depth, m.nodes,
-                m.evaluations, m.full_tree_leaves, m.score, m.wall_us, m.cpu_us, m.ended_by
+                m.evaluations, m.full_tree_leaves, m.score, m.wall_us, m.cpu_us, m.involuntary_switches,
+                m.ended_by
             FROM moves AS m ORDER BY m.game_id, m.ply",
         )
         .await;
@@ -81,6 +82,7 @@ async fn a_game_comes_back_as_it_was_stored() {
                 mv.search.score.map_or(SqlValue::Null, |score| SqlValue::Integer(score.into())),
                 integer(mv.wall_us),
                 integer(mv.cpu_us),
+                mv.involuntary_switches.map_or(SqlValue::Null, integer),
                 text(names::of_ended_by(mv.search.ended_by)),
             ]
         })
@@ -176,6 +178,7 @@ async fn a_deterministic_game_that_differs_is_a_conflict() {
         // What may differ: times, and whatever another engine does.
         ("repeat", |game| game.record.moves[1].wall_us += 1),
         ("repeat", |game| game.record.moves[1].cpu_us += 1),
+        ("repeat", |game| game.record.moves[1].involuntary_switches = Some(9)),
         ("repeat", |game| game.started_unix_us += 1),
         ("repeat", |game| game.record.wall_us += 1),
         ("repeat", |game| {

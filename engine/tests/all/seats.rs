@@ -17,6 +17,8 @@ use spelrum_engine::{
 #[derive(Default)]
 struct ByHand {
     now: Cell<Duration>,
+    /// How often the thread was interrupted until now, if that is known.
+    switches: Cell<Option<u64>>,
     is_unwanted: Cell<bool>,
 }
 
@@ -27,6 +29,12 @@ impl Host for ByHand {
 
     fn cpu(&self) -> Duration {
         Duration::ZERO
+    }
+
+    /// Three between any two readings of the clocks.
+    fn involuntary_switches(&self) -> Option<u64> {
+        self.switches.set(Some(self.switches.get()? + 3));
+        self.switches.get()
     }
 
     fn aborted(&self) -> bool {
@@ -126,6 +134,28 @@ fn game(
 }
 
 const SECOND: Option<Duration> = Some(Duration::from_millis(500));
+
+/// What interrupts the thread that asks a program says nothing of the program.
+#[test]
+fn interruptions_are_those_of_players_that_think_here() {
+    let rules = &all_rules()[0];
+    for known in [None, Some(1 << 40)] {
+        let host = ByHand { switches: Cell::new(known), ..ByHand::default() };
+        let random = player(rules, r#"{"algorithm": "random"}"#);
+        let mut stranger =
+            Stranger { host: &host, ply: usize::MAX, what: What::Nothing, time_limit: None };
+        let ours = Participant::Player { player: &random, key: key(1) };
+        let participants = [ours, Participant::Outside(&mut stranger)];
+        let board = Board { rules, opening: &start(rules), max_plies: None, adjudication: None };
+        let record =
+            play_between(&board, participants, &host, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert!(record.moves.len() > 2);
+        for mv in &record.moves {
+            let expected = known.filter(|_| mv.mover == 0).map(|_| 3);
+            assert_eq!(mv.involuntary_switches, expected, "{mv:?}");
+        }
+    }
+}
 
 #[test]
 fn a_stranger_plays_a_whole_game_by_the_rules() {

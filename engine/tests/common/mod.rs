@@ -124,7 +124,13 @@ pub fn play(rules: &Rules, players: [&Player; 2], seed: u64, host: &dyn Host) ->
 /// The record without what depends on clocks.
 pub fn without_times(record: &GameRecord) -> GameRecord {
     let moves = record.moves.iter();
-    let moves = moves.map(|record| MoveRecord { wall_us: 0, cpu_us: 0, ..record.clone() });
+    let untimed = |record: &MoveRecord| MoveRecord {
+        wall_us: 0,
+        cpu_us: 0,
+        involuntary_switches: None,
+        ..record.clone()
+    };
+    let moves = moves.map(untimed);
     GameRecord { moves: moves.collect(), wall_us: 0, ..record.clone() }
 }
 

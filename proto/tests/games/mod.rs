@@ -30,6 +30,7 @@ pub(super) fn mv() -> impl Strategy<Value = MoveRecord> {
                 },
                 wall_us,
                 cpu_us,
+                involuntary_switches: score.map(|score| u64::from(score.unsigned_abs())),
             }
         },
     )

@@ -133,6 +133,8 @@ async fn one_worker_and_three_play_the_same_games() {
         }
         assert_eq!(acknowledged, submitted.games);
         assert_complete(&served, "same").await;
+        let unknown = "SELECT count(*) > 0 FROM moves WHERE involuntary_switches IS NULL";
+        assert_eq!(served.number(unknown).await == 0, cfg!(target_os = "linux"));
         played.push(games(&served).await);
         served.stop().await.unwrap();
     }

@@ -519,7 +519,8 @@ impl Source {
         self.all(
             &format!(
                 "SELECT side, move, position_key, legal_moves, depth, nodes, evaluations,
-                    full_tree_leaves, score, wall_us, cpu_us, ended_by, {told_us}
+                    full_tree_leaves, score, wall_us, cpu_us, ended_by, {told_us},
+                    involuntary_switches
                 FROM {table} WHERE {key} = ? ORDER BY ply"
             ),
             [game],
@@ -541,6 +542,7 @@ impl Source {
                     },
                     wall_us: number(row, 9)?,
                     cpu_us: number(row, 10)?,
+                    involuntary_switches: optional(row, 13)?,
                 })
             },
         )

@@ -1,0 +1,33 @@
+-- What the machine took from players while they thought.
+
+-- How often the system took the core from the player's thread: involuntary context switches. NULL where the system
+-- does not tell, of programs of others, and of games that were played before this was measured.
+ALTER TABLE moves ADD COLUMN involuntary_switches INTEGER;
+ALTER TABLE uncounted_moves ADD COLUMN involuntary_switches INTEGER;
+
+-- The moves of players that have a time limit for each move: by how much each overran it.
+CREATE VIEW limited_moves AS
+SELECT
+    c.experiment_id,
+    e.name AS experiment,
+    g.cell_id,
+    g.number,
+    m.game_id,
+    m.ply,
+    m.player_id,
+    CASE (g.number % 2 * c.swap_sides + m.side) % 2 WHEN 0 THEN c.first_player_name
+        ELSE c.second_player_name END AS player,
+    p.parameters_json ->> '$.move_time_us' AS move_time_us,
+    m.wall_us,
+    -- Negative of a move that took less than it might.
+    m.wall_us - (p.parameters_json ->> '$.move_time_us') AS overrun_us,
+    m.cpu_us,
+    m.involuntary_switches,
+    m.nodes,
+    m.ended_by
+FROM cells AS c
+JOIN experiments AS e ON e.experiment_id = c.experiment_id
+JOIN games AS g ON g.cell_id = c.cell_id AND g.counted = 1
+JOIN moves AS m ON m.game_id = g.game_id
+JOIN players AS p ON p.player_id = m.player_id
+WHERE c.in_sweep = 1 AND p.parameters_json ->> '$.move_time_us' IS NOT NULL;
