@@ -31,3 +31,14 @@ JOIN games AS g ON g.cell_id = c.cell_id AND g.counted = 1
 JOIN moves AS m ON m.game_id = g.game_id
 JOIN players AS p ON p.player_id = m.player_id
 WHERE c.in_sweep = 1 AND p.parameters_json ->> '$.move_time_us' IS NOT NULL;
+
+-- A timed game of this experiment is disturbed if the machine took more than this share of a player's time.
+ALTER TABLE experiments ADD COLUMN disturbed_above REAL NOT NULL DEFAULT 0.05
+    CHECK (disturbed_above >= 0 AND disturbed_above <= 1);
+
+-- Of a timed game: which share of its time was taken from the player from whom more was taken, and whether that is
+-- more than its sweep allowed when the game came in. NULL of games that are not timed, whose players are both programs
+-- of others, or that came in before this was looked at.
+ALTER TABLE games ADD COLUMN robbed_share REAL;
+ALTER TABLE games ADD COLUMN disturbed INTEGER CHECK (disturbed IN (0, 1));
+CREATE INDEX games_disturbed ON games (cell_id) WHERE disturbed = 1;

@@ -21,8 +21,8 @@ use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
     ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings,
-    Removal, Removing, ReplayedGames, Report, SettledCells, SettledGame, StatedClaim, Status,
-    StopsOf, WhichGame, WorkerSummary,
+    Removal, Removing, Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame,
+    WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -38,7 +38,7 @@ mod stated;
 
 use cells::{cell, colours_of};
 use engines::{forfeit, identity, mixed_cell, used_engine};
-use games::{game_summary, mv};
+use games::{disturbed, game_summary, mv, replayed};
 use runs::{course_estimate, run};
 use stated::{claim, claim_of};
 
@@ -267,12 +267,6 @@ prop_compose! {
     }
 }
 
-prop_compose! {
-    fn replayed()(cell in id(), games in count()) -> ReplayedGames {
-        ReplayedGames { cell: CellId(cell), games }
-    }
-}
-
 fn axis_value() -> impl Strategy<Value = AxisValue> {
     (option::of(figure()), name()).prop_map(|(number, text)| AxisValue { number, text })
 }
@@ -284,11 +278,12 @@ fn report() -> impl Strategy<Value = Report> {
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
         let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3), vec(run(), 0..3));
-        let rest =
-            (vec(replayed(), 0..3), vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
+        let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3));
+        let rest = (again, vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
-                let (replayed, claims, asked, accuracy, (engines, mixed, runs)) = rest;
+                let (again, claims, asked, accuracy, (engines, mixed, runs)) = rest;
+                let (replayed, disturbed) = again;
                 Report {
                     experiment,
                     description: asked.0,
@@ -304,6 +299,7 @@ fn report() -> impl Strategy<Value = Report> {
                     depths,
                     accuracy,
                     replayed,
+                    disturbed,
                     claims,
                     engines: EnginesUsed { engines, mixed },
                     runs,
@@ -441,6 +437,7 @@ proptest! {
             depths,
             accuracy,
             replayed,
+            disturbed,
             claims: _,
             engines,
             runs,
@@ -465,7 +462,9 @@ proptest! {
         let depths = depths.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { moves, depths, ..Default::default() }).unwrap();
         let replayed = replayed.into_iter().map(Into::into).collect();
-        reader.take(v1::GetReportResponse { replayed, ..Default::default() }).unwrap();
+        let disturbed = disturbed.into_iter().map(Into::into).collect();
+        let part = v1::GetReportResponse { replayed, disturbed, ..Default::default() };
+        reader.take(part).unwrap();
         let mixed_cells = engines.mixed.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { mixed_cells, ..Default::default() }).unwrap();
         for engine in engines.engines {
@@ -627,6 +626,7 @@ fn a_malformed_report_is_refused_by_field() {
         depths: Vec::new(),
         accuracy: vec![accuracy.into()],
         replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
+        disturbed: vec![v1::DisturbedGames { cell_id: 1, games: 1 }],
         claims: Vec::new(),
         engines: vec![sample(used_engine()).into()],
         mixed_cells: vec![sample(mixed_cell()).into()],

@@ -21,9 +21,9 @@ use spelrum_proto::work::{self, Grant, ReportedWhat};
 use spelrum_proto::{FILE_DESCRIPTOR_SET, WireError, engines, game, training, v1};
 use spelrum_tournament::comparisons::{Effects, Replicates};
 use spelrum_tournament::results::{
-    CellAccuracy, CellGames, CellPhases, CellResult, ExperimentSummary, GameSummary, Meeting,
-    MixedCell, MoveCost, RatedPlayer, Removal, ReplayedGames, RunResult, Status, StopsOf,
-    UsedEngine, WorkerShare, WorkerSummary,
+    CellAccuracy, CellGames, CellPhases, CellResult, DisturbedGames, ExperimentSummary,
+    GameSummary, Meeting, MixedCell, MoveCost, RatedPlayer, Removal, ReplayedGames, RunResult,
+    Status, StopsOf, UsedEngine, WorkerShare, WorkerSummary,
 };
 
 /// Messages within messages, at the most.
@@ -304,7 +304,7 @@ macro_rules! in_parts {
 }
 
 /// What reads each type.
-const READERS: [(&str, Reader); 38] = [
+const READERS: [(&str, Reader); 39] = [
     ("ReportRequest", report),
     ("HelloRequest", hello),
     ("HeartbeatRequest", heartbeat),
@@ -335,6 +335,7 @@ const READERS: [(&str, Reader); 38] = [
     ("CellResult", both_ways::<v1::CellResult, CellResult>),
     ("MoveCost", both_ways::<v1::MoveCost, MoveCost>),
     ("ReplayedGames", both_ways::<v1::ReplayedGames, ReplayedGames>),
+    ("DisturbedGames", both_ways::<v1::DisturbedGames, DisturbedGames>),
     ("CellPhases", both_ways::<v1::CellPhases, CellPhases>),
     ("WorkerShare", both_ways::<v1::WorkerShare, WorkerShare>),
     ("CellGames", both_ways::<v1::CellGames, CellGames>),

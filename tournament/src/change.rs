@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::definition::DefinitionJson;
+use crate::disturbance::Timing;
 use crate::ids::CellId;
 use crate::plan::{AxisValue, Plan, PlannedCell, Record};
 use crate::scheduler::Allocation;
@@ -48,8 +49,8 @@ pub struct Change {
     /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
     /// differ, of any cell.
     pub rules_changed: bool,
-    /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `stop`,
-    /// `anchors`.
+    /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `timing`,
+    /// `stop`, `anchors`.
     pub settings_changed: Vec<&'static str>,
     /// A few of the cells, kind by kind.
     pub examples: Vec<CellExample>,
@@ -113,7 +114,7 @@ pub struct StoredCell {
 }
 
 /// What an experiment is beside its cells, as a store has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// For people.
     pub description: String,
@@ -125,6 +126,8 @@ pub struct Settings {
     pub record: Record,
     /// How long a game may take, in microseconds.
     pub game_timeout_us: Option<u64>,
+    /// What it says of its timed games.
+    pub timing: Timing,
     /// The names of its axes, in order.
     pub axes: Vec<String>,
     /// The players that others' strength is measured against, in order.
@@ -291,6 +294,7 @@ impl<'p> Comparison<'p> {
             (ALLOCATE, before.allocation != plan.allocation),
             ("record", before.record != plan.record),
             (GAME_TIMEOUT, before.game_timeout_us != plan.game_timeout_us),
+            ("timing", before.timing != plan.timing),
             ("stop", stop_differs),
             ("anchors", before.anchors != plan.anchors),
         ]

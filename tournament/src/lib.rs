@@ -9,6 +9,7 @@ pub mod comparisons;
 pub mod course;
 mod definition;
 mod difference;
+pub mod disturbance;
 pub mod engines;
 pub mod forecast;
 mod game;

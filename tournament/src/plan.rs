@@ -11,6 +11,7 @@ use spelrum_engine::{Adjudication, Parameters, Rules, Value, memory_bytes_of};
 use crate::claims::Claim;
 use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
+use crate::disturbance::Timing;
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
 use crate::stopping::{Precision, StopRule};
@@ -34,6 +35,8 @@ pub struct Plan {
     pub record: Record,
     /// A game that takes longer than this, in microseconds of wall time, fails.
     pub game_timeout_us: Option<u64>,
+    /// What it says of its timed games. No part of a cell's definition.
+    pub timing: Timing,
     /// Where a cell ends before it has all its games. No part of a cell's definition.
     pub stop: Option<StopRule>,
     /// Players by name that the others' strength is measured against.

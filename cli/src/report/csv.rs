@@ -10,6 +10,7 @@ use super::axes::grid_axes;
 use super::claims_json;
 use super::columns::{Columns, Named, fields, flatten};
 use super::comparisons_json::Compared;
+use super::disturbance::disturbed;
 use super::engines::Engines;
 use super::evolution;
 use super::json;
@@ -66,6 +67,11 @@ pub(super) fn of_accuracy(
 /// Which programs of others the players were.
 pub(super) fn of_engines(report: &results::Report) -> Result<Rows, serde_json::Error> {
     rows(&report.experiment.name, &[], &Engines::from(report).engines)
+}
+
+/// How many games were disturbed.
+pub(super) fn of_disturbed(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    rows(&report.experiment.name, &report.axes, &disturbed(report))
 }
 
 /// What the runs of an experiment found.

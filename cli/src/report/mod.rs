@@ -11,6 +11,7 @@ mod columns;
 mod comparisons;
 mod comparisons_json;
 mod csv;
+mod disturbance;
 mod engines;
 mod evolution;
 mod figures;
@@ -164,6 +165,7 @@ fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
             | TableName::Moves
             | TableName::Depths
             | TableName::Engines
+            | TableName::Disturbed
             | TableName::Workers
             | TableName::Phases
             | TableName::Standardised,
@@ -249,8 +251,8 @@ fn facts(
 }
 
 /// The tables of an experiment that has runs, unless others are asked for.
-const SHOWN_OF_RUNS: [&str; 4] =
-    [runs::RUNS, evolution::EVOLUTION, engines::ENGINES, text::FAILURES];
+const SHOWN_OF_RUNS: [&str; 5] =
+    [runs::RUNS, evolution::EVOLUTION, engines::ENGINES, disturbance::DISTURBED, text::FAILURES];
 
 /// The tables for people.
 async fn document(
@@ -304,6 +306,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             | TableName::Plies
             | TableName::Moves
             | TableName::Engines
+            | TableName::Disturbed
             | TableName::Failures,
         ) => Detail::Cells,
         Shown::WithDepths | Shown::Table(TableName::Depths) => Detail::Depths,
@@ -471,6 +474,11 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
             let rows = csv::of_engines(&report);
             return Ok(rows.map_err(io::Error::from)?);
         }
+        Shown::Table(TableName::Disturbed) => {
+            let report = source.report(of, Detail::Cells).await?;
+            let rows = csv::of_disturbed(&report);
+            return Ok(rows.map_err(io::Error::from)?);
+        }
         Shown::Ratings | Shown::Table(TableName::Ratings) => {
             return rated(source, of, GroupRows::Players).await;
         }
@@ -581,6 +589,7 @@ async fn write_everything(
         runs: Vec<runs::Run<'a>>,
         generations: Vec<evolution::GenerationRow<'a>>,
         families: Vec<evolution::RelativeRow<'a>>,
+        disturbed: Vec<disturbance::Disturbed<'a>>,
         #[serde(flatten)]
         engines: engines::Engines<'a>,
         #[serde(flatten)]
@@ -614,6 +623,7 @@ async fn write_everything(
         runs: runs::runs(&report),
         generations: evolution::generations(&report),
         families: evolution::families(&report),
+        disturbed: disturbance::disturbed(&report),
         engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };

@@ -31,6 +31,8 @@ pub(crate) enum TableName {
     Depths,
     /// Which programs of others the players were
     Engines,
+    /// Cells with timed games in which the machine took time from players
+    Disturbed,
     /// Cells in which games failed, or were lost and played again
     Failures,
     /// How strong players are on one scale

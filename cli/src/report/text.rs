@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::{accuracy, colours, engines, evolution, margins, runs};
+use super::{accuracy, colours, disturbance, engines, evolution, margins, runs};
 use crate::output::{
     Column, Document, Part, TitledTable, count, duration_us, optional, percent, ratio,
     relative_error, signed,
@@ -39,6 +39,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
         tables.push(costs(report, DEPTHS, "its depth", &report.depths));
     }
     tables.extend(engines::table(report));
+    tables.extend(disturbance::table(report));
     tables.extend(failures(report).filter(|_| report.experiment.task.is_game()));
     tables.into_iter().map(Part::Table).collect()
 }
@@ -448,7 +449,7 @@ fn failures(report: &Report) -> Option<TitledTable> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use spelrum_tournament::results::{ColourResult, Costs, EnginesUsed, Overruns, ReplayedGames};
     use spelrum_tournament::scheduler::ExperimentState;
     use spelrum_tournament::{
@@ -472,7 +473,7 @@ mod tests {
         ]
     }
 
-    fn report() -> Report {
+    pub(in crate::report) fn report() -> Report {
         let cell = |depth: &str, score: Option<[f64; 3]>, games, pairs| CellResult {
             cell: CellId(1),
             axes: vec![(depth != "-").then(|| depth.to_owned())],
@@ -562,11 +563,12 @@ mod tests {
             depths: vec![by_depth(cost("alphabeta", 1.0, Some(0.91)))],
             accuracy: Vec::new(),
             replayed: Vec::new(),
+            disturbed: Vec::new(),
             claims: Vec::new(),
         }
     }
 
-    fn shown(report: &Report) -> String {
+    pub(in crate::report) fn shown(report: &Report) -> String {
         let mut out = Vec::new();
         document(&report.experiment, parts(report)).write_text(&mut out).unwrap();
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()

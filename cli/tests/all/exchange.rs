@@ -40,7 +40,8 @@ fn answers(sandbox: &Sandbox, db: &str) -> Vec<String> {
         sandbox.all_games(db),
         ask(
             "SELECT uuid, name, description, game, seed, state, priority, record, sweep_toml,
-                engine_revision, submitted_unix_us, finished_unix_us, results_view, game_timeout_us, course
+                engine_revision, submitted_unix_us, finished_unix_us, results_view, game_timeout_us, course,
+                disturbed_above
             FROM experiments",
         ),
         ask("SELECT version, uuid, sweep_toml, cells_added, games_to_play FROM sweep_versions"),
@@ -55,7 +56,8 @@ fn answers(sandbox: &Sandbox, db: &str) -> Vec<String> {
             FROM cell_axes AS a JOIN cells AS c ON c.cell_id = a.cell_id ORDER BY 1, 2",
         ),
         ask(
-            "SELECT c.number, g.number, w.uuid, w.name, g.started_unix_us, g.wall_us, g.counted
+            "SELECT c.number, g.number, w.uuid, w.name, g.started_unix_us, g.wall_us, g.counted,
+                g.robbed_share, g.disturbed
             FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
             JOIN workers AS w ON w.worker_id = g.worker_id ORDER BY 1, 2",
         ),
@@ -73,10 +75,11 @@ fn answers(sandbox: &Sandbox, db: &str) -> Vec<String> {
     ]
 }
 
-const KINDS: [(&str, &str); 4] = [
+const KINDS: [(&str, &str); 5] = [
     ("moves", ""),
     ("games", "record = \"games\"\n"),
     ("stopped", "stop = { precision = 0.2 }\n"),
+    ("timed", "measure = \"time\"\ntiming.disturbed_above = 0.5\nrecord = \"games\"\n"),
     ("fixed", "swap_sides = false\nrecord = \"games\"\nstop = { precision = 0.2 }\n"),
 ];
 

@@ -4,7 +4,8 @@ use prost::Message;
 use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{
-    CellAccuracy, CellResult, MixedCell, MoveCost, ReplayedGames, Report, RunResult, UsedEngine,
+    CellAccuracy, CellResult, DisturbedGames, MixedCell, MoveCost, ReplayedGames, Report,
+    RunResult, UsedEngine,
 };
 
 /// A part is sent when it has so many bytes.
@@ -19,6 +20,7 @@ pub(super) struct ReportParts {
     depths: std::vec::IntoIter<MoveCost>,
     accuracy: std::vec::IntoIter<CellAccuracy>,
     replayed: std::vec::IntoIter<ReplayedGames>,
+    disturbed: std::vec::IntoIter<DisturbedGames>,
     engines: std::vec::IntoIter<UsedEngine>,
     mixed: std::vec::IntoIter<MixedCell>,
     runs: std::vec::IntoIter<RunResult>,
@@ -38,6 +40,7 @@ impl ReportParts {
             depths,
             accuracy,
             replayed,
+            disturbed,
             claims: _,
             engines,
             runs,
@@ -59,6 +62,7 @@ impl ReportParts {
             depths: depths.into_iter(),
             accuracy: accuracy.into_iter(),
             replayed: replayed.into_iter(),
+            disturbed: disturbed.into_iter(),
             engines: engines.engines.into_iter(),
             mixed: engines.mixed.into_iter(),
             runs: runs.into_iter(),
@@ -81,6 +85,7 @@ impl Iterator for ReportParts {
         fill(&mut self.depths, &mut part.depths, &mut bytes);
         fill(&mut self.accuracy, &mut part.accuracy, &mut bytes);
         fill(&mut self.replayed, &mut part.replayed, &mut bytes);
+        fill(&mut self.disturbed, &mut part.disturbed, &mut bytes);
         fill(&mut self.engines, &mut part.engines, &mut bytes);
         fill(&mut self.mixed, &mut part.mixed_cells, &mut bytes);
         fill(&mut self.runs, &mut part.runs, &mut bytes);

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use spelrum_tournament::change::{
     CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell,
 };
+use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{CellId, Plan, PlannedCell, Record};
@@ -25,6 +26,7 @@ pub(super) struct Subject {
     pub(super) allocation: Allocation,
     pub(super) record: String,
     pub(super) game_timeout_us: Option<i64>,
+    pub(super) timing: Timing,
 }
 
 /// Ids are from 1 on: no cell has this rule.
@@ -201,7 +203,7 @@ async fn settings(
     connection: &mut SqliteConnection,
     subject: &Subject,
 ) -> Result<Settings, StoreError> {
-    let Subject { experiment, description, priority, allocation, record, game_timeout_us } =
+    let Subject { experiment, description, priority, allocation, record, game_timeout_us, timing } =
         subject;
     let axes = sqlx::query_scalar!(
         "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
@@ -228,6 +230,7 @@ async fn settings(
         allocation: *allocation,
         record: if record == record_name(Record::Moves) { Record::Moves } else { Record::Games },
         game_timeout_us: game_timeout_us.map(unsigned),
+        timing: *timing,
         axes,
         anchors,
         definition_prefixes: conditions.into_iter().collect(),

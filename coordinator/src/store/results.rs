@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Serialize;
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Game as _, Outcome, tables};
+use spelrum_tournament::disturbance::{Timing, is_known_of};
 use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
@@ -207,12 +208,15 @@ impl Transaction<'_> {
             r#"SELECT c.cell_id AS "cell_id!: i64", c.experiment_id, c.first_player_id,
                 c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game,
                 e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count,
-                c.conditions_id,
+                c.conditions_id, c.timed AS "timed: bool", e.disturbed_above,
+                f.algorithm AS "first_algorithm: String", s.algorithm AS "second_algorithm: String",
                 CASE e.kind WHEN 'accuracy' THEN k.definition_prefix END AS "valued_prefix?: String"
             FROM jsonb_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
             JOIN conditions AS k ON k.conditions_id = c.conditions_id
-            JOIN experiments AS e ON e.experiment_id = c.experiment_id"#,
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            JOIN players AS f ON f.player_id = c.first_player_id
+            JOIN players AS s ON s.player_id = c.second_player_id"#,
             list
         )
         .fetch_all(self.connection())
@@ -224,6 +228,8 @@ impl Transaction<'_> {
                 reference: cell.second_player_id,
                 positions: definition.openings,
             });
+            let timing = Timing { disturbed_above: cell.disturbed_above };
+            let known = [&cell.first_algorithm, &cell.second_algorithm].map(|it| is_known_of(it));
             let info = CellInfo {
                 experiment: cell.experiment_id,
                 game: cell.game,
@@ -233,6 +239,7 @@ impl Transaction<'_> {
                 record_moves: cell.record_moves,
                 valued_by,
                 stop_number: cell.stop_number,
+                timed: cell.timed.then_some((timing, known)),
             };
             (cell.cell_id, Arc::new(info))
         }));
@@ -476,6 +483,8 @@ pub(super) struct GameRow(
     bool,
     Option<&'static str>,
     Option<i32>,
+    Option<f64>,
+    Option<bool>,
 );
 
 impl GameRow {
@@ -487,6 +496,7 @@ impl GameRow {
     ) -> Self {
         let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
         let [first, second] = checked.movers();
+        let disturbance = checked.cell.disturbance(checked.number, &record.moves);
         Self(
             id,
             checked.cell_id(),
@@ -506,6 +516,8 @@ impl GameRow {
             not_counted_reason.is_none(),
             not_counted_reason,
             record.margin,
+            disturbance.map(|(share, _)| share),
+            disturbance.map(|(_, is_disturbed)| is_disturbed),
         )
     }
 }
@@ -515,7 +527,8 @@ impl Row for GameRow {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, cell_id, number, opening_id, first_player_id, second_player_id, \
                 first_side, outcome, termination, plies, moves_hash, engine_revision, \
-                started_unix_us, wall_us, worker_id, counted, not_counted_reason, margin";
+                started_unix_us, wall_us, worker_id, counted, not_counted_reason, margin, robbed_share, \
+                disturbed";
             Statements::new("games", columns)
         });
         &STATEMENTS
@@ -524,12 +537,12 @@ impl Row for GameRow {
     fn add_to(&self, values: &mut Values) {
         let Self(id, cell, number, opening, first, second, first_side, outcome, termination, ..) =
             *self;
-        let Self(.., plies, hash, revision, started, wall_us, worker, counted, reason, margin) =
-            *self;
+        let Self(.., plies, hash, revision, started, wall_us, worker, _, _, _, _, _) = *self;
+        let Self(.., counted, reason, margin, robbed_share, disturbed) = *self;
         values.add(id).add(cell).add(number).add(opening).add(first).add(second);
         values.add(first_side).add(outcome).add(termination).add(plies);
         values.add(hash).add(revision).add(started).add(wall_us).add(worker);
-        values.add(counted).add(reason).add(margin);
+        values.add(counted).add(reason).add(margin).add(robbed_share).add(disturbed);
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::{ClaimStanding, Restatement};
+use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::scheduler::{Allocation, Attempts, CellState, ExperimentState};
 use spelrum_tournament::{ExperimentId, Plan, SweepText, plan_sweep};
 use sqlx::{Connection as _, SqliteConnection};
@@ -160,7 +161,7 @@ impl Sweep<'_> {
             r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
                 e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
                 e.allocation,
-                e.game_timeout_us, e.course IS NOT NULL AS "has_course!: bool",
+                e.game_timeout_us, e.disturbed_above, e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
@@ -196,6 +197,7 @@ impl Sweep<'_> {
                 allocation: Allocation::named(&row.allocation).unwrap_or_default(),
                 record: row.record,
                 game_timeout_us: row.game_timeout_us,
+                timing: Timing { disturbed_above: row.disturbed_above },
             },
         }))
     }
@@ -377,8 +379,8 @@ impl Transaction<'_> {
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-                game_timeout_us, allocation, kind)
-            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13)
+                game_timeout_us, allocation, kind, disturbed_above)
+            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -393,6 +395,7 @@ impl Transaction<'_> {
             game_timeout_us,
             allocation,
             kind,
+            plan.timing.disturbed_above,
         )
         .fetch_one(self.connection())
         .await?;
@@ -415,7 +418,7 @@ impl Transaction<'_> {
         sqlx::query!(
             "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
                 record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
-                game_timeout_us = ?6, allocation = ?7
+                game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8
             WHERE experiment_id = ?1",
             experiment,
             plan.description,
@@ -423,7 +426,8 @@ impl Transaction<'_> {
             record,
             toml,
             game_timeout_us,
-            allocation
+            allocation,
+            plan.timing.disturbed_above
         )
         .execute(self.connection())
         .await?;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
+use spelrum_engine::MoveRecord;
 use spelrum_tournament::OpeningsRule;
+use spelrum_tournament::disturbance::{Timing, robbed_share};
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection};
 
 use super::connection::writing;
@@ -142,6 +144,8 @@ pub(super) struct CellInfo {
     pub(super) valued_by: Option<ValuedBy>,
     /// Where its stop rule ends it.
     pub(super) stop_number: Option<i64>,
+    /// If its games are timed: by what they are looked at, and of which of its players the processor time is known.
+    pub(super) timed: Option<(Timing, [bool; 2])>,
 }
 
 /// What the values of positions are told apart by, beside the position.
@@ -162,6 +166,15 @@ impl CellInfo {
     pub(super) fn movers(&self, number: i64) -> [i64; 2] {
         let [first, second] = self.players;
         if self.first_player_moves_first(number) { [first, second] } else { [second, first] }
+    }
+
+    /// Of a timed game: the share of its time of which a player was robbed, and whether that disturbed it.
+    pub(super) fn disturbance(&self, number: i64, moves: &[MoveRecord]) -> Option<(f64, bool)> {
+        let (timing, [first, second]) = self.timed?;
+        let swapped = !self.first_player_moves_first(number);
+        let known = if swapped { [second, first] } else { [first, second] };
+        let share = robbed_share(moves, known)?;
+        Some((share, share > timing.disturbed_above))
     }
 
     /// Whether the first player moves first in the game with this number.

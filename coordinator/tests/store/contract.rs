@@ -215,6 +215,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
     plan.record = if games_only { Record::Games } else { Record::Moves };
     plan.priority = i32::from(cells.len() as u8);
+    plan.timing.disturbed_above = [0.0, 0.4, 1.0][cells.len() % 3];
     plan.allocation =
         if cells.len().is_multiple_of(2) { Allocation::Informative } else { Allocation::Grid };
     let cells: BTreeMap<u8, u8> = cells.iter().copied().collect();
@@ -242,7 +243,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
             }
             _ => add_cell(&mut plan, ["ab", "gm"], ours, depth, games),
         };
-        cell.timed = kind == 5 && !games_only;
+        cell.timed = kind >= 5 && !games_only;
     }
     // The same for each of them wherever it comes.
     for conditions in &mut plan.conditions {

@@ -1,6 +1,11 @@
 //! What the machine took from players: kept with each move, and what follows of it.
 
-use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, timed};
+use spelrum_tournament::PlayedGame;
+use spelrum_tournament::results::DisturbedGames;
+
+use crate::fixture::{
+    Store, add_cell, alpha_beta, empty_plan, engine, fish, game, sweep, timed, with_engines,
+};
 
 #[tokio::test]
 async fn overruns_are_what_moves_took_beyond_their_limit() {
@@ -29,4 +34,75 @@ async fn overruns_are_what_moves_took_beyond_their_limit() {
         )
         .await;
     assert_eq!(rows, expected);
+}
+
+/// A game whose every move took 10 ms, of which its players thought so many microseconds: who moved first, and the
+/// other.
+fn thought(mut game: PlayedGame, cpu_us: [u64; 2]) -> PlayedGame {
+    for mv in &mut game.record.moves {
+        mv.wall_us = 10_000;
+        mv.cpu_us = cpu_us[usize::from(mv.mover)];
+    }
+    game
+}
+
+/// What is kept of each game: its share, rounded, and the mark.
+const MARKS: &str = "SELECT printf('%d %s %s', number, coalesce(round(robbed_share, 4), '-'),
+    coalesce(disturbed, '-')) FROM games ORDER BY cell_id, number";
+
+#[tokio::test]
+async fn timed_games_are_marked_by_what_their_players_were_robbed_of() {
+    let mut plan = empty_plan("disturbed");
+    plan.timing.disturbed_above = 0.25;
+    add_cell(&mut plan, ["quick", "shallow"], [timed(10_000), alpha_beta(1)], 1, 20).timed = true;
+    add_cell(&mut plan, ["deep", "shallow"], [alpha_beta(2), alpha_beta(1)], 2, 20);
+    add_cell(&mut plan, ["quick", "fish"], [timed(10_000), fish(&[])], 3, 20).timed = true;
+    add_cell(&mut plan, ["bird", "fish"], [engine("bird"), fish(&[])], 4, 20).timed = true;
+    let mut store = Store::with(&plan).await;
+    let [limited, untimed, with_fish, outside] = [0, 1, 2, 3].map(|index| store.cell(index));
+    let theirs = |cell, number, engines| with_engines(game(cell, number, 4), engines, None);
+    store
+        .store(&[
+            thought(game(limited, 0, 4), [10_000, 9_950]),
+            thought(game(limited, 1, 4), [7_500, 9_000]),
+            thought(game(limited, 2, 4), [9_000, 7_499]),
+            thought(game(limited, 3, 4), [0, 12_000]),
+            thought(game(untimed, 0, 4), [0, 0]),
+            // What waits for a program of others uses no processor time.
+            thought(theirs(with_fish, 0, [None, Some(1)]), [9_000, 3]),
+            thought(theirs(with_fish, 1, [Some(1), None]), [3, 6_000]),
+            thought(theirs(outside, 0, [Some(1), Some(1)]), [3, 3]),
+        ])
+        .await;
+    let expected =
+        ["0 0.0 0", "1 0.25 0", "2 0.2501 1", "3 1.0 1", "0 - -", "0 0.1 0", "1 0.4 1", "0 - -"];
+    assert_eq!(store.texts(MARKS).await, expected);
+    let readers = store.writer.readers();
+    let report = readers.report("disturbed", <_>::default()).await.unwrap().unwrap();
+    let disturbed =
+        [(limited, 2), (with_fish, 1)].map(|(cell, games)| DisturbedGames { cell, games });
+    assert_eq!(report.disturbed, disturbed);
+    store.assert_recount().await;
+
+    // Another share is for the games that come after it.
+    plan.timing.disturbed_above = 0.0;
+    let mut transaction = store.writer.begin().await.unwrap();
+    let toml = "another";
+    let submitted = transaction.submit(sweep("another", toml, &plan)).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(submitted.change.unwrap().settings_changed, ["timing"]);
+    store.store(&[thought(game(limited, 4, 4), [9_000, 9_000])]).await;
+    let marks = store.texts(MARKS).await;
+    assert_eq!(marks[..5], ["0 0.0 0", "1 0.25 0", "2 0.2501 1", "3 1.0 1", "4 0.1 1"]);
+}
+
+/// The database itself takes no share that is none.
+#[tokio::test]
+async fn shares_are_bounded() {
+    let mut plan = empty_plan("bounds");
+    add_cell(&mut plan, ["a", "b"], [alpha_beta(1), alpha_beta(2)], 1, 2);
+    plan.timing.disturbed_above = 1.5;
+    let mut store = Store::new().await;
+    let mut transaction = store.writer.begin().await.unwrap();
+    assert!(transaction.submit(sweep("bounds", "bounds", &plan)).await.is_err());
 }

@@ -1,9 +1,9 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, EnginesUsed,
-    MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult, SettledCells, StatedClaim,
-    UsedEngine,
+    CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, DisturbedGames,
+    EnginesUsed, MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult, SettledCells,
+    StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -322,6 +322,21 @@ impl TryFrom<v1::ReplayedGames> for ReplayedGames {
     }
 }
 
+impl From<DisturbedGames> for v1::DisturbedGames {
+    fn from(disturbed: DisturbedGames) -> Self {
+        Self { cell_id: disturbed.cell.0, games: disturbed.games }
+    }
+}
+
+impl TryFrom<v1::DisturbedGames> for DisturbedGames {
+    type Error = WireError;
+
+    fn try_from(disturbed: v1::DisturbedGames) -> Result<Self, WireError> {
+        let cell = CellId(id("cell_id", disturbed.cell_id)?);
+        Ok(Self { cell, games: number("games", disturbed.games)? })
+    }
+}
+
 impl TryFrom<v1::MoveCost> for MoveCost {
     type Error = WireError;
 
@@ -453,6 +468,7 @@ impl ReportReader {
             mixed_cells,
             accuracy,
             runs,
+            disturbed,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -471,6 +487,7 @@ impl ReportReader {
                 depths: Vec::new(),
                 accuracy: Vec::new(),
                 replayed: Vec::new(),
+                disturbed: Vec::new(),
                 claims: Vec::new(),
                 engines: EnginesUsed::default(),
                 runs: Vec::new(),
@@ -488,6 +505,7 @@ impl ReportReader {
         report.claims.extend(read_all::<_, StatedClaim>("claims", claims)?);
         report.accuracy.extend(read_all::<_, CellAccuracy>("accuracy", accuracy)?);
         report.replayed.extend(read_all::<_, ReplayedGames>("replayed", replayed)?);
+        report.disturbed.extend(read_all::<_, DisturbedGames>("disturbed", disturbed)?);
         report.engines.engines.extend(read_all::<_, UsedEngine>("engines", engines)?);
         report.runs.extend(read_all::<_, RunResult>("runs", runs)?);
         report.engines.mixed.extend(read_all::<_, MixedCell>("mixed_cells", mixed_cells)?);

@@ -4,7 +4,9 @@ use proptest::option;
 use proptest::prelude::*;
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
-use spelrum_tournament::results::{GameEnd, GameResult, GameSummary, Played};
+use spelrum_tournament::results::{
+    DisturbedGames, GameEnd, GameResult, GameSummary, Played, ReplayedGames,
+};
 use spelrum_tournament::{CellId, GameId, WorkerId};
 
 use super::{count, id, name};
@@ -63,4 +65,12 @@ pub(super) fn game_summary() -> impl Strategy<Value = GameSummary> {
             GameSummary { game_id, game, players, result, not_counted_reason, wall_us, worker }
         },
     )
+}
+
+pub(super) fn replayed() -> impl Strategy<Value = ReplayedGames> {
+    (id(), count()).prop_map(|(cell, games)| ReplayedGames { cell: CellId(cell), games })
+}
+
+pub(super) fn disturbed() -> impl Strategy<Value = DisturbedGames> {
+    (id(), count()).prop_map(|(cell, games)| DisturbedGames { cell: CellId(cell), games })
 }

@@ -51,6 +51,8 @@ pub struct Report {
     pub accuracy: Vec<CellAccuracy>,
     /// The cells in which games count that were lost or failed before, in the order of their ids.
     pub replayed: Vec<ReplayedGames>,
+    /// The cells with counted games that were disturbed, in the order of their ids.
+    pub disturbed: Vec<DisturbedGames>,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
     /// Which programs of others played.
@@ -68,6 +70,18 @@ pub struct ReplayedGames {
     /// How many.
     pub games: u64,
 }
+
+/// Games of a cell that count though they were disturbed ([`crate::disturbance`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DisturbedGames {
+    /// The cell.
+    pub cell: CellId,
+    /// How many.
+    pub games: u64,
+}
+
+/// If more of a cell's games than this share are disturbed, its readers are warned.
+pub const DISTURBED_WARNED_OF: f64 = 0.03;
 
 /// A cell in which something went wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]

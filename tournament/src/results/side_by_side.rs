@@ -264,6 +264,7 @@ mod tests {
             depths: Vec::new(),
             accuracy: Vec::new(),
             replayed: Vec::new(),
+            disturbed: Vec::new(),
             claims: Vec::new(),
         }
     }

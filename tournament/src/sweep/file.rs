@@ -17,8 +17,10 @@ use super::pairing::{self, Pairing};
 use super::players::{self, Players};
 use super::sample::{self, Sample};
 use super::stop;
+use super::timing;
 use super::tree::{Node, Table, Tree};
 use crate::definition::Task;
+use crate::disturbance::Timing;
 use crate::plan::Record;
 use crate::scheduler::Allocation;
 use crate::stopping::StopRule;
@@ -52,6 +54,7 @@ pub(super) struct SweepFile {
     pub(super) priority: i32,
     pub(super) allocation: Allocation,
     pub(super) game_timeout_us: Option<u64>,
+    pub(super) timing: Timing,
     pub(super) axes: Vec<Axis>,
     /// Absent: the whole grid.
     pub(super) sample: Option<Sample>,
@@ -139,6 +142,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         allocation: word(root, "allocate", &Allocation::ALL.map(|it| (it.name(), it)))?
             .unwrap_or_default(),
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
+        timing: value(root, "timing").map_or(Ok(Timing::default()), timing::read)?,
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
         claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,

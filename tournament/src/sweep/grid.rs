@@ -448,6 +448,7 @@ impl Planner<'_> {
             allocation: file.allocation,
             record: file.record,
             game_timeout_us: file.game_timeout_us,
+            timing: file.timing,
             stop: file.stop,
             anchors: file
                 .pairing

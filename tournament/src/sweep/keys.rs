@@ -7,6 +7,7 @@
 pub(super) mod adjudication;
 pub(super) mod course;
 mod openings;
+pub(super) mod timing;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -64,7 +65,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 30] = [
+pub(super) static SWEEP: [Key; 31] = [
     Key::new(
         "name",
         "Name",
@@ -198,6 +199,12 @@ pub(super) static SWEEP: [Key; 30] = [
         "A game that takes longer on the wall clock than this, such as \"10m\", fails and is tried \
          again. Default: \"unlimited\".",
         Kind::Own(schema::timeout),
+    ),
+    Key::new(
+        "timing",
+        "Timing",
+        "Of timed games: which of them are disturbed. They are marked, and reports say how many they are.",
+        Kind::Own(|| object(&timing::TIMING)),
     ),
     Key::new(
         "pairing",

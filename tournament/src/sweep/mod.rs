@@ -42,6 +42,7 @@ mod sample;
 mod schema;
 mod stop;
 mod template;
+mod timing;
 mod tree;
 mod vary;
 

@@ -29,6 +29,7 @@ mod ranges;
 mod sample;
 mod seeds;
 mod stop;
+mod timing;
 mod tune;
 mod vary;
 

@@ -78,6 +78,7 @@ const WORDS: &[&str] = &[
     "both",
     "after",
     "game_timeout",
+    "timing",
     "stop",
     "precision",
     "priority",
@@ -387,6 +388,8 @@ fn head() -> impl Strategy<Value = (String, String)> {
         2 => sample.prop_map(keyed("sample")),
         1 => select(&["\"10m\"", "\"unlimited\"", "3"][..])
             .prop_map(|timeout| ("game_timeout".to_owned(), timeout.to_owned())),
+        1 => select(&["{ disturbed_above = 0.1 }", "{ disturbed_above = 2 }", "{}"][..])
+            .prop_map(|timing| ("timing".to_owned(), timing.to_owned())),
         1 => select(&["{ precision = 0.03 }", "{ precision = 1 }", "0.03"][..])
             .prop_map(|stop| ("stop".to_owned(), stop.to_owned())),
         1 => (word(), value()),

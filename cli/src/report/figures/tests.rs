@@ -112,6 +112,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         depths: Vec::new(),
         accuracy: Vec::new(),
         replayed: Vec::new(),
+        disturbed: Vec::new(),
         claims: Vec::new(),
         engines: EnginesUsed::default(),
         runs: Vec::new(),

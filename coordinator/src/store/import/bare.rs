@@ -122,11 +122,16 @@ impl Transaction<'_> {
             (names::of_side(result.first_side), names::of_outcome(result.outcome));
         let (plies, wall_us) = (integer(result.plies), integer(game.wall_us));
         let hash = integer(result.moves_hash);
+        let timed = self.cache.cells.get(&cell).and_then(|info| info.timed);
+        let share = game.robbed_share.filter(|_| timed.is_some());
+        let disturbed = share.zip(timed).map(|(share, (timing, _))| share > timing.disturbed_above);
         let id = sqlx::query_scalar!(
             r#"INSERT INTO games (cell_id, number, opening_id, first_player_id, second_player_id,
                 first_side, outcome, termination, plies, moves_hash, worker_id, engine_revision,
-                started_unix_us, wall_us, counted, not_counted_reason, margin)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16)
+                started_unix_us, wall_us, counted, not_counted_reason, margin, robbed_share,
+                disturbed)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16, ?17,
+                ?18)
             RETURNING game_id AS "id!: i64""#,
             cell,
             number,
@@ -143,7 +148,9 @@ impl Transaction<'_> {
             game.started_unix_us,
             wall_us,
             BEYOND_STOP,
-            result.margin
+            result.margin,
+            share,
+            disturbed
         )
         .fetch_one(self.connection())
         .await?;

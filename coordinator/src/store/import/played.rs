@@ -60,6 +60,8 @@ pub(super) struct BareGame {
     /// The programs of others that played it, and how one of them lost it.
     pub(super) engines: Engines,
     pub(super) forfeit: Option<Forfeit>,
+    /// Of which share of its time a player was robbed.
+    pub(super) robbed_share: Option<f64>,
 }
 
 /// Reads a game of the file for a cell here. With `judge`, its moves are played again by the rules.
@@ -147,7 +149,11 @@ fn read_played(
             if *playable.derive(game.number).opening != *played.opening {
                 return Err("its opening is not that of its number".to_owned());
             }
-            let (engines, forfeit) = (played.engines, played.forfeit);
+            let (engines, forfeit, robbed_share) =
+                (played.engines, played.forfeit, played.robbed_share);
+            if robbed_share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+                return Err("a robbed_share that is not a share".to_owned());
+            }
             playable
                 .referee_loser(game.number, termination, outcome)
                 .and_then(|()| {
@@ -187,6 +193,7 @@ fn read_played(
                 depths,
                 engines,
                 forfeit,
+                robbed_share,
             })))
         }
     }

@@ -10,6 +10,7 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
 use spelrum_tournament::course::Noted;
+use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
@@ -62,6 +63,7 @@ pub(super) struct SourceExperiment {
     pub(super) submitted_unix_us: i64,
     pub(super) finished_unix_us: Option<i64>,
     pub(super) game_timeout_us: Option<u64>,
+    pub(super) timing: Timing,
     pub(super) course: Option<String>,
     pub(super) pruned_unix_us: Option<i64>,
     pub(super) axes: Vec<String>,
@@ -135,6 +137,8 @@ pub(super) struct SourcePlayed {
     /// Of a settled game: the programs of others that played it, and how one of them lost it.
     pub(super) engines: Engines,
     pub(super) forfeit: Option<Forfeit>,
+    /// Of a settled game: of which share of its time a player was robbed.
+    pub(super) robbed_share: Option<f64>,
 }
 
 pub(super) enum SourceSearches {
@@ -261,7 +265,7 @@ impl Source {
         let mut experiments = self.all(
             "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record,
                 sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course,
-                pruned_unix_us, allocation
+                pruned_unix_us, allocation, disturbed_above
             FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
@@ -282,6 +286,7 @@ impl Source {
                     submitted_unix_us: row.get(11)?,
                     finished_unix_us: row.get(12)?,
                     game_timeout_us: optional(row, 13)?,
+                    timing: Timing { disturbed_above: row.get(17)? },
                     course: row.get(14)?,
                     pruned_unix_us: row.get(15)?,
                     allocation: Allocation::named(&row.get::<_, String>(16)?).unwrap_or_default(),
@@ -417,14 +422,18 @@ impl Source {
     ) -> Result<Vec<SourceGame>, ImportError> {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
-                g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us, g.margin
+                g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us, g.margin,
+                g.robbed_share
             FROM games AS g LEFT JOIN openings AS o ON o.opening_id = g.opening_id
             WHERE g.cell_id = ?1 AND g.number >= ?2 ORDER BY g.number LIMIT ?3",
             [cell, from, GAMES_AT_ONCE],
             |row| {
                 let what = match row.get::<_, Option<String>>(2)? {
                     Some(_) => SourceResult::Failed(text(row, 2, NAME_BYTES_MAX * 2)?),
-                    None => SourceResult::Played(played(row, 3)?),
+                    None => SourceResult::Played(SourcePlayed {
+                        robbed_share: row.get(14)?,
+                        ..played(row, 3)?
+                    }),
                 };
                 let (number, id) = (number(row, 1)?, row.get(0)?);
                 Ok((id, SourceGame { number, what, reason: None, received_unix_us: 0 }))
@@ -676,6 +685,7 @@ fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {
         values: Vec::new(),
         engines: [None, None],
         forfeit: None,
+        robbed_share: None,
     })
 }
 

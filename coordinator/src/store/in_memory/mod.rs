@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelrum_engine::Outcome;
 use spelrum_tournament::course::{CellOutcome, Noted};
+use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
@@ -124,6 +125,7 @@ struct Experiment {
     allocation: Allocation,
     record: Record,
     game_timeout_us: Option<u64>,
+    timing: Timing,
     engine_revision: u32,
     toml: String,
     files: BTreeMap<String, String>,
@@ -257,7 +259,7 @@ struct Lease {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 enum Settled {
-    Played { id: i64, worker: WorkerId, game: PlayedGame, has_moves: bool },
+    Played { id: i64, worker: WorkerId, game: PlayedGame, has_moves: bool, is_disturbed: bool },
     Failed { id: i64, message: String },
 }
 

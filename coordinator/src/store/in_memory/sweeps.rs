@@ -7,6 +7,7 @@ use spelrum_tournament::change::{
     ALLOCATE, Change, Comparison, DroppedCell, Settings, StoredCell, place_mark,
 };
 use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
+use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::engines::is_deterministic;
 use spelrum_tournament::results::{StatedCell, StatedClaim};
 use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
@@ -77,6 +78,7 @@ impl State {
             allocation: Allocation::Grid,
             record: Record::Moves,
             game_timeout_us: None,
+            timing: Timing::default(),
             engine_revision: ENGINE_REVISION,
             toml: String::new(),
             files: BTreeMap::new(),
@@ -290,6 +292,7 @@ impl State {
             allocation: it.allocation,
             record: it.record,
             game_timeout_us: it.game_timeout_us,
+            timing: it.timing,
             axes: it.axes.clone(),
             anchors: it.anchors.clone(),
             definition_prefixes: its
@@ -368,6 +371,7 @@ impl Experiment {
         // Whose moves were dropped stores no more of them.
         self.record = if self.is_pruned { Record::Games } else { plan.record };
         self.game_timeout_us = plan.game_timeout_us;
+        self.timing = plan.timing;
         self.axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();
         self.anchors.clone_from(&plan.anchors);
     }

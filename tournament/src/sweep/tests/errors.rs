@@ -147,6 +147,11 @@ errors! {
     game_timeout_too_fine: head("game_timeout = \"500us\"");
     game_timeout_too_long: head("game_timeout = \"10001h\"");
     game_timeout_over_the_top: head("game_timeout = \"99999999999999999h\"");
+    timing_of_wrong_type: head("timing = 0.05");
+    timing_key_misspelt: head("timing = { disturbed_over = 0.05 }");
+    timing_share_of_wrong_type: head("timing = { disturbed_above = \"5%\" }");
+    timing_share_of_more_than_all: head("timing = { disturbed_above = 5 }");
+    timing_share_negative: head("timing = { disturbed_above = -0.01 }");
     stop_of_wrong_type: head("stop = 0.03");
     stop_without_precision: head("stop = {}");
     stop_key_misspelt: head("stop = { precison = 0.03 }");

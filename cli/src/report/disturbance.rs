@@ -1,0 +1,126 @@
+//! How many timed games were disturbed, for people and for programs.
+
+use serde::Serialize;
+use spelrum_tournament::results::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
+
+use super::axes::{axis_columns, places};
+use crate::output::{Column, TitledTable, count, percent};
+
+/// The name of the table.
+pub(super) const DISTURBED: &str = "disturbed";
+
+/// The disturbed games of a cell. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(super) struct Disturbed<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    games: u64,
+    /// Of these, the disturbed ones.
+    games_disturbed: u64,
+}
+
+/// The cells that have any.
+pub(super) fn disturbed(report: &Report) -> Vec<Disturbed<'_>> {
+    of_cells(report).map(|(cell, games)| Disturbed::of(cell, games)).collect()
+}
+
+impl<'a> Disturbed<'a> {
+    fn of(cell: &'a CellResult, games: &DisturbedGames) -> Self {
+        Self {
+            cell_id: cell.cell.0,
+            axes: &cell.axes,
+            player: &cell.player,
+            opponent: &cell.opponent,
+            games: cell.games,
+            games_disturbed: games.games,
+        }
+    }
+}
+
+fn of_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGames)> {
+    report
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell, report.disturbed.iter().find(|it| it.cell == cell.cell)?)))
+}
+
+/// How many games of each cell were disturbed, if any was.
+pub(super) fn table(report: &Report) -> Option<TitledTable> {
+    let mut columns = axis_columns(report);
+    columns.extend([
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("games"),
+        Column::numbers("disturbed"),
+        Column::numbers("share"),
+    ]);
+    let mut table = TitledTable::new(DISTURBED, "Disturbed games", columns);
+    let mut is_empty = true;
+    for (cell, games) in of_cells(report) {
+        is_empty = false;
+        let row = [
+            cell.player.clone(),
+            cell.opponent.clone(),
+            count(cell.games),
+            count(games.games),
+            percent(share(cell, games)),
+        ];
+        table.row(places(report, &cell.axes).chain(row));
+    }
+    (!is_empty).then(|| table.with_notes(notes(report)))
+}
+
+fn share(cell: &CellResult, games: &DisturbedGames) -> f64 {
+    if cell.games == 0 { 0.0 } else { games.games as f64 / cell.games as f64 }
+}
+
+fn notes(report: &Report) -> Vec<String> {
+    let mut notes = vec![
+        "Disturbed: the machine took more of a player's time for other work than the sweep allows.\n\
+         Games of programs of others are not looked at."
+            .to_owned(),
+    ];
+    let timed = report.cells.iter().filter(|cell| cell.is_timed && cell.games > 0).count();
+    let many = of_cells(report).filter(|(cell, games)| share(cell, games) > DISTURBED_WARNED_OF);
+    let many = many.count() as u64;
+    if many > 0 {
+        notes.push(format!(
+            "Warning: in {} of {} timed cells more than {} of the games were disturbed: players had less\n\
+             time than their limits say. Play them on a machine that has no other work (docs/timing.md).",
+            count(many),
+            count(timed as u64),
+            percent(DISTURBED_WARNED_OF),
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::CellId;
+
+    use super::*;
+    use crate::report::text::tests::{report, shown};
+
+    #[test]
+    fn disturbed_games_are_told_by_cell() {
+        let mut report = report();
+        assert!(table(&report).is_none());
+        (report.moves, report.depths) = (Vec::new(), Vec::new());
+        for (cell, id) in report.cells.iter_mut().zip(1..) {
+            (cell.cell, cell.is_timed) = (CellId(id), true);
+        }
+        let games = report.cells[1].games;
+        let of = |cell, games| DisturbedGames { cell: CellId(cell), games };
+        report.disturbed = vec![of(2, games / 50), of(99, 5)];
+        assert!(!shown(&report).contains("Warning"));
+        report.disturbed = vec![of(2, games / 20), of(4, 1), of(99, 5)];
+        let told: Vec<_> = disturbed(&report).iter().map(|it| it.cell_id).collect();
+        assert_eq!(told, [2, 4]);
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+    }
+}

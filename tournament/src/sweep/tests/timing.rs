@@ -1,0 +1,16 @@
+//! Which timed games are disturbed.
+
+use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
+
+#[test]
+fn what_is_said_of_timing_is_no_part_of_a_cell() {
+    let plan = |head: &str| planned(&tic_tac_toe(head, RANDOM_PLAYERS));
+    let without = plan("");
+    assert_eq!(without.timing.disturbed_above, 0.05);
+    assert_eq!(plan("timing = {}").timing, without.timing);
+    for (text, share) in [("0", 0.0), ("0.125", 0.125), ("1", 1.0)] {
+        let with = plan(&format!("timing = {{ disturbed_above = {text} }}"));
+        assert_eq!(with.timing.disturbed_above, share);
+        assert_eq!(with.plan.cells, without.plan.cells, "{text}");
+    }
+}
