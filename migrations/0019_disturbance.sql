@@ -42,3 +42,12 @@ ALTER TABLE experiments ADD COLUMN disturbed_above REAL NOT NULL DEFAULT 0.05
 ALTER TABLE games ADD COLUMN robbed_share REAL;
 ALTER TABLE games ADD COLUMN disturbed INTEGER CHECK (disturbed IN (0, 1));
 CREATE INDEX games_disturbed ON games (cell_id) WHERE disturbed = 1;
+
+-- How often a disturbed game of this experiment is played again at most. 0: disturbed games count.
+ALTER TABLE experiments ADD COLUMN replays_max INTEGER NOT NULL DEFAULT 0 CHECK (replays_max >= 0);
+
+-- A disturbed result whose game is played again is kept here (reason 'disturbed'), once for each lease under which it
+-- was reported. NULL of all others.
+ALTER TABLE uncounted_games ADD COLUMN lease_id INTEGER;
+CREATE UNIQUE INDEX uncounted_games_disturbed ON uncounted_games (cell_id, number, lease_id)
+    WHERE reason = 'disturbed';

@@ -626,7 +626,7 @@ fn a_malformed_report_is_refused_by_field() {
         depths: Vec::new(),
         accuracy: vec![accuracy.into()],
         replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
-        disturbed: vec![v1::DisturbedGames { cell_id: 1, games: 1 }],
+        disturbed: vec![v1::DisturbedGames { cell_id: 1, ..Default::default() }],
         claims: Vec::new(),
         engines: vec![sample(used_engine()).into()],
         mixed_cells: vec![sample(mixed_cell()).into()],

@@ -18,16 +18,59 @@ pub const FLOOR_US: u64 = 100;
 pub struct Timing {
     /// A game is disturbed of which a player was robbed of more than this share of its time: 0 to 1.
     pub disturbed_above: f64,
+    /// How often a game is played again at most, as long as it is disturbed. 0: disturbed games count.
+    pub replays_max: u32,
 }
 
 impl Timing {
-    /// What it is where a sweep does not say.
+    /// The share where a sweep does not say.
     pub const DISTURBED_ABOVE: f64 = 0.05;
+    /// How often a disturbed game is played again, where a sweep lets it and does not say.
+    pub const REPLAYS: u32 = 2;
+    /// How often it may be at most.
+    pub const REPLAYS_MAX: u32 = 10;
 }
 
 impl Default for Timing {
     fn default() -> Self {
-        Self { disturbed_above: Self::DISTURBED_ABOVE }
+        Self { disturbed_above: Self::DISTURBED_ABOVE, replays_max: 0 }
+    }
+}
+
+/// How the timed games of a cell are looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimedCell {
+    /// What its sweep says.
+    pub timing: Timing,
+    /// Of which of its players the processor time is known.
+    pub known: [bool; 2],
+    /// Whether they swap sides in odd numbers.
+    pub swap_sides: bool,
+}
+
+impl TimedCell {
+    /// Of the game with this number: [`robbed_share`].
+    #[must_use]
+    pub fn robbed_share(&self, number: u64, moves: &[MoveRecord]) -> Option<f64> {
+        let mut known = self.known;
+        if self.swap_sides && !number.is_multiple_of(2) {
+            known.reverse();
+        }
+        robbed_share(moves, known)
+    }
+
+    /// Whether a share of it disturbs a game.
+    #[must_use]
+    pub fn disturbs(&self, share: f64) -> bool {
+        share > self.timing.disturbed_above
+    }
+
+    /// Whether a result is kept beside the settled ones, and its game played again: it was disturbed, and so were no
+    /// more than `before` results of it, which were kept so.
+    #[must_use]
+    pub fn plays_again(&self, number: u64, moves: &[MoveRecord], before: u64) -> bool {
+        before < u64::from(self.timing.replays_max)
+            && self.robbed_share(number, moves).is_some_and(|share| self.disturbs(share))
     }
 }
 

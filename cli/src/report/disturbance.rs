@@ -4,7 +4,7 @@ use serde::Serialize;
 use spelrum_tournament::results::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
 
 use super::axes::{axis_columns, places};
-use crate::output::{Column, TitledTable, count, percent};
+use crate::output::{Column, TitledTable, count, optional, percent};
 
 /// The name of the table.
 pub(super) const DISTURBED: &str = "disturbed";
@@ -19,6 +19,11 @@ pub(super) struct Disturbed<'a> {
     games: u64,
     /// Of these, the disturbed ones.
     games_disturbed: u64,
+    /// Of these, those that were played again since they were disturbed.
+    games_played_again: u64,
+    /// The player's mean points over these games, and by the first results of those that were played again.
+    score_of_games: Option<f64>,
+    score_of_first_results: Option<f64>,
 }
 
 /// The cells that have any.
@@ -35,6 +40,9 @@ impl<'a> Disturbed<'a> {
             opponent: &cell.opponent,
             games: cell.games,
             games_disturbed: games.games,
+            games_played_again: games.replayed,
+            score_of_games: scores(cell, games).map(|[now, _]| now),
+            score_of_first_results: scores(cell, games).map(|[_, first]| first),
         }
     }
 }
@@ -44,6 +52,14 @@ fn of_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGam
         .cells
         .iter()
         .filter_map(|cell| Some((cell, report.disturbed.iter().find(|it| it.cell == cell.cell)?)))
+}
+
+/// A player's mean points over the games that count, and by the first results of those that were played again.
+fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
+    let half_points = (2 * cell.wins + cell.draws) as f64;
+    let before = half_points + games.half_points_before as f64;
+    let all = 2.0 * cell.games as f64;
+    (cell.games > 0).then(|| [half_points / all, before / all])
 }
 
 /// How many games of each cell were disturbed, if any was.
@@ -56,6 +72,10 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         Column::numbers("disturbed"),
         Column::numbers("share"),
     ]);
+    let has_replays = of_cells(report).any(|(_, games)| games.replayed > 0);
+    if has_replays {
+        columns.extend(["again", "score", "at first"].map(Column::numbers));
+    }
     let mut table = TitledTable::new(DISTURBED, "Disturbed games", columns);
     let mut is_empty = true;
     for (cell, games) in of_cells(report) {
@@ -67,7 +87,12 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
             count(games.games),
             percent(share(cell, games)),
         ];
-        table.row(places(report, &cell.axes).chain(row));
+        let again = has_replays.then(|| {
+            let score =
+                |at: usize| optional(scores(cell, games), |scores| format!("{:.3}", scores[at]));
+            [count(games.replayed), score(0), score(1)]
+        });
+        table.row(places(report, &cell.axes).chain(row).chain(again.into_iter().flatten()));
     }
     (!is_empty).then(|| table.with_notes(notes(report)))
 }
@@ -82,6 +107,13 @@ fn notes(report: &Report) -> Vec<String> {
          Games of programs of others are not looked at."
             .to_owned(),
     ];
+    if of_cells(report).any(|(_, games)| games.replayed > 0) {
+        notes.push(
+            "Again: games that were played again for that. Score: of all games; at first: by the first\n\
+             results of those. Where the two differ, the choice of results may be why."
+                .to_owned(),
+        );
+    }
     let timed = report.cells.iter().filter(|cell| cell.is_timed && cell.games > 0).count();
     let many = of_cells(report).filter(|(cell, games)| share(cell, games) > DISTURBED_WARNED_OF);
     let many = many.count() as u64;
@@ -113,12 +145,22 @@ mod tests {
             (cell.cell, cell.is_timed) = (CellId(id), true);
         }
         let games = report.cells[1].games;
-        let of = |cell, games| DisturbedGames { cell: CellId(cell), games };
+        let of = |cell, games| DisturbedGames {
+            cell: CellId(cell),
+            games,
+            replayed: 0,
+            half_points_before: 0,
+        };
         report.disturbed = vec![of(2, games / 50), of(99, 5)];
         assert!(!shown(&report).contains("Warning"));
         report.disturbed = vec![of(2, games / 20), of(4, 1), of(99, 5)];
         let told: Vec<_> = disturbed(&report).iter().map(|it| it.cell_id).collect();
         assert_eq!(told, [2, 4]);
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+
+        report.disturbed[1] = DisturbedGames { replayed: 6, half_points_before: -3, ..of(4, 1) };
         let text = shown(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         insta::assert_snapshot!(text);

@@ -41,7 +41,7 @@ fn answers(sandbox: &Sandbox, db: &str) -> Vec<String> {
         ask(
             "SELECT uuid, name, description, game, seed, state, priority, record, sweep_toml,
                 engine_revision, submitted_unix_us, finished_unix_us, results_view, game_timeout_us, course,
-                disturbed_above
+                disturbed_above, replays_max
             FROM experiments",
         ),
         ask("SELECT version, uuid, sweep_toml, cells_added, games_to_play FROM sweep_versions"),

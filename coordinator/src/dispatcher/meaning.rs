@@ -1,5 +1,6 @@
 //! What the scheduler's effects mean: which answer goes out, and what is stored where. Pure.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use spelrum_proto::v1;
@@ -10,7 +11,7 @@ use spelrum_tournament::{
     WorkerId,
 };
 
-use crate::store::Refused;
+use crate::store::{GameFacts, Refused};
 
 /// The scheduler's answer to one event.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,9 +71,25 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
     answer
 }
 
+/// Whether a result is kept beside the game's own, and the game played again: its players were disturbed, or it is
+/// kept so already. `kept` are the leases under which such results of the game came in the same transaction.
+pub(super) fn plays_again(
+    facts: &GameFacts,
+    lease: LeaseId,
+    what: &ReportedWhat,
+    kept: &BTreeSet<LeaseId>,
+) -> bool {
+    let (ReportedWhat::Played(game), Some(timed)) = (what, facts.timed) else { return false };
+    let before = facts.disturbed + kept.len() as u64;
+    facts.is_kept
+        || kept.contains(&lease)
+        || timed.plays_again(game.game.number, &game.record.moves, before)
+}
+
 /// What the scheduler must know of a reported result.
-pub(super) fn report_of(what: &ReportedWhat) -> Report {
+pub(super) fn report_of(what: &ReportedWhat, plays_again: bool) -> Report {
     match what {
+        ReportedWhat::Played(_) if plays_again => Report::Disturbed,
         ReportedWhat::Played(game) => {
             Report::Played { wall_us: game.record.wall_us, points: game.record.outcome.into() }
         }
@@ -92,6 +109,8 @@ pub(super) struct Placement {
     pub(super) again: Vec<(WorkerId, PlayedGame)>,
     /// Into `uncounted_games`, as results of a cancelled experiment.
     pub(super) after_cancel: Vec<(WorkerId, PlayedGame)>,
+    /// Into `uncounted_games`, as results whose games are played again.
+    pub(super) disturbed: Vec<(WorkerId, LeaseId, PlayedGame)>,
     /// Into `networks`. Whatever becomes of the experiment, others have them.
     pub(super) trained: Vec<(WorkerId, FinishedTraining)>,
     /// Into `verifications`.
@@ -114,7 +133,9 @@ impl Placement {
     ) {
         let told = match verdict {
             Verdict::Counts => v1::Verdict::Counted,
-            Verdict::Again | Verdict::AfterCancel | Verdict::Excluded => v1::Verdict::Uncounted,
+            Verdict::Again | Verdict::AfterCancel | Verdict::Excluded | Verdict::Disturbed => {
+                v1::Verdict::Uncounted
+            }
             Verdict::Noted => v1::Verdict::Noted,
             Verdict::Refused | Verdict::Rejected => v1::Verdict::Rejected,
         };
@@ -126,6 +147,9 @@ impl Placement {
             }
             (ReportedWhat::Played(it), Verdict::AfterCancel) => {
                 self.after_cancel.push((worker, it))
+            }
+            (ReportedWhat::Played(it), Verdict::Disturbed) => {
+                self.disturbed.push((worker, lease, it));
             }
             (ReportedWhat::Trained(it), Verdict::Counts | Verdict::AfterCancel) => {
                 self.trained.push((worker, *it));
@@ -243,6 +267,7 @@ mod tests {
         placement.place(id, played(1), Verdict::Again);
         placement.place(id, played(2), Verdict::AfterCancel);
         placement.place(id, played(3), Verdict::Rejected);
+        placement.place(id, played(4), Verdict::Disturbed);
         placement.place(id, failed(), Verdict::Noted);
         placement.place(id, failed(), Verdict::Again);
         placement.place(id, failed(), Verdict::AfterCancel);
@@ -255,6 +280,10 @@ mod tests {
         assert_eq!(numbers(&placement.counted), [(4, 0)]);
         assert_eq!(numbers(&placement.again), [(4, 1)]);
         assert_eq!(numbers(&placement.after_cancel), [(4, 2)]);
+        let [(WorkerId(4), LeaseId(1), disturbed)] = &placement.disturbed[..] else {
+            panic!("one is disturbed")
+        };
+        assert_eq!(disturbed.game.number, 4);
         assert_eq!(placement.noted, [(game(9), "no".to_owned())]);
         let [refused] = &placement.refused[..] else { panic!("one is refused") };
         assert_eq!(
@@ -268,6 +297,7 @@ mod tests {
                 v1::Verdict::Uncounted,
                 v1::Verdict::Uncounted,
                 v1::Verdict::Rejected,
+                v1::Verdict::Uncounted,
                 v1::Verdict::Noted,
                 v1::Verdict::Uncounted,
                 v1::Verdict::Uncounted,

@@ -1,6 +1,6 @@
 //! Reports: looked up together, judged one by one, stored together, however many workers sent them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_proto::v1;
 use spelrum_proto::work::{Reported, ReportedWhat};
@@ -9,7 +9,7 @@ use spelrum_tournament::{GameId, LeaseId, WorkerId};
 use tracing::Span;
 
 use super::batch::{Batch, Failure, hold};
-use super::meaning::{Answer, Consequences, Placement, read, report_of};
+use super::meaning::{Answer, Consequences, Placement, plays_again, read, report_of};
 use super::request::{Gathered, Held};
 use super::roster::News;
 use super::{BatchError, unanswered};
@@ -76,13 +76,17 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let mut placement = Placement::default();
         let mut consequences = Consequences::default();
         let mut unwelcome = BTreeMap::<usize, Unwelcome>::new();
+        let mut kept = BTreeMap::<GameId, BTreeSet<LeaseId>>::new();
         for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
+            let kept = kept.entry(game).or_default();
+            let is_again = facts.is_kept || kept.contains(&lease);
+            let plays_again = plays_again(&facts, lease, &what, kept);
             let event = Event::Reported {
                 worker,
                 lease,
                 game,
-                what: report_of(&what),
+                what: report_of(&what, plays_again),
                 settled: facts.settled,
                 leased: facts.leased,
             };
@@ -91,6 +95,10 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 other => return Err(unanswered("Reported", other)),
             };
             self.faults.at_result(game)?;
+            if verdict == Verdict::Disturbed && !is_again {
+                kept.insert(lease);
+                self.news.push(News::Taken(worker, lease));
+            }
             self.count(&what, verdict);
             match verdict {
                 Verdict::Refused | Verdict::Rejected => {
@@ -101,6 +109,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 | Verdict::Noted
                 | Verdict::Again
                 | Verdict::AfterCancel
+                | Verdict::Disturbed
                 | Verdict::Excluded => {
                     calls[call].in_scope(|| tell(worker, lease, game, verdict));
                 }
@@ -136,6 +145,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             Verdict::Again => &mut done.again,
             Verdict::AfterCancel => &mut done.over,
             Verdict::Excluded => &mut done.excluded,
+            Verdict::Disturbed => &mut done.disturbed,
             Verdict::Refused => &mut done.irregular,
             Verdict::Rejected => &mut done.not_leased,
         } += 1;
@@ -146,6 +156,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
             counted,
             again,
             after_cancel,
+            disturbed,
             trained,
             verified,
             noted,
@@ -157,6 +168,9 @@ impl<T: WriteTransaction> Batch<'_, T> {
         }
         if !again.is_empty() {
             self.transaction.store_uncounted(again, false).await?;
+        }
+        if !disturbed.is_empty() {
+            self.transaction.store_disturbed(disturbed).await?;
         }
         if !trained.is_empty() {
             self.transaction.store_trainings(trained).await?;

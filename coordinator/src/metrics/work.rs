@@ -27,6 +27,7 @@ pub(crate) struct Work {
     again: IntCounter,
     over: IntCounter,
     excluded: IntCounter,
+    disturbed: IntCounter,
     irregular: IntCounter,
     not_leased: IntCounter,
     granted: IntCounter,
@@ -58,6 +59,8 @@ pub(crate) struct Done {
     pub(crate) over: u64,
     /// Results of workers that are excluded.
     pub(crate) excluded: u64,
+    /// Results that were disturbed, and whose games are played again.
+    pub(crate) disturbed: u64,
     /// Results that the rules do not allow.
     pub(crate) irregular: u64,
     /// Results of games that their worker never had.
@@ -91,7 +94,8 @@ impl Work {
         let uncounted = labelled(
             "spelrum_results_uncounted_total",
             "Results that came and do not count: of games that had one (again), of experiments that \
-             are over (over), or of workers that are excluded (excluded).",
+             are over (over), or of workers that are excluded (excluded); or their games are played again, \
+             since they were disturbed (disturbed).",
             "why",
         )?;
         let refused = labelled(
@@ -154,6 +158,7 @@ impl Work {
             again: uncounted.get_metric_with_label_values(&["again"])?,
             over: uncounted.get_metric_with_label_values(&["over"])?,
             excluded: uncounted.get_metric_with_label_values(&["excluded"])?,
+            disturbed: uncounted.get_metric_with_label_values(&["disturbed"])?,
             irregular: refused.get_metric_with_label_values(&["irregular"])?,
             not_leased: refused.get_metric_with_label_values(&["not_leased"])?,
             granted: counter("spelrum_leases_granted_total", "Leases that were granted.")?,
@@ -191,6 +196,7 @@ impl Work {
             again,
             over,
             excluded,
+            disturbed,
             irregular,
             not_leased,
             granted,
@@ -207,6 +213,7 @@ impl Work {
             (&self.again, again),
             (&self.over, over),
             (&self.excluded, excluded),
+            (&self.disturbed, disturbed),
             (&self.irregular, irregular),
             (&self.not_leased, not_leased),
             (&self.granted, granted),

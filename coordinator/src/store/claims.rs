@@ -249,7 +249,8 @@ async fn has_settled(
             UNION ALL
             -- What was taken out since has been seen.
             SELECT 1 FROM cells AS c CROSS JOIN uncounted_games AS u ON u.cell_id = c.cell_id
-            WHERE c.experiment_id = ?1 AND u.reason = 'excluded') AS "any!: bool""#,
+            WHERE c.experiment_id = ?1 AND u.reason IN ('disturbed', 'excluded'))
+                AS "any!: bool""#,
         experiment
     )
     .fetch_one(connection)

@@ -478,6 +478,16 @@ pub trait WriteTransaction: Send {
         after_cancel: bool,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Keeps results whole that were disturbed and whose games are played again: each once, by the lease under which
+    /// it was reported.
+    ///
+    /// # Errors
+    /// If a game is not one that an engine reports, or the store fails.
+    fn store_disturbed(
+        &mut self,
+        games: &[(WorkerId, LeaseId, PlayedGame)],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Stores networks that were trained (invariant 4): one that is there stays.
     ///
     /// # Errors

@@ -1,22 +1,30 @@
 //! What the scheduler must know of reported games: whether they are settled, and whether they were leased.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use serde::Serialize;
+use spelrum_tournament::disturbance::TimedCell;
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
+use super::disturbance::KeptDisturbed;
 use super::error::StoreError;
 use super::numbers::integer;
 use super::transaction::{Transaction, rows};
 
 /// Facts about a game that a worker reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GameFacts {
     /// Whether it has a settled result.
     pub settled: bool,
     /// Whether it was ever leased to this worker under the lease it names.
     pub leased: bool,
+    /// How it is looked at, if it is timed.
+    pub timed: Option<TimedCell>,
+    /// How many disturbed results of it are kept, where disturbed games are played again.
+    pub disturbed: u64,
+    /// Whether one of them came under the lease.
+    pub is_kept: bool,
 }
 
 /// Numbers of one cell that follow each other: the cell, the first and the last.
@@ -59,12 +67,31 @@ impl Transaction<'_> {
             .map(|(worker, lease, game)| Held(lease.0, worker.0, game.cell.0))
             .collect();
         let ranges = self.ranges_of(&held.into_iter().collect::<Vec<_>>()).await?;
+        self.fill_cells(games.iter().map(|(.., game)| game.cell.0)).await?;
+        let timed = |cell: i64| self.cache.cells.get(&cell).and_then(|info| info.timed);
+        let timed: BTreeMap<i64, TimedCell> = games
+            .iter()
+            .filter_map(|(.., game)| Some((game.cell.0, timed(game.cell.0)?)))
+            .collect();
+        let replayed = |game: &GameId| {
+            timed.get(&game.cell.0).is_some_and(|timed| timed.timing.replays_max > 0)
+        };
+        let replayed: Vec<GameId> = games.iter().map(|(.., game)| *game).filter(replayed).collect();
+        let kept = if replayed.is_empty() {
+            KeptDisturbed::new()
+        } else {
+            self.kept_disturbed(&replayed).await?
+        };
         let facts = games.iter().map(|(worker, lease, game)| {
             let number = integer(game.number);
+            let kept = kept.get(&(game.cell.0, number));
             let ranges = ranges.get(&Held(lease.0, worker.0, game.cell.0));
             GameFacts {
                 settled: settled.contains(&(game.cell.0, number)),
                 leased: ranges.is_some_and(|it| it.iter().any(|range| range.contains(&number))),
+                timed: timed.get(&game.cell.0).copied(),
+                disturbed: kept.map_or(0, |leases| leases.len() as u64),
+                is_kept: kept.is_some_and(|leases| leases.contains(&lease.0)),
             }
         });
         Ok(facts.collect())

@@ -35,6 +35,7 @@ mod comparisons;
 mod connection;
 pub mod contract;
 mod courses;
+mod disturbance;
 mod engines;
 mod error;
 mod excluded;

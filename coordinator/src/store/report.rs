@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use spelrum_tournament::results::{
     CellCursor, CellMargin, CellResult, CellStop, CellsPage, ColourResult, CostedPlayer, Costs,
-    Detail, DisturbedGames, MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames,
-    Report, SettledCells, first_mover as first_mover_score,
+    Detail, MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report,
+    SettledCells, first_mover as first_mover_score,
 };
 use spelrum_tournament::{
     CellId, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Task,
@@ -16,6 +16,7 @@ use sqlx::SqliteConnection;
 use super::accuracy::accuracy;
 use super::claims::stated_claims;
 use super::courses::runs;
+use super::disturbance::disturbed;
 use super::engines::engines_used;
 use super::error::StoreError;
 use super::game_times::time_sums;
@@ -637,23 +638,5 @@ async fn replayed(
     .fetch_all(connection)
     .await?;
     let read = |cell_id, games| ReplayedGames { cell: CellId(cell_id), games: unsigned(games) };
-    Ok(found.into_iter().map(|row| read(row.cell_id, row.games)).collect())
-}
-
-/// How many disturbed games of each cell count.
-async fn disturbed(
-    connection: &mut SqliteConnection,
-    experiment: ExperimentId,
-) -> Result<Vec<DisturbedGames>, StoreError> {
-    let found = sqlx::query!(
-        r#"SELECT c.cell_id AS "cell_id!: i64", count(*) AS "games!: i64"
-        FROM cells AS c JOIN games AS g ON g.cell_id = c.cell_id AND g.disturbed = 1
-        WHERE c.experiment_id = ? AND c.in_sweep = 1 AND g.counted = 1
-        GROUP BY c.cell_id ORDER BY c.cell_id"#,
-        experiment.0
-    )
-    .fetch_all(connection)
-    .await?;
-    let read = |cell_id, games| DisturbedGames { cell: CellId(cell_id), games: unsigned(games) };
     Ok(found.into_iter().map(|row| read(row.cell_id, row.games)).collect())
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Serialize;
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Game as _, Outcome, tables};
-use spelrum_tournament::disturbance::{Timing, is_known_of};
+use spelrum_tournament::disturbance::{TimedCell, Timing, is_known_of};
 use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 
 use super::error::StoreError;
@@ -209,6 +209,7 @@ impl Transaction<'_> {
                 c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game,
                 e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count,
                 c.conditions_id, c.timed AS "timed: bool", e.disturbed_above,
+                e.replays_max AS "replays_max: u32",
                 f.algorithm AS "first_algorithm: String", s.algorithm AS "second_algorithm: String",
                 CASE e.kind WHEN 'accuracy' THEN k.definition_prefix END AS "valued_prefix?: String"
             FROM jsonb_each(?) AS j
@@ -228,7 +229,8 @@ impl Transaction<'_> {
                 reference: cell.second_player_id,
                 positions: definition.openings,
             });
-            let timing = Timing { disturbed_above: cell.disturbed_above };
+            let timing =
+                Timing { disturbed_above: cell.disturbed_above, replays_max: cell.replays_max };
             let known = [&cell.first_algorithm, &cell.second_algorithm].map(|it| is_known_of(it));
             let info = CellInfo {
                 experiment: cell.experiment_id,
@@ -239,7 +241,11 @@ impl Transaction<'_> {
                 record_moves: cell.record_moves,
                 valued_by,
                 stop_number: cell.stop_number,
-                timed: cell.timed.then_some((timing, known)),
+                timed: cell.timed.then_some(TimedCell {
+                    timing,
+                    known,
+                    swap_sides: cell.swap_sides,
+                }),
             };
             (cell.cell_id, Arc::new(info))
         }));

@@ -277,6 +277,13 @@ impl WriteTransaction for Transaction<'_> {
         Transaction::store_uncounted(self, games, after_cancel).await
     }
 
+    async fn store_disturbed(
+        &mut self,
+        games: &[(WorkerId, LeaseId, PlayedGame)],
+    ) -> Result<(), StoreError> {
+        Transaction::store_disturbed(self, games).await
+    }
+
     async fn store_trainings(
         &mut self,
         trainings: &[(WorkerId, FinishedTraining)],

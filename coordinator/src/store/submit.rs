@@ -161,7 +161,8 @@ impl Sweep<'_> {
             r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
                 e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
                 e.allocation,
-                e.game_timeout_us, e.disturbed_above, e.course IS NOT NULL AS "has_course!: bool",
+                e.game_timeout_us, e.disturbed_above,
+                e.replays_max AS "replays_max: u32", e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
@@ -197,7 +198,10 @@ impl Sweep<'_> {
                 allocation: Allocation::named(&row.allocation).unwrap_or_default(),
                 record: row.record,
                 game_timeout_us: row.game_timeout_us,
-                timing: Timing { disturbed_above: row.disturbed_above },
+                timing: Timing {
+                    disturbed_above: row.disturbed_above,
+                    replays_max: row.replays_max,
+                },
             },
         }))
     }
@@ -379,8 +383,9 @@ impl Transaction<'_> {
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-                game_timeout_us, allocation, kind, disturbed_above)
-            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14)
+                game_timeout_us, allocation, kind, disturbed_above, replays_max)
+            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
+                ?15)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -396,6 +401,7 @@ impl Transaction<'_> {
             allocation,
             kind,
             plan.timing.disturbed_above,
+            plan.timing.replays_max,
         )
         .fetch_one(self.connection())
         .await?;
@@ -418,7 +424,8 @@ impl Transaction<'_> {
         sqlx::query!(
             "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
                 record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
-                game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8
+                game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
+                replays_max = ?9
             WHERE experiment_id = ?1",
             experiment,
             plan.description,
@@ -427,7 +434,8 @@ impl Transaction<'_> {
             toml,
             game_timeout_us,
             allocation,
-            plan.timing.disturbed_above
+            plan.timing.disturbed_above,
+            plan.timing.replays_max
         )
         .execute(self.connection())
         .await?;

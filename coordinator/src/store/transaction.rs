@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use spelrum_engine::MoveRecord;
 use spelrum_tournament::OpeningsRule;
-use spelrum_tournament::disturbance::{Timing, robbed_share};
+use spelrum_tournament::disturbance::TimedCell;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection};
 
 use super::connection::writing;
 use super::error::StoreError;
 use super::identity::Files;
+use super::scheduling::unsigned;
 use super::walk::{ExclusionWalk, Walk};
 use super::{Writer, unix_now_us};
 
@@ -144,8 +145,8 @@ pub(super) struct CellInfo {
     pub(super) valued_by: Option<ValuedBy>,
     /// Where its stop rule ends it.
     pub(super) stop_number: Option<i64>,
-    /// If its games are timed: by what they are looked at, and of which of its players the processor time is known.
-    pub(super) timed: Option<(Timing, [bool; 2])>,
+    /// How its games are looked at, if they are timed.
+    pub(super) timed: Option<TimedCell>,
 }
 
 /// What the values of positions are told apart by, beside the position.
@@ -170,11 +171,8 @@ impl CellInfo {
 
     /// Of a timed game: the share of its time of which a player was robbed, and whether that disturbed it.
     pub(super) fn disturbance(&self, number: i64, moves: &[MoveRecord]) -> Option<(f64, bool)> {
-        let (timing, [first, second]) = self.timed?;
-        let swapped = !self.first_player_moves_first(number);
-        let known = if swapped { [second, first] } else { [first, second] };
-        let share = robbed_share(moves, known)?;
-        Some((share, share > timing.disturbed_above))
+        let share = self.timed?.robbed_share(unsigned(number), moves)?;
+        Some((share, self.timed?.disturbs(share)))
     }
 
     /// Whether the first player moves first in the game with this number.

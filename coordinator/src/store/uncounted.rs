@@ -19,6 +19,8 @@ pub(super) enum Reason {
     AfterCancel,
     /// Its worker is excluded.
     Excluded,
+    /// Its players were disturbed, and the game is played again.
+    Disturbed,
 }
 
 impl Reason {
@@ -28,6 +30,7 @@ impl Reason {
             Self::Conflict => "conflict",
             Self::AfterCancel => "after_cancel",
             Self::Excluded => "excluded",
+            Self::Disturbed => "disturbed",
         }
     }
 }
@@ -149,13 +152,13 @@ impl Transaction<'_> {
         Ok(moves.collect())
     }
 
-    /// Keeps a checked result with the reason, received now if it is not told when.
+    /// Keeps a checked result with the reason, received now if it is not told when. Returns its id.
     pub(super) async fn insert_uncounted(
         &mut self,
         checked: &Checked<'_>,
         reason: &'static str,
         received_unix_us: Option<i64>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<i64, StoreError> {
         let list = rows(&[GameRow::of(None, checked, Some(reason))])?;
         let now = received_unix_us.unwrap_or(self.now_unix_us);
         let id = sqlx::query_scalar!(
@@ -187,6 +190,6 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
-        Ok(())
+        Ok(id)
     }
 }

@@ -7,6 +7,7 @@ mod claims;
 mod comparisons;
 mod courses;
 mod curl;
+mod disturbed;
 mod engines;
 mod exclusion;
 mod experiments;

@@ -1,10 +1,15 @@
 //! What the machine took from players: kept with each move, and what follows of it.
 
-use spelrum_tournament::PlayedGame;
+use spelrum_coordinator::store::Writer;
+use spelrum_coordinator::store::contract::{self, Reading, WriteTransaction as _};
+use spelrum_coordinator::store::in_memory::InMemory;
+use spelrum_engine::Outcome;
 use spelrum_tournament::results::DisturbedGames;
+use spelrum_tournament::{CellId, GameId, LeaseId, PlayedGame};
 
 use crate::fixture::{
-    Store, add_cell, alpha_beta, empty_plan, engine, fish, game, sweep, timed, with_engines,
+    Store, add_cell, alpha_beta, empty_plan, engine, fish, game, introduction, rows, sweep, text,
+    timed, with_engines,
 };
 
 #[tokio::test]
@@ -79,8 +84,12 @@ async fn timed_games_are_marked_by_what_their_players_were_robbed_of() {
     assert_eq!(store.texts(MARKS).await, expected);
     let readers = store.writer.readers();
     let report = readers.report("disturbed", <_>::default()).await.unwrap().unwrap();
-    let disturbed =
-        [(limited, 2), (with_fish, 1)].map(|(cell, games)| DisturbedGames { cell, games });
+    let disturbed = [(limited, 2), (with_fish, 1)].map(|(cell, games)| DisturbedGames {
+        cell,
+        games,
+        replayed: 0,
+        half_points_before: 0,
+    });
     assert_eq!(report.disturbed, disturbed);
     store.assert_recount().await;
 
@@ -94,6 +103,84 @@ async fn timed_games_are_marked_by_what_their_players_were_robbed_of() {
     store.store(&[thought(game(limited, 4, 4), [9_000, 9_000])]).await;
     let marks = store.texts(MARKS).await;
     assert_eq!(marks[..5], ["0 0.0 0", "1 0.25 0", "2 0.2501 1", "3 1.0 1", "4 0.1 1"]);
+}
+
+/// A disturbed result of a cell whose disturbed games are played again, twice at most.
+fn disturbed(cell: CellId, number: u64, outcome: Outcome) -> PlayedGame {
+    let mut game = thought(game(cell, number, 4), [1_000, 10_000]);
+    game.record.outcome = outcome;
+    game.started_unix_us += number.cast_signed();
+    game
+}
+
+/// The same in either store: what is kept, what is looked up of it, and what a report says.
+async fn results_are_kept_while_their_games_are_played_again<S: contract::Store>(
+    store: &mut S,
+    reading: &impl Reading,
+) -> Vec<String> {
+    let mut plan = empty_plan("again");
+    plan.timing.replays_max = 2;
+    add_cell(&mut plan, ["quick", "shallow"], [timed(10_000), alpha_beta(1)], 1, 20).timed = true;
+    add_cell(&mut plan, ["deep", "shallow"], [alpha_beta(2), alpha_beta(1)], 2, 20);
+    let mut told = Vec::new();
+    let mut transaction = store.begin().await.unwrap();
+    let submitted = transaction.submit(sweep("again", "again", &plan)).await.unwrap();
+    let worker = transaction.introduce(&introduction("worker")).await.unwrap();
+    let [cell, untimed] = [0, 1].map(|index| submitted.cells[index].cell);
+    transaction.commit().await.unwrap();
+    let kept = [
+        (LeaseId(1), disturbed(cell, 0, Outcome::Win)),
+        (LeaseId(1), disturbed(cell, 1, Outcome::Win)),
+        // The reply was lost.
+        (LeaseId(1), disturbed(cell, 0, Outcome::Win)),
+        (LeaseId(2), disturbed(cell, 0, Outcome::Draw)),
+    ];
+    for (lease, game) in kept {
+        let mut transaction = store.begin().await.unwrap();
+        transaction.store_disturbed(&[(worker, lease, game)]).await.unwrap();
+        transaction.commit().await.unwrap();
+    }
+    let mut transaction = store.begin().await.unwrap();
+    let of = |lease, cell, number| (worker, LeaseId(lease), GameId { cell, number });
+    let asked = [of(1, cell, 0), of(2, cell, 0), of(3, cell, 0), of(2, cell, 1), of(1, untimed, 0)];
+    for facts in transaction.facts(&asked).await.unwrap() {
+        let replays_max = facts.timed.map(|timed| timed.timing.replays_max);
+        told.push(format!("{} {} {replays_max:?}", facts.disturbed, facts.is_kept));
+    }
+    // The last result counts: undisturbed, or with its mark.
+    let calm = thought(game(cell, 0, 4), [10_000; 2]);
+    let last = [(worker, calm), (worker, disturbed(cell, 1, Outcome::Loss))];
+    transaction.store_games(&last).await.unwrap();
+    transaction.commit().await.unwrap();
+    let report = reading.report("again", <_>::default()).await.unwrap().unwrap();
+    told.push(format!("{:?} {:?}", report.disturbed, report.cells[0].games));
+    told
+}
+
+#[tokio::test]
+async fn both_stores_keep_results_while_their_games_are_played_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut sqlite = Writer::open(&directory.path().join("again.db")).await.unwrap();
+    let readers = sqlite.readers();
+    let ours = results_are_kept_while_their_games_are_played_again(&mut sqlite, &readers).await;
+    let mut memory = InMemory::new();
+    let reading = memory.clone();
+    let theirs = results_are_kept_while_their_games_are_played_again(&mut memory, &reading).await;
+    assert_eq!(ours, theirs);
+    assert_eq!(
+        ours[..5],
+        ["2 true Some(2)", "2 true Some(2)", "2 false Some(2)", "1 false Some(2)", "0 false None"]
+    );
+    insta::assert_snapshot!(ours[5]);
+    let kept = memory.uncounted().into_iter().map(|(game, reason)| (game.number, reason));
+    let expected = [(0, "disturbed"), (1, "disturbed"), (0, "disturbed")];
+    assert_eq!(kept.collect::<Vec<_>>(), expected);
+    let sql = "SELECT number || ' ' || reason || ' ' || lease_id FROM uncounted_games
+        ORDER BY uncounted_game_id";
+    let rows = rows(&readers, sql).await;
+    let rows: Vec<String> = rows.iter().map(|row| text(&row[0])).collect();
+    assert_eq!(rows, ["0 disturbed 1", "1 disturbed 1", "0 disturbed 2"]);
+    sqlite.close().await.unwrap();
 }
 
 /// The database itself takes no share that is none.

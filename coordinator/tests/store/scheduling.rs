@@ -183,8 +183,10 @@ async fn facts_tell_whose_a_game_was() {
             .map(|&((lease, cell, number), _)| (worker, LeaseId(lease), GameId { cell, number }));
         games.collect()
     };
-    let expected: Vec<_> =
-        cases.iter().map(|&(_, (settled, leased))| GameFacts { settled, leased }).collect();
+    let expected: Vec<_> = cases
+        .iter()
+        .map(|&(_, (settled, leased))| GameFacts { settled, leased, ..GameFacts::default() })
+        .collect();
     let mut transaction = store.writer.begin().await.unwrap();
     assert_eq!(transaction.facts(&asked_by(own)).await.unwrap(), expected);
     let of_other = transaction.facts(&asked_by(other)).await.unwrap();

@@ -324,7 +324,8 @@ impl TryFrom<v1::ReplayedGames> for ReplayedGames {
 
 impl From<DisturbedGames> for v1::DisturbedGames {
     fn from(disturbed: DisturbedGames) -> Self {
-        Self { cell_id: disturbed.cell.0, games: disturbed.games }
+        let DisturbedGames { cell, games, replayed, half_points_before } = disturbed;
+        Self { cell_id: cell.0, games, replayed, half_points_before }
     }
 }
 
@@ -332,8 +333,14 @@ impl TryFrom<v1::DisturbedGames> for DisturbedGames {
     type Error = WireError;
 
     fn try_from(disturbed: v1::DisturbedGames) -> Result<Self, WireError> {
-        let cell = CellId(id("cell_id", disturbed.cell_id)?);
-        Ok(Self { cell, games: number("games", disturbed.games)? })
+        let half_points_before = disturbed.half_points_before;
+        number("half_points_before", half_points_before.unsigned_abs())?;
+        Ok(Self {
+            cell: CellId(id("cell_id", disturbed.cell_id)?),
+            games: number("games", disturbed.games)?,
+            replayed: number("replayed", disturbed.replayed)?,
+            half_points_before,
+        })
     }
 }
 

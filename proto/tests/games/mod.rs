@@ -72,5 +72,10 @@ pub(super) fn replayed() -> impl Strategy<Value = ReplayedGames> {
 }
 
 pub(super) fn disturbed() -> impl Strategy<Value = DisturbedGames> {
-    (id(), count()).prop_map(|(cell, games)| DisturbedGames { cell: CellId(cell), games })
+    (id(), count(), count(), -100_000i64..100_000).prop_map(
+        |(cell, games, replayed, half_points_before)| {
+            let cell = CellId(cell);
+            DisturbedGames { cell, games, replayed, half_points_before }
+        },
+    )
 }

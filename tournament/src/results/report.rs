@@ -51,7 +51,7 @@ pub struct Report {
     pub accuracy: Vec<CellAccuracy>,
     /// The cells in which games count that were lost or failed before, in the order of their ids.
     pub replayed: Vec<ReplayedGames>,
-    /// The cells with counted games that were disturbed, in the order of their ids.
+    /// The cells with counted games that were disturbed, or are played again for that, in the order of their ids.
     pub disturbed: Vec<DisturbedGames>,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
@@ -71,13 +71,17 @@ pub struct ReplayedGames {
     pub games: u64,
 }
 
-/// Games of a cell that count though they were disturbed ([`crate::disturbance`]).
+/// Games of a cell that were disturbed ([`crate::disturbance`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisturbedGames {
     /// The cell.
     pub cell: CellId,
-    /// How many.
+    /// Games that count though they were disturbed.
     pub games: u64,
+    /// Games that count and were played again since they were disturbed.
+    pub replayed: u64,
+    /// How many half points more the cell's first player would have by the first results of those: a win more is two.
+    pub half_points_before: i64,
 }
 
 /// If more of a cell's games than this share are disturbed, its readers are warned.

@@ -330,6 +330,9 @@ pub enum Report {
         /// What the player got who moved first in it.
         points: Points,
     },
+    /// It was played to its end, but its players were disturbed, and its sweep has it played again. So is a result that
+    /// was reported before and is kept so already.
+    Disturbed,
     /// It was a training, and came to something.
     Trained,
     /// It was a verification, and was played to its end.
@@ -447,6 +450,9 @@ pub enum Verdict {
     /// Into `uncounted_games`: its worker is excluded. A failure with this verdict is stored nowhere, and a
     /// training or a verification neither.
     Excluded,
+    /// Into `uncounted_games`: its players were disturbed. The game is played again, at no cost to it; if another lease
+    /// has it by now, under that.
+    Disturbed,
     /// Beside all statistics, as what its worker is charged with: it is not a record of the game, which
     /// is played again at no cost to it.
     Refused,

@@ -124,13 +124,14 @@ impl Scheduler {
             (Verdict::Noted, Report::Failed { message }) => {
                 self.failed(worker, lease, game, message, effects);
             }
-            (Verdict::Refused, Report::Irregular) => {
+            (Verdict::Refused, Report::Irregular) | (Verdict::Disturbed, Report::Disturbed) => {
                 self.take_back(worker, lease, game);
                 self.finish_if_idle(game, effects);
             }
             (
                 _,
                 Report::Played { .. }
+                | Report::Disturbed
                 | Report::Trained
                 | Report::Verified
                 | Report::Failed { .. }
@@ -160,6 +161,7 @@ impl Scheduler {
             (Place::Settled, _) => Verdict::Again,
             _ if self.is_over(cell.experiment()) => Verdict::AfterCancel,
             (_, Report::Played { .. } | Report::Trained | Report::Verified) => Verdict::Counts,
+            (_, Report::Disturbed) => Verdict::Disturbed,
             (_, Report::Failed { .. } | Report::Irregular) => Verdict::Noted,
         }
     }

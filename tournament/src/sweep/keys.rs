@@ -203,7 +203,8 @@ pub(super) static SWEEP: [Key; 31] = [
     Key::new(
         "timing",
         "Timing",
-        "Of timed games: which of them are disturbed. They are marked, and reports say how many they are.",
+        "Of timed games: which of them are disturbed, and whether these count or are played again. They are marked, \
+         and reports say how many they are.",
         Kind::Own(|| object(&timing::TIMING)),
     ),
     Key::new(

@@ -1,12 +1,12 @@
-//! `timing`: which timed games are disturbed.
+//! `timing`: which timed games are disturbed, and what becomes of them.
 
-use super::fault::Fault;
+use super::fault::{Fault, did_you_mean};
 use super::keys::{self, timing::TIMING};
 use super::stop::number;
-use super::tree::Node;
+use super::tree::{Node, Table};
 use crate::disturbance::Timing;
 
-const EXAMPLE: &str = "timing = { disturbed_above = 0.05 }";
+const EXAMPLE: &str = "timing = { disturbed_above = 0.05, disturbed = \"replay\" }";
 
 /// Reads `timing`.
 pub(super) fn read(node: &Node) -> Result<Timing, Fault> {
@@ -17,7 +17,7 @@ pub(super) fn read(node: &Node) -> Result<Timing, Fault> {
         None => usual.disturbed_above,
         Some(entry) => share(&entry.value)?,
     };
-    Ok(Timing { disturbed_above })
+    Ok(Timing { disturbed_above, replays_max: replays_max(table)? })
 }
 
 fn share(node: &Node) -> Result<f64, Fault> {
@@ -30,4 +30,41 @@ fn share(node: &Node) -> Result<f64, Fault> {
         format!("`disturbed_above` is {share}"),
         "it is a share of the players' time from 0 to 1, such as 0.05; with 1 no game is disturbed",
     ))
+}
+
+/// How often a disturbed game is played again.
+fn replays_max(table: &Table) -> Result<u32, Fault> {
+    let replays = match table.get("disturbed") {
+        None => false,
+        Some(entry) => match entry.value.text("`disturbed`", EXAMPLE)? {
+            "count" => false,
+            "replay" => true,
+            other => {
+                return Err(Fault::at(
+                    &entry.value.place,
+                    format!("`disturbed` cannot be \"{other}\""),
+                    did_you_mean(other, "choices", ["count", "replay"]),
+                ));
+            }
+        },
+    };
+    let Some(entry) = table.get("replays_max") else {
+        return Ok(if replays { Timing::REPLAYS } else { 0 });
+    };
+    if !replays {
+        return Err(Fault::at(
+            &entry.key_place,
+            "disturbed games count, so none is played again",
+            "remove `replays_max`, or add disturbed = \"replay\"",
+        ));
+    }
+    let times = entry.value.integer("`replays_max`", "replays_max = 2")?;
+    match u32::try_from(times) {
+        Ok(times) if (1..=Timing::REPLAYS_MAX).contains(&times) => Ok(times),
+        Ok(_) | Err(_) => Err(Fault::at(
+            &entry.value.place,
+            format!("a disturbed game cannot be played again {times} times"),
+            format!("choose 1 to {}; or disturbed = \"count\"", Timing::REPLAYS_MAX),
+        )),
+    }
 }

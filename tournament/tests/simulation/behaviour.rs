@@ -10,6 +10,7 @@ use crate::script::{check, check_with};
 
 mod allocation;
 mod conduct;
+mod disturbed;
 mod engines;
 mod exclusions;
 mod growing;

@@ -47,6 +47,8 @@ pub(crate) struct Result {
     /// Different for each time that a game is played.
     pub(crate) playing: u64,
     pub(crate) what: Report,
+    /// Whether its players were disturbed.
+    pub(crate) disturbed: bool,
 }
 
 /// Of one without courses under way.
@@ -116,7 +118,7 @@ impl Desk {
 
     /// One event that is not a report.
     pub(crate) fn handle(&mut self, event: Event, now: u64) -> Vec<Effect> {
-        self.drive(event, None, now)
+        self.drive(event, None, 0, now)
     }
 
     /// A report. The facts are read from what is on disk, or from the open transaction: either
@@ -132,7 +134,14 @@ impl Desk {
         let deleted = self.staged.deletions != self.disk().deletions;
         let store = if fresh || deleted || self.drained { &self.staged } else { self.disk() };
         let (settled, leased) = store.facts(worker, result.lease, result.game);
-        let Result { lease, game, playing, what } = result.clone();
+        let Result { lease, game, playing, what, disturbed } = result.clone();
+        // As the owner looks it up: with what it has kept in this transaction.
+        let what = match what {
+            Report::Played { .. } if self.staged.plays_again(lease, game, disturbed) => {
+                Report::Disturbed
+            }
+            other => other,
+        };
         let event = Event::Reported { worker, lease, game, what, settled, leased };
         let played = match &event {
             Event::Reported { what: Report::Played { points, .. }, .. } => Some((playing, *points)),
@@ -141,10 +150,17 @@ impl Desk {
             }
             _ => None,
         };
-        self.drive(event, played, now)
+        self.drive(event, played, playing, now)
     }
 
-    fn drive(&mut self, event: Event, playing: Option<(u64, Points)>, now: u64) -> Vec<Effect> {
+    /// `disturbed_playing` is the one that is kept if it does not count.
+    fn drive(
+        &mut self,
+        event: Event,
+        playing: Option<(u64, Points)>,
+        disturbed_playing: u64,
+        now: u64,
+    ) -> Vec<Effect> {
         let effects = self.subject.handle(event.clone(), Time(now));
         self.judge.observe(&event, &effects, Time(now));
         for effect in &effects {
@@ -155,6 +171,10 @@ impl Desk {
                     if let Event::Reported { worker, .. } = &event {
                         self.staged_mut().played_by(*game, *worker);
                     }
+                }
+                Effect::Verdict { game, verdict: Verdict::Disturbed } => {
+                    let Event::Reported { lease, .. } = &event else { panic!("no report") };
+                    self.staged_mut().keep_disturbed(*game, *lease, disturbed_playing);
                 }
                 Effect::SettleFailed { game, message } => {
                     self.staged_mut().settle(*game, Settled::Failed(message.clone()));
@@ -283,6 +303,9 @@ impl Desk {
         self.staged = Rc::clone(store);
         self.judge = judge.clone();
         self.judge.restarted(now);
+        if self.is(Mutant::RestartsWithoutReplays) {
+            self.staged_mut().forget_disturbed();
+        }
         let snapshot = self.staged.snapshot();
         self.subject = Subject::restore(snapshot, self.policy.clone(), Time(now), self.mutant);
         let restored = |&experiment: &ExperimentId| {

@@ -194,7 +194,7 @@ impl Model {
         } else {
             Report::Played { wall_us: 1_000, points: Points::One }
         };
-        let result = Result { lease, game, playing, what };
+        let result = Result { lease, game, playing, what, disturbed: false };
         self.desk.begin_turn(self.now, 0);
         let effects = self.desk.report(worker(who), &result, true, self.now);
         self.close(fate);
@@ -247,7 +247,7 @@ impl Model {
                 for game in ranges.iter().flat_map(games) {
                     let what = Report::Played { wall_us: 1_000, points: Points::One };
                     let playing = lease.0.cast_unsigned() * 100 + game.number;
-                    let result = Result { lease: *lease, game, playing, what };
+                    let result = Result { lease: *lease, game, playing, what, disturbed: false };
                     self.desk.report(who, &result, true, self.now);
                 }
                 self.desk.commit();

@@ -440,6 +440,7 @@ impl Judge {
             (true, Some(_), Report::Played { .. } | Report::Trained | Report::Verified) => {
                 Verdict::Counts
             }
+            (true, Some(_), Report::Disturbed) => Verdict::Disturbed,
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
         };
         expected.push(Effect::Verdict { game, verdict });
@@ -456,7 +457,7 @@ impl Judge {
         }
         let held = place == Some(Place::Leased(lease))
             && self.live.get(&lease).is_some_and(|l| l.worker == worker);
-        if matches!(verdict, Verdict::Noted | Verdict::Refused) && held {
+        if matches!(verdict, Verdict::Noted | Verdict::Refused | Verdict::Disturbed) && held {
             if verdict == Verdict::Noted {
                 self.attempt(game, |a| a.failed += 1);
                 self.failed_at(game, worker);

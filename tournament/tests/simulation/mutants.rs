@@ -6,7 +6,7 @@ use spelrum_tournament::scheduler::{
     Allocation, CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler,
     Snapshot, Tasks, Time, Verdict, Withheld,
 };
-use spelrum_tournament::stopping::{Prefix, Reading, Settled, StopRule};
+use spelrum_tournament::stopping::{Points, Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
 use crate::engines::everything;
@@ -138,6 +138,12 @@ pub(crate) enum Mutant {
     RestartsWithoutPlayers,
     /// Workers are taken to verify.
     IgnoresVerifies,
+    /// Disturbed results count, however often their games may be played again.
+    CountsDisturbed,
+    /// A game that was disturbed is not played again.
+    LosesDisturbed,
+    /// A restart does not see how often games were played again.
+    RestartsWithoutReplays,
     /// Nobody learns that a cell is settled.
     SettlesInSilence,
     /// Leases do not say that their games are timed.
@@ -154,7 +160,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 68] = [
+    pub(crate) const ALL: [Self; 71] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -217,6 +223,9 @@ impl Mutant {
         Self::ForgetsWhoPlayed,
         Self::RestartsWithoutPlayers,
         Self::IgnoresVerifies,
+        Self::CountsDisturbed,
+        Self::LosesDisturbed,
+        Self::RestartsWithoutReplays,
         Self::SettlesInSilence,
         Self::ForgetsTimed,
         Self::TakesAllForQuiet,
@@ -349,6 +358,15 @@ impl Subject {
                 Event::Reported { worker, what: Report::Played { .. }, .. },
             ) => *worker = WorkerId(worker.0 % 2 + 1),
             (Some(Mutant::TrustsReporters), Event::Reported { leased, .. }) => *leased = true,
+            (
+                Some(Mutant::CountsDisturbed),
+                Event::Reported { what: what @ Report::Disturbed, .. },
+            ) => *what = Report::Played { wall_us: 1_000, points: Points::Half },
+            // Whoever names another lease holds nothing.
+            (
+                Some(Mutant::LosesDisturbed),
+                Event::Reported { what: Report::Disturbed, lease, .. },
+            ) => *lease = spelrum_tournament::LeaseId(i64::MAX),
             (Some(Mutant::RenewsUnnamed), Event::Heartbeat { worker, leases, .. }) => {
                 let held = self.holders.iter().filter(|(_, held)| held.0 == *worker);
                 leases.extend(held.map(|held| *held.0));

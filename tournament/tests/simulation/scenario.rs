@@ -100,6 +100,8 @@ pub(crate) struct Faults {
     pub(crate) preempted: u64,
     /// A worker reports a record that the referee refuses, at each game.
     pub(crate) irregular: u64,
+    /// A game's players are disturbed, at each game.
+    pub(crate) disturbed: u64,
 }
 
 /// All of it.
@@ -265,6 +267,7 @@ impl Scenario {
             clock_leaps: level(30),
             preempted: level(200),
             irregular: level(100),
+            disturbed: level(500),
             ..self.faults
         };
     }

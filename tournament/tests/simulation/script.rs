@@ -23,6 +23,9 @@
 //! `9 trains` makes a cell one of a training, `9 verifies w1` one of what w1 has played, `10 waits for 9` has another one wait for it, `w1 wants 2 as of old` is a
 //! worker that does not train.
 //!
+//! `w1 disturbed 1/10:0` is a result whose players were disturbed: it counts only where the game was played again twice
+//! for that before.
+//!
 //! `exclude w1` is that somebody does not believe a worker any more, `exclude w1 from e1` in this experiment,
 //! and `readmit w1` that somebody does again.
 //!
@@ -183,10 +186,10 @@ impl Stage {
                 return Vec::new();
             }
             [worker, "verified", leased] => {
-                return self.report(worker, leased, &Report::Verified);
+                return self.report(worker, leased, &Report::Verified, false);
             }
             [worker, "trained", leased] => {
-                return self.report(worker, leased, &Report::Trained);
+                return self.report(worker, leased, &Report::Trained, false);
             }
             [worker, "wants", slots, "as", "of", "old"] => {
                 let mut wanted = wants(worker, slots, None, &[]);
@@ -216,14 +219,18 @@ impl Stage {
                 Event::GivenBack { worker: worker_id(worker), lease: lease_id(lease) }
             }
             [worker, "failed", leased] => {
-                return self.report(worker, leased, &Report::Failed { message: "boom".into() });
+                let what = Report::Failed { message: "boom".into() };
+                return self.report(worker, leased, &what, false);
             }
             [worker, "played", leased] => {
-                return self.report(worker, leased, &played(1_000));
+                return self.report(worker, leased, &played(1_000), false);
+            }
+            [worker, "disturbed", leased] => {
+                return self.report(worker, leased, &played(1_000), true);
             }
             [worker, "played", leased, "in", time] => {
                 let wall_us = 1_000 * milliseconds(time);
-                return self.report(worker, leased, &played(wall_us));
+                return self.report(worker, leased, &played(wall_us), false);
             }
             _ => panic!("nobody understands {line:?}"),
         };
@@ -231,13 +238,19 @@ impl Stage {
     }
 
     /// `leased` is the lease and its games, such as `3/10:0-5`.
-    fn report(&mut self, worker: &str, leased: &str, what: &Report) -> Vec<Effect> {
+    fn report(
+        &mut self,
+        worker: &str,
+        leased: &str,
+        what: &Report,
+        disturbed: bool,
+    ) -> Vec<Effect> {
         let (lease, range) = leased.split_once('/').unwrap();
         let mut effects = Vec::new();
         for game in games(range) {
             self.playing += 1;
             let (playing, what) = (self.playing, what.clone());
-            let result = Result { lease: lease_id(lease), game, playing, what };
+            let result = Result { lease: lease_id(lease), game, playing, what, disturbed };
             effects.extend(self.desk.report(worker_id(worker), &result, false, self.now));
         }
         effects
@@ -287,6 +300,7 @@ fn describe(effect: &Effect) -> String {
             Verdict::Again => "again",
             Verdict::AfterCancel => "after cancel",
             Verdict::Excluded => "excluded",
+            Verdict::Disturbed => "disturbed",
             Verdict::Refused => "refused",
             Verdict::Rejected => "rejected",
         }

@@ -53,6 +53,11 @@ pub(crate) struct Store {
     pub(crate) players: BTreeMap<GameId, WorkerId>,
     /// Who is excluded, from an experiment or from all.
     pub(crate) excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
+    /// Results that were disturbed, and whose games are played again: under which leases they came, as it is looked up,
+    /// and how many there were.
+    pub(crate) disturbed: BTreeMap<GameId, (BTreeSet<LeaseId>, usize)>,
+    /// Each of them that there ever was.
+    pub(crate) disturbed_ever: BTreeSet<(GameId, LeaseId, u64)>,
     /// Requests of clients that were carried out, so that a repeated one is a no-op.
     pub(crate) requests: Vec<usize>,
     /// Results that were there until their experiment was deleted.
@@ -60,6 +65,9 @@ pub(crate) struct Store {
     /// How often somebody deleted one.
     pub(crate) deletions: usize,
 }
+
+/// How often a game is played again at most.
+pub(crate) const REPLAYS_MAX: usize = 2;
 
 /// The settled result of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -397,6 +405,7 @@ impl Store {
         self.rules.retain(|cell, _| cells.contains_key(cell));
         self.attempts.retain(|game, _| cells.contains_key(&game.cell));
         self.verified.retain(|cell, _| cells.contains_key(cell) || cell.0 < VERIFICATIONS);
+        self.disturbed.retain(|game, _| cells.contains_key(&game.cell));
         let deleted = &mut self.deleted;
         deleted.extend(self.games.extract_if(.., |game, _| !cells.contains_key(&game.cell)));
         Event::Removed { experiment }
@@ -410,8 +419,37 @@ impl Store {
         (self.games.contains_key(&game), self.leases.get(&lease).is_some_and(its))
     }
 
+    /// Whether the result of a lease does not count, and its game is played again.
+    pub(crate) fn plays_again(&self, lease: LeaseId, game: GameId, disturbed: bool) -> bool {
+        let kept = self.disturbed.get(&game).map(|(leases, _)| leases);
+        let is_kept = kept.is_some_and(|leases| leases.contains(&lease));
+        is_kept || (disturbed && kept.map_or(0, BTreeSet::len) < REPLAYS_MAX)
+    }
+
+    /// Keeps a disturbed result, once for each lease.
+    pub(crate) fn keep_disturbed(&mut self, game: GameId, lease: LeaseId, playing: u64) {
+        let (leases, count) = self.disturbed.entry(game).or_default();
+        if leases.insert(lease) {
+            *count += 1;
+            assert!(*count <= REPLAYS_MAX, "{game:?} is played again {count} times");
+            self.disturbed_ever.insert((game, lease, playing));
+        }
+    }
+
+    /// As if nobody could look up what was disturbed.
+    pub(crate) fn forget_disturbed(&mut self) {
+        self.disturbed.values_mut().for_each(|(leases, _)| leases.clear());
+    }
+
     /// Invariant 4: unique by (cell, number).
     pub(crate) fn settle(&mut self, game: GameId, result: Settled) {
+        if let Settled::Played(playing, _) = result {
+            let is_it = |it: &&(GameId, LeaseId, u64)| it.0 == game && it.2 == playing;
+            assert!(
+                !self.disturbed_ever.iter().any(|it| is_it(&it)),
+                "{game:?} is played again, and counts"
+            );
+        }
         let before = self.games.insert(game, result);
         assert_eq!(before, None, "invariant 4: {game:?} is settled twice");
     }

@@ -67,7 +67,7 @@ impl worker::Outcome for Result {
         match &self.what {
             Report::Played { .. } => 1_000,
             Report::Failed { message } => 100 + message.len(),
-            Report::Trained | Report::Verified | Report::Irregular => 1_000,
+            Report::Disturbed | Report::Trained | Report::Verified | Report::Irregular => 1_000,
         }
     }
 
@@ -218,7 +218,8 @@ impl Playing {
 
     /// The result of the game that is over.
     pub(crate) fn result(&self, what: Report) -> Result {
-        Result { lease: self.batch.lease, game: self.game(), playing: self.playing, what }
+        let (lease, game, playing) = (self.batch.lease, self.game(), self.playing);
+        Result { lease, game, playing, what, disturbed: false }
     }
 
     /// A game is over. Whether the next one of the batch begins, then as `playing`.

@@ -151,6 +151,8 @@ const SLIPS: &[(&str, &str)] = &[
     ("games = 10", "games = 10\ntiming = 0.05"),
     ("games = 10", "games = 10\ntiming = { disturbed_above = 1.5 }"),
     ("games = 10", "games = 10\ntiming = { disturbed_over = 0.05 }"),
+    ("games = 10", "games = 10\ntiming = { disturbed = \"reply\" }"),
+    ("games = 10", "games = 10\ntiming = { disturbed = \"replay\", replays_max = 0 }"),
     ("games = 10", "games = 10\nstop = 0.03"),
     ("games = 10", "games = 10\nstop = {}"),
     ("games = 10", "games = 10\nstop = { precision = 0.5 }"),

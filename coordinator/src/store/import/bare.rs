@@ -124,7 +124,7 @@ impl Transaction<'_> {
         let hash = integer(result.moves_hash);
         let timed = self.cache.cells.get(&cell).and_then(|info| info.timed);
         let share = game.robbed_share.filter(|_| timed.is_some());
-        let disturbed = share.zip(timed).map(|(share, (timing, _))| share > timing.disturbed_above);
+        let disturbed = share.zip(timed).map(|(share, timed)| timed.disturbs(share));
         let id = sqlx::query_scalar!(
             r#"INSERT INTO games (cell_id, number, opening_id, first_player_id, second_player_id,
                 first_side, outcome, termination, plies, moves_hash, worker_id, engine_revision,

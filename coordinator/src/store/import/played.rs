@@ -86,7 +86,8 @@ pub(super) fn read_game(
 
 /// A reason for which a result is kept beside the settled one, as it is stored.
 fn reason_named(name: &str) -> Option<&'static str> {
-    const REASONS: [&str; 5] = ["repeat", "conflict", "excluded", "verification", "after_cancel"];
+    const REASONS: [&str; 6] =
+        ["repeat", "conflict", "disturbed", "excluded", "verification", "after_cancel"];
     REASONS.into_iter().find(|known| *known == name)
 }
 

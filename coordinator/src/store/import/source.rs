@@ -265,7 +265,7 @@ impl Source {
         let mut experiments = self.all(
             "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record,
                 sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course,
-                pruned_unix_us, allocation, disturbed_above
+                pruned_unix_us, allocation, disturbed_above, replays_max
             FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
@@ -286,7 +286,7 @@ impl Source {
                     submitted_unix_us: row.get(11)?,
                     finished_unix_us: row.get(12)?,
                     game_timeout_us: optional(row, 13)?,
-                    timing: Timing { disturbed_above: row.get(17)? },
+                    timing: Timing { disturbed_above: row.get(17)?, replays_max: row.get(18)? },
                     course: row.get(14)?,
                     pruned_unix_us: row.get(15)?,
                     allocation: Allocation::named(&row.get::<_, String>(16)?).unwrap_or_default(),

@@ -219,7 +219,7 @@ impl State {
                     it.reason = Reason::Repeat;
                 }
             }
-            self.uncounted.push(Uncounted { reason: Reason::Excluded, worker, game });
+            self.uncounted.push(Uncounted { reason: Reason::Excluded, worker, lease: None, game });
         }
         self.attempts.remove(&id);
         self.messages.remove(&id);

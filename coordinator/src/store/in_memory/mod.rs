@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod courses;
+mod disturbance;
 mod engines;
 mod exclusion;
 mod judging;
@@ -268,6 +269,8 @@ enum Settled {
 struct Uncounted {
     reason: Reason,
     worker: WorkerId,
+    /// Of a disturbed one.
+    lease: Option<LeaseId>,
     game: PlayedGame,
 }
 
@@ -475,6 +478,17 @@ impl WriteTransaction for Pending<'_> {
         self.state.check(games)?;
         for (worker, game) in games {
             self.state.keep_uncounted(*worker, game, after_cancel);
+        }
+        Ok(())
+    }
+
+    async fn store_disturbed(
+        &mut self,
+        games: &[(WorkerId, LeaseId, PlayedGame)],
+    ) -> Result<(), StoreError> {
+        for (worker, lease, game) in games {
+            self.state.check(&[(*worker, game.clone())])?;
+            self.state.keep_disturbed(*worker, *lease, game);
         }
         Ok(())
     }

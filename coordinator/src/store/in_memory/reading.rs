@@ -6,11 +6,11 @@ use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
     CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, Detail,
-    DisturbedGames, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult,
-    GameSummary, GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion,
-    MissingGame, MoveCost, MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage,
-    Opponents, Overview, Phases, Places, Played, Progress, Ratings, ReplayedGames, Report,
-    SettledCells, SettledGame, WhichGame, first_mover as first_mover_score, runs_of, time_bucket,
+    ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary,
+    GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
+    MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Overview, Phases,
+    Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
+    first_mover as first_mover_score, runs_of, time_bucket,
 };
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
@@ -529,15 +529,6 @@ impl State {
         });
         let mut replayed: Vec<_> = replayed.filter(|it| it.games > 0).collect();
         replayed.sort_by_key(|it| it.cell);
-        let disturbed = of.iter().map(|&(cell, of)| {
-            let stop = of.stop_number.unwrap_or(u64::MAX);
-            let its = self.settled_of(cell).filter(|(game, settled)| {
-                game.number < stop && matches!(settled, Settled::Played { is_disturbed: true, .. })
-            });
-            DisturbedGames { cell, games: its.count() as u64 }
-        });
-        let mut disturbed: Vec<_> = disturbed.filter(|it| it.games > 0).collect();
-        disturbed.sort_by_key(|it| it.cell);
         let Experiment { description, engine_revision, claims, notes, .. } =
             self.experiments[&id].clone();
         Report {
@@ -551,7 +542,7 @@ impl State {
             depths,
             accuracy: self.accuracy(&of),
             replayed,
-            disturbed,
+            disturbed: self.disturbed_of(&of),
             claims,
             engines: self.engines_used(&of),
             runs: runs_of(notes),

@@ -1,8 +1,6 @@
 //! Results: the settled one of each game, and those beside it.
 
-use serde_json::Value;
 use spelrum_engine::{ENGINE_REVISION, EndedBy};
-use spelrum_tournament::disturbance::{is_known_of, robbed_share};
 use spelrum_tournament::repeat::{SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
 
@@ -39,23 +37,6 @@ impl State {
         let (id, game) = (self.last_game, game.clone());
         let settled = Settled::Played { id, worker, game: game.clone(), has_moves, is_disturbed };
         self.games.insert(game.game, settled);
-    }
-
-    /// Whether the machine took so much time from a player of a timed game that its sweep calls that disturbed.
-    fn is_disturbed(&self, game: &PlayedGame) -> bool {
-        let Some(cell) = self.cells.get(&game.game.cell).filter(|cell| cell.timed) else {
-            return false;
-        };
-        let Some(experiment) = self.experiments.get(&cell.experiment) else { return false };
-        let mut known = cell.players.each_ref().map(|json| {
-            let parameters: Value = serde_json::from_str(json).unwrap_or_default();
-            parameters["algorithm"].as_str().is_some_and(is_known_of)
-        });
-        if !cell.first_player_moves_first(game.game.number) {
-            known.reverse();
-        }
-        robbed_share(&game.record.moves, known)
-            .is_some_and(|share| share > experiment.timing.disturbed_above)
     }
 
     pub(super) fn settle_failed(&mut self, game: GameId, message: &str) {
@@ -127,7 +108,7 @@ impl State {
         } else {
             compare(self.settled_result(game.game).as_ref(), game).into()
         };
-        self.uncounted.push(Uncounted { reason, worker, game: game.clone() });
+        self.uncounted.push(Uncounted { reason, worker, lease: None, game: game.clone() });
     }
 
     /// What is kept of a game's settled result, if it has one and did not finally fail.

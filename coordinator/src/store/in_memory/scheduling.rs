@@ -190,7 +190,16 @@ impl State {
             .cells
             .get(&game.cell)
             .is_none_or(|cell| self.removals.get(&cell.experiment) == Some(&Removing::Everything));
-        GameFacts { settled: self.games.contains_key(&game), leased: held && !removed }
+        let timed = self.timed(game.cell);
+        let replays = timed.is_some_and(|timed| timed.timing.replays_max > 0);
+        let kept = || self.kept_disturbed(game).filter(|_| replays);
+        GameFacts {
+            settled: self.games.contains_key(&game),
+            leased: held && !removed,
+            timed,
+            disturbed: kept().count() as u64,
+            is_kept: kept().any(|it| it == Some(lease)),
+        }
     }
 
     pub(super) fn apply(&mut self, changes: &Changes) {

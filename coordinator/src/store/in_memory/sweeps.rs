@@ -192,7 +192,7 @@ impl State {
             .chain(
                 self.uncounted
                     .iter()
-                    .filter(|it| it.reason == Reason::Excluded)
+                    .filter(|it| matches!(it.reason, Reason::Excluded | Reason::Disturbed))
                     .map(|it| &it.game.game),
             )
             .any(|game| self.cells.get(&game.cell).is_some_and(|it| it.experiment == id));

@@ -151,6 +151,10 @@ errors! {
     timing_key_misspelt: head("timing = { disturbed_over = 0.05 }");
     timing_share_of_wrong_type: head("timing = { disturbed_above = \"5%\" }");
     timing_share_of_more_than_all: head("timing = { disturbed_above = 5 }");
+    timing_of_disturbed_unknown: head("timing = { disturbed = \"reply\" }");
+    timing_replays_where_they_count: head("timing = { replays_max = 2 }");
+    timing_replays_zero: head("timing = { disturbed = \"replay\", replays_max = 0 }");
+    timing_replays_too_many: head("timing = { disturbed = \"replay\", replays_max = 11 }");
     timing_share_negative: head("timing = { disturbed_above = -0.01 }");
     stop_of_wrong_type: head("stop = 0.03");
     stop_without_precision: head("stop = {}");

@@ -13,4 +13,13 @@ fn what_is_said_of_timing_is_no_part_of_a_cell() {
         assert_eq!(with.timing.disturbed_above, share);
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
+    for (text, replays) in [
+        ("disturbed = \"count\"", 0),
+        ("disturbed = \"replay\"", 2),
+        ("disturbed = \"replay\", replays_max = 10", 10),
+    ] {
+        let with = plan(&format!("timing = {{ {text} }}"));
+        assert_eq!(with.timing.replays_max, replays, "{text}");
+        assert_eq!(with.plan.cells, without.plan.cells, "{text}");
+    }
 }

@@ -134,7 +134,9 @@ impl World {
             let wall_us = (self.now - over.started) * 1_000;
             Report::Played { wall_us, points: self.scenario.points(game) }
         };
-        self.tell(of, Event::Finished { slot, results: vec![over.result(what)] });
+        let disturbed = self.mischievous(self.scenario.faults.disturbed);
+        let result = Result { disturbed, ..over.result(what) };
+        self.tell(of, Event::Finished { slot, results: vec![result] });
         let (next, now) = (self.next_number(), self.now);
         let Some(over) = &mut self.workers[of].playing[slot] else { return };
         if over.goes_on(next, now) && !over.is_aborted {
@@ -186,6 +188,13 @@ impl World {
                 self.acknowledged.insert(result.playing, result.game);
             }
             Verdict::Again => assert!(disk.has_kept_any(result.game), "invariant 5: {result:?}"),
+            Verdict::Disturbed => {
+                let mut ever = disk.disturbed_ever.iter();
+                assert!(
+                    ever.any(|it| (it.0, it.1) == (result.game, result.lease)),
+                    "invariant 5: {result:?}"
+                );
+            }
             Verdict::Noted
             | Verdict::AfterCancel
             | Verdict::Excluded
@@ -287,7 +296,8 @@ impl World {
                     _ => Report::Failed { message: "a lie".into() },
                 };
                 let playing = self.last_number;
-                let results = Arc::new(vec![Result { lease, game, playing, what }]);
+                let results =
+                    Arc::new(vec![Result { lease, game, playing, what, disturbed: false }]);
                 Call::Report { caller, results }
             }
             1 => Call::Heartbeat { caller, leases: vec![lease], playing: vec![game] },
