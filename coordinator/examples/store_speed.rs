@@ -554,6 +554,7 @@ fn game(cell: CellId, number: u64) -> PlayedGame {
         values: Vec::new(),
         engines: [None, None],
         forfeit: None,
+        scaled: None,
         started_unix_us: 1_700_000_000_000_000 + number.cast_signed(),
     }
 }

@@ -4,11 +4,12 @@ use spelrum_engine::{
     GameRecord, MoveRecord, MoveValue, Outcome, SearchReport, Side, Termination, termination_named,
 };
 use spelrum_tournament::engines::EngineIdentity;
+use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
 use crate::wire_error::{at_most, id, in_range, margin, moment, number, plain_text, unknown_word};
-use crate::{Fault, WireError, engines, names, v1};
+use crate::{Fault, WireError, engines, names, speeds, v1};
 
 /// A game as its worker reports it.
 #[must_use]
@@ -22,6 +23,7 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
         values,
         engines,
         forfeit,
+        scaled,
         started_unix_us,
     } = played;
     let [first_engine, second_engine] = engines.map(|it| it.map(engines::identity_to_wire));
@@ -45,6 +47,7 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
         first_engine,
         second_engine,
         forfeit: forfeit.map(engines::forfeit_to_wire),
+        scaled: scaled.map(speeds::scaled_to_wire),
     }
 }
 
@@ -100,7 +103,13 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
     if let Some(forfeit) = &game.forfeit {
         engines::check_forfeit(forfeit).map_err(|error| error.within("forfeit"))?;
     }
+    scaled(game)?;
     Ok(it)
+}
+
+fn scaled(game: &v1::Game) -> Result<Option<ScaledTime>, WireError> {
+    let read = |scaled| speeds::scaled(scaled).map_err(|error| error.within("scaled"));
+    game.scaled.map(read).transpose()
 }
 
 fn identity(engine: Option<&v1::EngineIdentity>) -> Result<Option<EngineIdentity>, WireError> {
@@ -116,6 +125,7 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
     let (first_side, outcome, termination) =
         (first_side(&game)?, outcome(&game)?, termination(&game)?);
     let engines = [identity(game.first_engine.as_ref())?, identity(game.second_engine.as_ref())?];
+    let scaled = scaled(&game)?;
     let mut moves = Vec::with_capacity(game.moves.len());
     for mv in game.moves {
         moves.push(move_from_wire(mv)?);
@@ -135,6 +145,7 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
             .collect(),
         engines,
         forfeit: game.forfeit.map(engines::forfeit_from_wire),
+        scaled,
         started_unix_us: game.started_unix_us,
     })
 }

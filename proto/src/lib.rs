@@ -1,7 +1,7 @@
 //! The gRPC contract `spelrum.v1`, and its conversions from and to the project's own types.
 //!
 //! Only this crate knows wire types' details: the coordinator and the worker convert at the edge.
-//! What arrives is read once, in [`work`], [`game`] and [`results`], into types that cannot be malformed; what
+//! What arrives is read once, in [`work`], [`speeds`], [`game`] and [`results`], into types that cannot be malformed; what
 //! is malformed is a [`WireError`] that names the field. Refusals that a program must tell apart
 //! travel as a [`Refusal`].
 
@@ -13,6 +13,7 @@ pub mod limits;
 pub mod names;
 mod refusal;
 pub mod results;
+pub mod speeds;
 mod token;
 pub mod training;
 mod wire_error;
@@ -37,7 +38,7 @@ pub mod v1 {
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 11;
+pub const PROTOCOL_MINOR: u32 = 12;
 /// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
 /// report such games as failed, or say nothing of a margin that the rules give; and where there are no others, nobody
 /// would train the networks that games wait for.

@@ -69,5 +69,8 @@ pub const PAGE_TOKEN_BYTES_MAX: usize = 128;
 /// Experiments in one export.
 pub const EXPORT_EXPERIMENTS_MAX: usize = 1_000;
 
+/// Most speeds that a worker tells, one for each game.
+pub const SPEEDS_MAX: usize = 100;
+
 /// Most engines that a worker offers.
 pub const ENGINES_MAX: usize = 100;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use spelrum_tournament::results::{CpuQuota, Machine};
+use spelrum_tournament::speed::Scaling;
 use spelrum_tournament::{
     CellId, DefinitionHash, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame,
     PlayedVerification, WorkerId,
@@ -15,7 +16,7 @@ use crate::limits::{
     REPORT_RESULTS_MAX, SLOTS_MAX,
 };
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
-use crate::{Fault, WireError, engines, game, training, v1};
+use crate::{Fault, WireError, engines, game, speeds, training, v1};
 
 /// Who calls, and which run of the coordinator it believes to talk to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +259,8 @@ pub struct LeasedGames {
     pub name_before_play: bool,
     /// Whether they are to be played in quiet, where there are quiet slots.
     pub timed: bool,
+    /// How time limits of their players are scaled, if they are.
+    pub scaling: Option<Scaling>,
 }
 
 impl From<Grant> for v1::Grant {
@@ -279,6 +282,7 @@ impl From<Grant> for v1::Grant {
                     }),
                     name_before_play: games.name_before_play,
                     timed: games.timed,
+                    scale: games.scaling.map(speeds::scaling_to_wire),
                 })
                 .collect(),
         }
@@ -306,6 +310,10 @@ impl TryFrom<v1::Grant> for Grant {
     }
 }
 
+fn scaling(scale: v1::TimeScale) -> Result<Scaling, WireError> {
+    speeds::scaling(scale).map_err(|error| error.within("scale"))
+}
+
 fn leased_games(leased: &v1::LeasedGames) -> Result<LeasedGames, WireError> {
     let first = number("first_number", leased.first_number)?;
     let range = GameRange {
@@ -320,5 +328,6 @@ fn leased_games(leased: &v1::LeasedGames) -> Result<LeasedGames, WireError> {
         game_timeout: (timeout_ms > 0).then(|| Duration::from_millis(timeout_ms)),
         name_before_play: leased.name_before_play,
         timed: leased.timed,
+        scaling: leased.scale.map(scaling).transpose()?,
     })
 }

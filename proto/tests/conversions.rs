@@ -18,6 +18,7 @@ use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::{CpuQuota, GamesFilter, GamesOrder, Machine};
+use spelrum_tournament::speed::{ScaledTime, Scaling};
 use spelrum_tournament::{
     CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame,
 };
@@ -67,7 +68,9 @@ fn wire_game() -> v1::Game {
         EngineIdentity { name: "Fish 15.1".to_owned(), author: String::new(), sha256: [0xab; 32] };
     let forfeit = Forfeit { message: "it ended".to_owned(), output: "> go\n< \n".to_owned() };
     let played = PlayedGame::here(id, &derived, record(), 1_700_000_000_000_000);
-    game::to_wire(played.with_engines([None, Some(identity)], Some(forfeit)))
+    let scaled = ScaledTime { factor_permille: 1_250, nodes_per_second: 1_600_000 };
+    let played = played.with_engines([None, Some(identity)], Some(forfeit));
+    game::to_wire(played.with_scaled(Some(scaled)))
 }
 
 #[test]
@@ -95,6 +98,7 @@ fn a_lease_comes_back_as_it_went() {
                 game_timeout: None,
                 name_before_play: true,
                 timed: false,
+                scaling: None,
             },
             LeasedGames {
                 range: GameRange { cell: CellId(2), first: 1 << 40, count: 1 },
@@ -102,6 +106,7 @@ fn a_lease_comes_back_as_it_went() {
                 game_timeout: Some(Duration::from_millis(1)),
                 name_before_play: false,
                 timed: true,
+                scaling: Some(Scaling { reference: 2_000_000, factor_max_permille: 4_000 }),
             },
         ],
     };
@@ -144,6 +149,8 @@ fn malformed_games_are_refused_by_field() {
         ("moves[0].wall_us", |it| it.moves[0].wall_us = 1 << 53),
         ("moves[3].cpu_us", |it| it.moves[3].cpu_us = 1 << 53),
         ("moves[3].involuntary_switches", |it| it.moves[3].involuntary_switches = Some(1 << 53)),
+        ("scaled.factor_permille", |it| it.scaled.as_mut().unwrap().factor_permille = 0),
+        ("scaled.nodes_per_second", |it| it.scaled.as_mut().unwrap().nodes_per_second = 0),
         ("moves[3].ended_by", |it| it.moves[3].ended_by = "magic".to_owned()),
     ];
     for (field, spoil) in spoils {
@@ -212,8 +219,7 @@ fn malformed_ids_hashes_and_grants_are_refused() {
             first_number,
             count,
             game_timeout_ms,
-            name_before_play: false,
-            timed: false,
+            ..v1::LeasedGames::default()
         };
         v1::Grant { lease_id: 1, duration_ms: 1, games: vec![games] }
     };

@@ -74,8 +74,12 @@ impl HandWorker {
     /// # Errors
     /// If it is refused.
     pub async fn lease(&mut self) -> Result<v1::LeaseResponse, Status> {
-        let request =
-            v1::LeaseRequest { worker_id: self.id, coordinator_epoch: self.epoch, slots: 1 };
+        let request = v1::LeaseRequest {
+            worker_id: self.id,
+            coordinator_epoch: self.epoch,
+            slots: 1,
+            ..Default::default()
+        };
         Ok(self.client.lease(request).await?.into_inner())
     }
 

@@ -24,6 +24,7 @@ pub mod repeat;
 pub mod results;
 pub mod scheduler;
 mod seeds;
+pub mod speed;
 mod statistics;
 pub mod stopping;
 mod sweep;

@@ -5,6 +5,7 @@ use spelrum_engine::{ENGINE_REVISION, GameRecord, MARGIN_MAX, MoveRecord, MoveVa
 use crate::engines::{ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 use crate::game::DerivedGame;
 use crate::ids::GameId;
+use crate::speed::ScaledTime;
 
 /// The greatest number in a result: 2^53 - 1, so that it is exact in JSON, JavaScript and a double.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
@@ -39,6 +40,8 @@ pub struct PlayedGame {
     pub engines: [Option<EngineIdentity>; 2],
     /// How one of them lost it by a fault of its own, if one did.
     pub forfeit: Option<Forfeit>,
+    /// How its players' time limits were scaled; `None` if they were as the definition has them.
+    pub scaled: Option<ScaledTime>,
     /// When it was begun, by its worker's clock: microseconds of Unix time, for people only.
     pub started_unix_us: i64,
 }
@@ -60,6 +63,7 @@ impl PlayedGame {
             values: Vec::new(),
             engines: [None, None],
             forfeit: None,
+            scaled: None,
             record,
             started_unix_us,
         }
@@ -79,6 +83,12 @@ impl PlayedGame {
         forfeit: Option<Forfeit>,
     ) -> Self {
         Self { engines, forfeit, ..self }
+    }
+
+    /// The same with how time limits were scaled in it.
+    #[must_use]
+    pub fn with_scaled(self, scaled: Option<ScaledTime>) -> Self {
+        Self { scaled, ..self }
     }
 
     /// Checks that a store can keep it and whoever reads the store finds what they expect. A worker of
@@ -102,6 +112,12 @@ impl PlayedGame {
         }
         self.values.iter().try_for_each(check_value)?;
         self.engines.iter().flatten().try_for_each(check_engine)?;
+        if let Some(ScaledTime { factor_permille, nodes_per_second }) = self.scaled {
+            number("the speed of its worker", nodes_per_second)?;
+            if factor_permille == 0 {
+                return Err("its time limits are scaled to nothing".to_owned());
+            }
+        }
         if let Some(Forfeit { message, output }) = &self.forfeit {
             text("the message of its forfeit", message, FORFEIT_OUTPUT_BYTES_MAX)?;
             within("what was said before its forfeit", output, FORFEIT_OUTPUT_BYTES_MAX)?;

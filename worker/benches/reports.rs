@@ -146,7 +146,8 @@ impl Reporter {
         let Self { worker_id, coordinator_epoch, .. } = self;
         let (mut results, mut reports) = (0, 0);
         loop {
-            let lease = v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1 };
+            let lease =
+                v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, ..Default::default() };
             let answer = self.client.lease(lease).await?.into_inner();
             let Some(grant) = answer.grant else {
                 if answer.all_done {

@@ -213,6 +213,7 @@ impl Link {
             cpu_quota_us,
             cpu_period_us,
             cores: machine.cores,
+            labels: Vec::new(),
         };
         client.hello(hello).await
     }
@@ -413,12 +414,13 @@ async fn lease(
     slots: u32,
 ) -> Result<Response<v1::LeaseResponse>, Status> {
     let (worker_id, coordinator_epoch) = (caller.worker.0, caller.epoch);
-    client.lease(v1::LeaseRequest { worker_id, coordinator_epoch, slots }).await
+    client.lease(v1::LeaseRequest { worker_id, coordinator_epoch, slots, speeds: Vec::new() }).await
 }
 
 /// What an answered Lease means.
 fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
-    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told } = response;
+    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate: _ } =
+        response;
     let Some(grant) = grant else { return Ok(Answer::Idle { retry_after_ms, all_done }) };
     let Grant { lease, games, .. } = Grant::try_from(grant).map_err(malformed)?;
     let leased = |games: work::LeasedGames| LeasedGames {

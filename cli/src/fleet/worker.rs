@@ -177,7 +177,8 @@ impl Worker {
         heartbeat: Instant,
         held: &mut Option<Held>,
     ) -> Result<(), Interrupted> {
-        let request = v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1 };
+        let request =
+            v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, ..Default::default() };
         let mut client = self.client.clone();
         let asked = self.say(Call::Lease, async move { client.lease(request).await }).await?;
         let Some(answer) = asked else { return Ok(()) };

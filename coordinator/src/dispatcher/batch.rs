@@ -535,7 +535,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let leased = ranges.into_iter().map(|range| {
             let LeasedCell { definition, game_timeout, timed } = cell_of[&range.cell];
             let name_before_play = lost.contains(&range);
-            LeasedGames { range, definition, game_timeout, name_before_play, timed }
+            LeasedGames { range, definition, game_timeout, name_before_play, timed, scaling: None }
         });
         Ok(leased.collect())
     }

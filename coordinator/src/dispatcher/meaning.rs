@@ -227,6 +227,7 @@ mod tests {
             values: Vec::new(),
             engines: [None, None],
             forfeit: None,
+            scaled: None,
             started_unix_us: 1,
         })
     }

@@ -99,6 +99,7 @@ impl Work for WorkService {
                 retry_after_ms: millis(retry_after),
                 all_done,
                 withheld,
+                ..Default::default()
             },
         }))
     }

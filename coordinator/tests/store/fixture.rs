@@ -400,6 +400,7 @@ pub(crate) fn game(cell: CellId, number: u64, variety: u64) -> PlayedGame {
         values: Vec::new(),
         engines: [None, None],
         forfeit: None,
+        scaled: None,
         started_unix_us: 1_700_000_000_000_000 + i64::try_from(number).unwrap(),
     }
 }

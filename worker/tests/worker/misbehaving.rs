@@ -149,7 +149,7 @@ impl Work for Fake {
             count: script.games,
             game_timeout_ms: 0,
             name_before_play: script.lost,
-            timed: false,
+            ..v1::LeasedGames::default()
         };
         let grant = v1::Grant { lease_id: seen.leases, duration_ms: 60_000, games: vec![games] };
         Ok(Response::new(v1::LeaseResponse { grant: Some(grant), ..Default::default() }))

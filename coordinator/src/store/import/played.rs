@@ -118,6 +118,7 @@ fn read_played(
                 values: played.values,
                 engines: played.engines,
                 forfeit: played.forfeit,
+                scaled: None,
                 started_unix_us,
             };
             game.check()?;
