@@ -1,20 +1,17 @@
 //! Disturbed games: results that are kept beside the settled ones while their games are played again, and how many
 //! there are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_tournament::results::DisturbedGames;
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, PlayedGame, WorkerId};
 use sqlx::SqliteConnection;
 
 use super::error::StoreError;
-use super::facts::runs;
+use super::facts::{KeptDisturbed, runs};
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 use super::uncounted::Reason;
-
-/// Under which leases disturbed results of a game are kept; 0 of one whose lease is not known.
-pub(super) type KeptDisturbed = HashMap<(i64, i64), Vec<i64>>;
 
 impl Transaction<'_> {
     /// Keeps results whole that were disturbed and whose games are played again: each once, by the lease under which it

@@ -7,7 +7,6 @@ use serde::Serialize;
 use spelrum_tournament::disturbance::TimedCell;
 use spelrum_tournament::{GameId, LeaseId, WorkerId};
 
-use super::disturbance::KeptDisturbed;
 use super::error::StoreError;
 use super::numbers::integer;
 use super::transaction::{Transaction, rows};
@@ -45,6 +44,9 @@ pub(super) fn runs(games: impl Iterator<Item = GameId>) -> Vec<Run> {
     }
     runs
 }
+
+/// Under which leases disturbed results of a game are kept; 0 of one whose lease is not known.
+pub(super) type KeptDisturbed = HashMap<(i64, i64), Vec<i64>>;
 
 /// What a worker says that it plays under a lease: the lease, the worker and the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

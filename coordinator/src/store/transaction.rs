@@ -12,7 +12,6 @@ use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteCo
 use super::connection::writing;
 use super::error::StoreError;
 use super::identity::Files;
-use super::scheduling::unsigned;
 use super::walk::{ExclusionWalk, Walk};
 use super::{Writer, unix_now_us};
 
@@ -171,7 +170,7 @@ impl CellInfo {
 
     /// Of a timed game: the share of its time of which a player was robbed, and whether that disturbed it.
     pub(super) fn disturbance(&self, number: i64, moves: &[MoveRecord]) -> Option<(f64, bool)> {
-        let share = self.timed?.robbed_share(unsigned(number), moves)?;
+        let share = self.timed?.robbed_share(number.unsigned_abs(), moves)?;
         Some((share, self.timed?.disturbs(share)))
     }
 
