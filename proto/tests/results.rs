@@ -19,24 +19,25 @@ use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
-    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, Costs, EnginesUsed,
-    ExperimentSummary, Meeting, MoveCost, Overruns, Progress, RatedGroup, RatedPlayer, Ratings,
-    Removal, Removing, Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame,
-    WorkerSummary,
+    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, EnginesUsed,
+    ExperimentSummary, Meeting, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing,
+    Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
-    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, Interval, OverGames, ScoreInterval,
-    Task, WorkerId,
+    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, Interval, ScoreInterval, Task,
+    WorkerId,
 };
 
 mod cells;
+mod costs;
 mod engines;
 mod games;
 mod runs;
 mod stated;
 
 use cells::{cell, colours_of};
+use costs::move_cost;
 use engines::{forfeit, identity, mixed_cell, used_engine};
 use games::{disturbed, game_summary, mv, replayed};
 use runs::{course_estimate, run};
@@ -202,68 +203,6 @@ prop_compose! {
             slots,
             last_game_id,
         }
-    }
-}
-
-fn move_cost(axes: usize) -> impl Strategy<Value = MoveCost> {
-    let figures = [figure(), figure(), figure(), figure(), figure(), figure(), figure()];
-    let places = vec(option::of(name()), axes);
-    let shares = (option::of(figure()), option::of(overruns()));
-    let times = (option::of(figure()), option::of(over_games()), option::of(over_games()));
-    (id(), places, [name(), name()], count(), figures, shares, times).prop_map(
-        |(
-            id,
-            axes,
-            [player, opponent],
-            searched_moves,
-            figures,
-            (full_tree_share, overruns),
-            (wall_us_p95, wall_us_game_mean, wall_us_ratio),
-        )| {
-            let [
-                wall_us_mean,
-                wall_us_median,
-                wall_us_p90,
-                wall_us_p99,
-                depth_mean,
-                nodes_mean,
-                evaluations_mean,
-            ] = figures;
-            let costs = Costs {
-                searched_moves,
-                wall_us_mean,
-                wall_us_median,
-                wall_us_p90,
-                wall_us_p95,
-                wall_us_p99,
-                depth_mean,
-                nodes_mean,
-                evaluations_mean,
-                full_tree_share,
-                overruns,
-                wall_us_game_mean,
-                wall_us_ratio,
-            };
-            MoveCost { cell: CellId(id), axes, player, opponent, costs }
-        },
-    )
-}
-
-fn over_games() -> impl Strategy<Value = OverGames> {
-    (figure(), option::of((figure(), figure()))).prop_map(|(value, bounds)| {
-        let interval = bounds.map(|(low, high)| Interval { value, low, high });
-        OverGames { value, interval }
-    })
-}
-
-prop_compose! {
-    fn overruns()(
-        limit_us in count(),
-        beyond_us in count(),
-        moves in count(),
-        longest_us in figure(),
-    ) -> Overruns {
-        Overruns { limit_us, beyond_us, moves, longest_us }
     }
 }
 
@@ -588,6 +527,10 @@ fn a_malformed_report_is_refused_by_field() {
             colour(it).score = Some(v1::Score { score: f64::NAN, low: 0.0, high: 1.0 });
         }),
         ("cells.axes", |it| it.cells[0].axes.clear()),
+        ("moves[0].cpu.us_mean", |it| {
+            let us_mean = f64::NAN;
+            it.moves[0].cpu = Some(v1::CpuTimes { us_mean, ..v1::CpuTimes::default() });
+        }),
         ("moves[0].wall_us_mean", |it| it.moves[0].wall_us_mean = f64::INFINITY),
         ("moves.axes", |it| it.moves[0].axes.push(v1::AxisPlace::default())),
         ("engines[0].engine", |it| it.engines[0].engine = None),

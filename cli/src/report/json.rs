@@ -245,6 +245,14 @@ pub(super) struct MoveCost<'a> {
     wall_us_ratio: Option<f64>,
     wall_us_ratio_low: Option<f64>,
     wall_us_ratio_high: Option<f64>,
+    /// The same in processor time, of a player who is compared by that.
+    cpu_us_mean: Option<f64>,
+    cpu_us_game_mean: Option<f64>,
+    cpu_us_game_mean_low: Option<f64>,
+    cpu_us_game_mean_high: Option<f64>,
+    cpu_us_ratio: Option<f64>,
+    cpu_us_ratio_low: Option<f64>,
+    cpu_us_ratio_high: Option<f64>,
 }
 
 impl<'a> From<&'a results::Report> for Report<'a> {
@@ -329,6 +337,8 @@ impl<'a> From<&'a results::MoveCost> for MoveCost<'a> {
         let results::MoveCost { cell, axes, player, opponent, costs } = cost;
         let low = |of: Option<OverGames>| Some(of?.interval?.low);
         let high = |of: Option<OverGames>| Some(of?.interval?.high);
+        let cpu_game_mean = costs.cpu.and_then(|cpu| cpu.us_game_mean);
+        let cpu_ratio = costs.cpu.and_then(|cpu| cpu.us_ratio);
         Self {
             cell_id: cell.0,
             axes,
@@ -355,6 +365,13 @@ impl<'a> From<&'a results::MoveCost> for MoveCost<'a> {
             wall_us_ratio: costs.wall_us_ratio.map(|ratio| ratio.value),
             wall_us_ratio_low: low(costs.wall_us_ratio),
             wall_us_ratio_high: high(costs.wall_us_ratio),
+            cpu_us_mean: costs.cpu.map(|cpu| cpu.us_mean),
+            cpu_us_game_mean: cpu_game_mean.map(|mean| mean.value),
+            cpu_us_game_mean_low: low(cpu_game_mean),
+            cpu_us_game_mean_high: high(cpu_game_mean),
+            cpu_us_ratio: cpu_ratio.map(|ratio| ratio.value),
+            cpu_us_ratio_low: low(cpu_ratio),
+            cpu_us_ratio_high: high(cpu_ratio),
         }
     }
 }

@@ -10,6 +10,7 @@ mod colours;
 mod columns;
 mod comparisons;
 mod comparisons_json;
+mod costs;
 mod csv;
 mod disturbance;
 mod engines;

@@ -7,13 +7,24 @@ use sqlx::SqliteConnection;
 
 use super::error::StoreError;
 
+/// Which clock tells how long a move took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// That on the wall.
+    Wall,
+    /// The processor time of the thread that thought.
+    Cpu,
+}
+
 /// What the times of each cell's players add up to over its openings, by cell. A player that meets itself is
 /// the first of both, with the games of both sides.
 pub(super) async fn time_sums(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
+    clock: Clock,
     limit: i64,
 ) -> Result<HashMap<i64, TimeSums>, StoreError> {
+    let clock = i64::from(clock == Clock::Cpu);
     let found = sqlx::query!(
         r#"SELECT n.cell_id AS "cell_id!: i64",
             total(n.games) AS "games!: f64", total(n.means) AS "means!: f64",
@@ -34,21 +45,30 @@ pub(super) async fn time_sums(
             total(n.games * n.logs_2) AS "first_games_second_logs!: f64",
             total(n.logs * n.games_2) AS "first_logs_second_games!: f64"
         FROM (
-            SELECT c.number, c.cell_id,
-                o.first_player_searched_games + (c.first_player_id = c.second_player_id)
-                    * o.second_player_searched_games AS games,
-                o.first_player_wall_us_mean_sum + (c.first_player_id = c.second_player_id)
-                    * o.second_player_wall_us_mean_sum AS means,
-                o.first_player_wall_us_mean_log_sum + (c.first_player_id = c.second_player_id)
-                    * o.second_player_wall_us_mean_log_sum AS logs,
-                (c.first_player_id <> c.second_player_id) * o.second_player_searched_games AS games_2,
-                (c.first_player_id <> c.second_player_id) * o.second_player_wall_us_mean_sum AS means_2,
-                (c.first_player_id <> c.second_player_id) * o.second_player_wall_us_mean_log_sum AS logs_2
-            FROM cells AS c INDEXED BY cells_experiment
-            CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
-            WHERE c.experiment_id = ? AND c.in_sweep = 1) AS n
-        GROUP BY n.number, n.cell_id LIMIT ?"#,
+            SELECT t.number, t.cell_id, t.first_games + t.is_self * t.second_games AS games,
+                t.first_means + t.is_self * t.second_means AS means,
+                t.first_logs + t.is_self * t.second_logs AS logs,
+                (1 - t.is_self) * t.second_games AS games_2,
+                (1 - t.is_self) * t.second_means AS means_2,
+                (1 - t.is_self) * t.second_logs AS logs_2
+            FROM (
+                SELECT c.number, c.cell_id, c.first_player_id = c.second_player_id AS is_self,
+                    o.first_player_searched_games AS first_games,
+                    o.second_player_searched_games AS second_games,
+                    CASE ?2 WHEN 1 THEN o.first_player_cpu_us_mean_sum
+                        ELSE o.first_player_wall_us_mean_sum END AS first_means,
+                    CASE ?2 WHEN 1 THEN o.second_player_cpu_us_mean_sum
+                        ELSE o.second_player_wall_us_mean_sum END AS second_means,
+                    CASE ?2 WHEN 1 THEN o.first_player_cpu_us_mean_log_sum
+                        ELSE o.first_player_wall_us_mean_log_sum END AS first_logs,
+                    CASE ?2 WHEN 1 THEN o.second_player_cpu_us_mean_log_sum
+                        ELSE o.second_player_wall_us_mean_log_sum END AS second_logs
+                FROM cells AS c INDEXED BY cells_experiment
+                CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
+                WHERE c.experiment_id = ?1 AND c.in_sweep = 1) AS t) AS n
+        GROUP BY n.number, n.cell_id LIMIT ?3"#,
         experiment.0,
+        clock,
         limit
     )
     .fetch_all(connection)

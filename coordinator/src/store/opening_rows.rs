@@ -10,7 +10,7 @@ use sqlx::SqliteConnection;
 use super::error::StoreError;
 use super::margins::of_first_player;
 use super::numbers::real;
-use super::rollup::{self, Openings, SideSearches, half_points};
+use super::rollup::{self, GameTimes, Openings, SideSearches, half_points};
 use super::scheduling::unsigned;
 use super::transaction::{CellInfo, rows};
 
@@ -59,13 +59,17 @@ pub(super) async fn add(
     openings: &Openings,
 ) -> Result<(), StoreError> {
     #[derive(Serialize)]
-    struct Row(i64, i64, [i64; 13], i64, f64, f64, i64, f64, f64);
+    struct Row(i64, i64, [i64; 13], i64, [f64; 4], i64, [f64; 4]);
     if openings.is_empty() {
         return Ok(());
     }
     let row = |(&(cell, opening), sums): (&(i64, i64), &rollup::OpeningSums)| {
         let [first, second] = sums.times;
         let [by_first, by_second] = sums.pairs_won;
+        let of = |times: GameTimes| {
+            let GameTimes { games: _, wall, cpu } = times;
+            [wall.means, wall.logs, cpu.means, cpu.logs]
+        };
         Row(
             cell,
             opening,
@@ -85,11 +89,9 @@ pub(super) async fn add(
                 sums.margin_sum,
             ],
             first.games,
-            first.wall_us_mean_sum,
-            first.wall_us_mean_log_sum,
+            of(first),
             second.games,
-            second.wall_us_mean_sum,
-            second.wall_us_mean_log_sum,
+            of(second),
         )
     };
     let list = rows(&openings.iter().map(row).collect::<Vec<_>>())?;
@@ -100,13 +102,15 @@ pub(super) async fn add(
             first_player_searched_games, first_player_wall_us_mean_sum,
             first_player_wall_us_mean_log_sum, second_player_searched_games,
             second_player_wall_us_mean_sum, second_player_wall_us_mean_log_sum, margin_games,
-            margin_sum)
+            margin_sum, first_player_cpu_us_mean_sum, first_player_cpu_us_mean_log_sum,
+            second_player_cpu_us_mean_sum, second_player_cpu_us_mean_log_sum)
         SELECT value ->> '$[0]', value ->> '$[1]', value ->> '$[2][0]', value ->> '$[2][1]',
             value ->> '$[2][2]', value ->> '$[2][3]', value ->> '$[2][4]', value ->> '$[2][5]',
             value ->> '$[2][6]', value ->> '$[2][7]', value ->> '$[2][8]', value ->> '$[2][9]',
-            value ->> '$[2][10]', value ->> '$[3]', value ->> '$[4]', value ->> '$[5]',
-            value ->> '$[6]', value ->> '$[7]', value ->> '$[8]', value ->> '$[2][11]',
-            value ->> '$[2][12]'
+            value ->> '$[2][10]', value ->> '$[3]', value ->> '$[4][0]', value ->> '$[4][1]',
+            value ->> '$[5]', value ->> '$[6][0]', value ->> '$[6][1]', value ->> '$[2][11]',
+            value ->> '$[2][12]', value ->> '$[4][2]', value ->> '$[4][3]', value ->> '$[6][2]',
+            value ->> '$[6][3]'
         FROM jsonb_each(?) WHERE true
         ON CONFLICT (cell_id, opening_number) DO UPDATE SET
             games = games + excluded.games,
@@ -136,7 +140,15 @@ pub(super) async fn add(
             second_player_wall_us_mean_log_sum =
                 second_player_wall_us_mean_log_sum + excluded.second_player_wall_us_mean_log_sum,
             margin_games = margin_games + excluded.margin_games,
-            margin_sum = margin_sum + excluded.margin_sum",
+            margin_sum = margin_sum + excluded.margin_sum,
+            first_player_cpu_us_mean_sum =
+                first_player_cpu_us_mean_sum + excluded.first_player_cpu_us_mean_sum,
+            first_player_cpu_us_mean_log_sum =
+                first_player_cpu_us_mean_log_sum + excluded.first_player_cpu_us_mean_log_sum,
+            second_player_cpu_us_mean_sum =
+                second_player_cpu_us_mean_sum + excluded.second_player_cpu_us_mean_sum,
+            second_player_cpu_us_mean_log_sum =
+                second_player_cpu_us_mean_log_sum + excluded.second_player_cpu_us_mean_log_sum",
         list
     )
     .execute(connection)
@@ -157,8 +169,10 @@ pub(super) async fn sums(
         r#"SELECT g.number, g.outcome AS "outcome!: String", g.margin AS "margin: i32",
             coalesce(a.searched_moves, 0) AS "first_moves!: i64",
             coalesce(a.wall_us, 0) AS "first_wall_us!: i64",
+            coalesce(a.cpu_us, 0) AS "first_cpu_us!: i64",
             coalesce(b.searched_moves, 0) AS "second_moves!: i64",
-            coalesce(b.wall_us, 0) AS "second_wall_us!: i64"
+            coalesce(b.wall_us, 0) AS "second_wall_us!: i64",
+            coalesce(b.cpu_us, 0) AS "second_cpu_us!: i64"
         FROM games AS g
         LEFT JOIN game_sides AS a ON a.game_id = g.game_id AND a.side = 0
         LEFT JOIN game_sides AS b ON b.game_id = g.game_id AND b.side = 1
@@ -176,12 +190,15 @@ pub(super) async fn sums(
         let moved_first = numbering.first_player_moves_first(row.number);
         let points = half_points(moved_first, outcome);
         let sums = openings.entry((cell, numbering.opening_number(row.number))).or_default();
-        let side = |searched_moves, wall_us: i64| SideSearches {
+        let side = |searched_moves, wall_us, cpu_us| SideSearches {
             searched_moves,
             wall_us: real(unsigned(wall_us)),
+            cpu_us: real(unsigned(cpu_us)),
         };
-        let sides =
-            [side(row.first_moves, row.first_wall_us), side(row.second_moves, row.second_wall_us)];
+        let sides = [
+            side(row.first_moves, row.first_wall_us, row.first_cpu_us),
+            side(row.second_moves, row.second_wall_us, row.second_cpu_us),
+        ];
         sums.add_game(moved_first, points, sides);
         sums.add_margin(of_first_player(moved_first, row.margin));
         if let Some((number, other)) = before
@@ -227,7 +244,8 @@ async fn has_cancelled(
     let left = sqlx::query!(
         r#"SELECT o.opening_number AS "opening_number!: i64",
             o.first_player_searched_games, o.first_player_wall_us_mean_sum,
-            o.second_player_searched_games, o.second_player_wall_us_mean_sum
+            o.second_player_searched_games, o.second_player_wall_us_mean_sum,
+            o.first_player_cpu_us_mean_sum, o.second_player_cpu_us_mean_sum
         FROM json_each(?2) AS j
         CROSS JOIN cell_openings AS o ON o.cell_id = ?1 AND o.opening_number = j.value"#,
         cell,
@@ -243,8 +261,10 @@ async fn has_cancelled(
             // A sum of logarithms may be nothing: what it lost is told by its games.
             (games(row.first_player_searched_games), games(-first.games)),
             (games(row.second_player_searched_games), games(-second.games)),
-            (row.first_player_wall_us_mean_sum, -first.wall_us_mean_sum),
-            (row.second_player_wall_us_mean_sum, -second.wall_us_mean_sum),
+            (row.first_player_wall_us_mean_sum, -first.wall.means),
+            (row.second_player_wall_us_mean_sum, -second.wall.means),
+            (row.first_player_cpu_us_mean_sum, -first.cpu.means),
+            (row.second_player_cpu_us_mean_sum, -second.cpu.means),
         ]
         .iter()
         .any(|(left, taken)| left * CANCELLATION < *taken)

@@ -256,7 +256,7 @@ async fn openings(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     let mut differences = Vec::new();
     let mut found = sqlx::query!(
         r#"SELECT g.cell_id, g.number, c.swap_sides AS "swap_sides: bool", k.openings_count,
-            s.side, s.searched_moves, s.wall_us
+            s.side, s.searched_moves, s.wall_us, s.cpu_us
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         CROSS JOIN games AS g ON g.cell_id = c.cell_id
         JOIN game_sides AS s ON s.game_id = g.game_id
@@ -264,7 +264,7 @@ async fn openings(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
     )
     .fetch(pool);
     let mut cell = None;
-    let mut sums: BTreeMap<i64, [f64; 2]> = BTreeMap::new();
+    let mut sums: BTreeMap<i64, [f64; 4]> = BTreeMap::new();
     loop {
         let row = found.try_next().await?;
         let next = row.as_ref().map(|row| row.cell_id);
@@ -280,8 +280,11 @@ async fn openings(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
         // The player by its place in the cell: in odd numbers they are swapped.
         let swapped = row.swap_sides && row.number % 2 == 1;
         let player = usize::from((row.side == 1) != swapped);
-        let mean = real(unsigned(row.wall_us)) / real(unsigned(row.searched_moves));
-        sums.entry(opening).or_default()[player] += mean.max(0.5).ln();
+        let sums = sums.entry(opening).or_default();
+        for (clock, us) in [row.wall_us, row.cpu_us].into_iter().enumerate() {
+            let mean = real(unsigned(us)) / real(unsigned(row.searched_moves));
+            sums[2 * clock + player] += mean.max(0.5).ln();
+        }
     }
 }
 
@@ -289,11 +292,12 @@ async fn openings(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
 async fn logarithms(
     pool: &SqlitePool,
     cell: i64,
-    counted: &BTreeMap<i64, [f64; 2]>,
+    counted: &BTreeMap<i64, [f64; 4]>,
 ) -> Result<Vec<Difference>, StoreError> {
     let stored = sqlx::query!(
         "SELECT opening_number, games, first_player_wall_us_mean_log_sum,
-            second_player_wall_us_mean_log_sum
+            second_player_wall_us_mean_log_sum, first_player_cpu_us_mean_log_sum,
+            second_player_cpu_us_mean_log_sum
         FROM cell_openings WHERE cell_id = ?",
         cell
     )
@@ -301,16 +305,20 @@ async fn logarithms(
     .await?;
     let differences = stored.into_iter().filter_map(|row| {
         let counted = counted.get(&row.opening_number).copied().unwrap_or_default();
-        let stored =
-            [row.first_player_wall_us_mean_log_sum, row.second_player_wall_us_mean_log_sum];
+        let stored = [
+            row.first_player_wall_us_mean_log_sum,
+            row.second_player_wall_us_mean_log_sum,
+            row.first_player_cpu_us_mean_log_sum,
+            row.second_player_cpu_us_mean_log_sum,
+        ];
         // Logarithms on both sides of nothing take each other away: their number tells how much is rounding.
         let tolerance = |sum: f64| 1e-9 * (sum.abs() + real(unsigned(row.games)));
         let differ = stored.iter().zip(counted).any(|(s, c)| (s - c).abs() > tolerance(c));
         differ.then(|| Difference {
             table: "cell_openings",
             key: format!("cell_id {cell}, opening_number {}", row.opening_number),
-            stored: Some(format!("wall_us_mean_log_sum {stored:?}")),
-            counted: Some(format!("wall_us_mean_log_sum {counted:?}")),
+            stored: Some(format!("logarithms {stored:?}")),
+            counted: Some(format!("logarithms {counted:?}")),
         })
     });
     Ok(differences.collect())
@@ -578,7 +586,10 @@ const ROLLUPS: &[Rollup] = &[
             "first_player_searched_games", "second_player_searched_games", "margin_games",
             "margin_sum",
         ],
-        reals: &["first_player_wall_us_mean_sum", "second_player_wall_us_mean_sum"],
+        reals: &[
+            "first_player_wall_us_mean_sum", "second_player_wall_us_mean_sum",
+            "first_player_cpu_us_mean_sum", "second_player_cpu_us_mean_sum",
+        ],
         only: "true",
         recount: "SELECT cell_id, opening_number, sum(games) AS games, sum(wins) AS wins,
                 sum(draws) AS draws, sum(losses) AS losses,
@@ -592,6 +603,8 @@ const ROLLUPS: &[Rollup] = &[
                 sum(second_player_searched_games) AS second_player_searched_games,
                 total(first_player_wall_us_mean_sum) AS first_player_wall_us_mean_sum,
                 total(second_player_wall_us_mean_sum) AS second_player_wall_us_mean_sum,
+                total(first_player_cpu_us_mean_sum) AS first_player_cpu_us_mean_sum,
+                total(second_player_cpu_us_mean_sum) AS second_player_cpu_us_mean_sum,
                 sum(margin_games) AS margin_games, sum(margin_sum) AS margin_sum
             FROM (
                 SELECT cell_id, unit, unit % coalesce(openings_count, 1 << 62) AS opening_number,
@@ -615,6 +628,10 @@ const ROLLUPS: &[Rollup] = &[
                         AS first_player_wall_us_mean_sum,
                     total(CASE moved_first WHEN 1 THEN mean_1 ELSE mean_0 END)
                         AS second_player_wall_us_mean_sum,
+                    total(CASE moved_first WHEN 1 THEN cpu_0 ELSE cpu_1 END)
+                        AS first_player_cpu_us_mean_sum,
+                    total(CASE moved_first WHEN 1 THEN cpu_1 ELSE cpu_0 END)
+                        AS second_player_cpu_us_mean_sum,
                     count(margin) AS margin_games,
                     coalesce(sum(CASE moved_first WHEN 1 THEN margin ELSE -margin END), 0)
                         AS margin_sum
@@ -625,7 +642,11 @@ const ROLLUPS: &[Rollup] = &[
                         (SELECT 1.0 * s.wall_us / nullif(s.searched_moves, 0) FROM game_sides AS s
                             WHERE s.game_id = g.game_id AND s.side = 0) AS mean_0,
                         (SELECT 1.0 * s.wall_us / nullif(s.searched_moves, 0) FROM game_sides AS s
-                            WHERE s.game_id = g.game_id AND s.side = 1) AS mean_1
+                            WHERE s.game_id = g.game_id AND s.side = 1) AS mean_1,
+                        (SELECT 1.0 * s.cpu_us / nullif(s.searched_moves, 0) FROM game_sides AS s
+                            WHERE s.game_id = g.game_id AND s.side = 0) AS cpu_0,
+                        (SELECT 1.0 * s.cpu_us / nullif(s.searched_moves, 0) FROM game_sides AS s
+                            WHERE s.game_id = g.game_id AND s.side = 1) AS cpu_1
                     FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
                     JOIN conditions AS k ON k.conditions_id = c.conditions_id
                     WHERE g.counted = 1)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use spelrum_tournament::results::{
     CellCursor, CellMargin, CellResult, CellStop, CellsPage, ColourResult, CostedPlayer, Costs,
-    Detail, MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report,
+    CpuTimes, Detail, MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report,
     SettledCells, first_mover as first_mover_score,
 };
 use spelrum_tournament::{
@@ -19,7 +19,7 @@ use super::courses::runs;
 use super::disturbance::disturbed;
 use super::engines::engines_used;
 use super::error::StoreError;
-use super::game_times::time_sums;
+use super::game_times::{Clock, time_sums};
 use super::opening_rows::{by_mover, first_mover_of_all};
 use super::read::Readers;
 use super::scheduling::unsigned;
@@ -191,14 +191,19 @@ impl Readers {
             let read = |row: CostRow| row.read(&players, &places, &opponents, times);
             rows.into_iter().filter_map(read).collect()
         };
-        let times = time_sums(&mut snapshot, id, limit(0)).await?;
+        let wall = time_sums(&mut snapshot, id, Clock::Wall, limit(0)).await?;
+        let cpu = match players.values().any(|player| player.is_compared_by_cpu) {
+            true => time_sums(&mut snapshot, id, Clock::Cpu, limit(0)).await?,
+            false => HashMap::new(),
+        };
+        let times = CellTimes { wall, cpu };
         let moves = read(move_costs(&mut snapshot, id, limit(cells.len())).await?, &times);
         let depths = match detail {
             Detail::Cells => Vec::new(),
             Detail::Depths => {
                 let limit = limit(cells.len() + moves.len());
                 // By depth nothing is known of single games.
-                read(depth_costs(&mut snapshot, id, limit).await?, &CellTimes::new())
+                read(depth_costs(&mut snapshot, id, limit).await?, &CellTimes::default())
             }
         };
         let rows = cells.len() + moves.len() + depths.len();
@@ -480,10 +485,12 @@ async fn settled_cells(
 struct CostRow {
     cell_id: i64,
     player_id: i64,
+    opponent_id: i64,
     is_second_player: bool,
     player: String,
     searched_moves: i64,
     wall_us: f64,
+    cpu_us: f64,
     depths: f64,
     nodes: f64,
     evaluations: f64,
@@ -493,8 +500,12 @@ struct CostRow {
     times: String,
 }
 
-/// What the times of each cell's players add up to, by cell.
-type CellTimes = HashMap<i64, TimeSums>;
+/// What the times of each cell's players add up to, by cell: by either clock.
+#[derive(Debug, Default)]
+struct CellTimes {
+    wall: HashMap<i64, TimeSums>,
+    cpu: HashMap<i64, TimeSums>,
+}
 
 /// The players of an experiment, as far as their costs must know them.
 type Players = HashMap<i64, CostedPlayer>;
@@ -508,8 +519,10 @@ impl CostRow {
         game_times: &CellTimes,
     ) -> Option<MoveCost> {
         let role = usize::from(self.is_second_player);
-        let game_times = game_times.get(&self.cell_id);
+        let [wall, cpu] = [&game_times.wall, &game_times.cpu].map(|it| it.get(&self.cell_id));
         let player = players.get(&self.player_id).copied().unwrap_or_default();
+        let opponent = players.get(&self.opponent_id).copied().unwrap_or_default();
+        let both_by_cpu = player.is_compared_by_cpu && opponent.is_compared_by_cpu;
         let moves = self.searched_moves as f64;
         let mut numbers = self.times.split(' ').filter_map(|number| number.parse::<u64>().ok());
         let in_buckets = std::iter::from_fn(|| {
@@ -531,8 +544,14 @@ impl CostRow {
             full_tree_share: has_full_tree
                 .then(|| self.completed_evaluations / self.full_tree_leaves),
             overruns: player.time_limit_us.map(|limit_us| times.overruns(limit_us)),
-            wall_us_game_mean: game_times.and_then(|times| times.game_mean(role)),
-            wall_us_ratio: game_times.and_then(|times| times.ratio(role)),
+            wall_us_game_mean: wall.and_then(|times| times.game_mean(role)),
+            wall_us_ratio: wall.and_then(|times| times.ratio(role)),
+            // Nothing at all is what a worker says that cannot tell.
+            cpu: (player.is_compared_by_cpu && self.cpu_us > 0.0).then(|| CpuTimes {
+                us_mean: self.cpu_us / moves,
+                us_game_mean: cpu.and_then(|times| times.game_mean(role)),
+                us_ratio: cpu.filter(|_| both_by_cpu).and_then(|times| times.ratio(role)),
+            }),
         };
         MoveCost::of(CellId(self.cell_id), self.player, costs, places, opponents)
     }
@@ -568,9 +587,12 @@ async fn move_costs(
         CostRow,
         r#"SELECT c.cell_id AS "cell_id!: i64", d.player_id AS "player_id!: i64",
             d.player_id <> c.first_player_id AS "is_second_player!: bool",
+            CASE WHEN d.player_id = c.first_player_id THEN c.second_player_id
+                ELSE c.first_player_id END AS "opponent_id!: i64",
             CASE WHEN d.player_id = c.first_player_id THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String",
             sum(d.searched_moves) AS "searched_moves!: i64", total(d.wall_us) AS "wall_us!: f64",
+            total(d.cpu_us) AS "cpu_us!: f64",
             total(1.0 * d.depth * d.searched_moves) AS "depths!: f64",
             total(d.nodes) AS "nodes!: f64", total(d.evaluations) AS "evaluations!: f64",
             -- A search that a limit cut off before it completed a depth has no full tree.
@@ -600,9 +622,12 @@ async fn depth_costs(
         CostRow,
         r#"SELECT c.cell_id AS "cell_id!: i64", d.player_id AS "player_id!: i64",
             d.player_id <> c.first_player_id AS "is_second_player!: bool",
+            CASE WHEN d.player_id = c.first_player_id THEN c.second_player_id
+                ELSE c.first_player_id END AS "opponent_id!: i64",
             CASE WHEN d.player_id = c.first_player_id THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String",
             d.searched_moves AS "searched_moves!: i64", d.wall_us AS "wall_us!: f64",
+            d.cpu_us AS "cpu_us!: f64",
             1.0 * d.depth * d.searched_moves AS "depths!: f64",
             d.nodes AS "nodes!: f64", d.evaluations AS "evaluations!: f64",
             d.evaluations AS "completed_evaluations!: f64",

@@ -74,8 +74,9 @@ impl SideSums {
 
     /// What of it `game_sides` has, to which it is bounded.
     pub(super) fn searches(&self) -> SideSearches {
-        let wall_us = self.sums.wall_us.min(real(SAFE_MAX));
-        SideSearches { searched_moves: self.sums.searched_moves, wall_us }
+        let [wall_us, cpu_us] =
+            [self.sums.wall_us, self.sums.cpu_us].map(|us| us.min(real(SAFE_MAX)));
+        SideSearches { searched_moves: self.sums.searched_moves, wall_us, cpu_us }
     }
 }
 
@@ -264,12 +265,19 @@ pub(super) struct OpeningSums {
     pub(super) margin_sum: i64,
 }
 
-/// What searched moves cost one player, game by game.
+/// What searched moves cost one player, game by game: by the clock on the wall, and in processor time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct GameTimes {
     pub(super) games: i64,
-    pub(super) wall_us_mean_sum: f64,
-    pub(super) wall_us_mean_log_sum: f64,
+    pub(super) wall: MeanSums,
+    pub(super) cpu: MeanSums,
+}
+
+/// Sums over games of the mean time of a searched move, in microseconds, and of its logarithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct MeanSums {
+    pub(super) means: f64,
+    pub(super) logs: f64,
 }
 
 /// What one side of a game searched: how many moves, and how long in all.
@@ -277,6 +285,7 @@ pub(super) struct GameTimes {
 pub(super) struct SideSearches {
     pub(super) searched_moves: i64,
     pub(super) wall_us: f64,
+    pub(super) cpu_us: f64,
 }
 
 /// By cell and number of the opening.
@@ -341,8 +350,8 @@ impl OpeningSums {
             pairs_won: self.pairs_won.map(|pairs| -pairs),
             times: self.times.map(|times| GameTimes {
                 games: -times.games,
-                wall_us_mean_sum: -times.wall_us_mean_sum,
-                wall_us_mean_log_sum: -times.wall_us_mean_log_sum,
+                wall: times.wall.negated(),
+                cpu: times.cpu.negated(),
             }),
             margin_games: -self.margin_games,
             margin_sum: -self.margin_sum,
@@ -351,19 +360,30 @@ impl OpeningSums {
 }
 
 impl GameTimes {
-    /// The least mean, so that every logarithm is finite: what was too short for the clock took half of
-    /// its unit.
-    const WALL_US_MIN: f64 = 0.5;
-
     fn add(&mut self, side: SideSearches) {
         if side.searched_moves == 0 {
             return;
         }
         #[expect(clippy::cast_precision_loss, reason = "a game's moves")]
-        let mean = side.wall_us / side.searched_moves as f64;
+        let moves = side.searched_moves as f64;
         self.games += 1;
-        self.wall_us_mean_sum += mean;
-        self.wall_us_mean_log_sum += mean.max(Self::WALL_US_MIN).ln();
+        self.wall.add(side.wall_us / moves);
+        self.cpu.add(side.cpu_us / moves);
+    }
+}
+
+impl MeanSums {
+    /// The least mean, so that every logarithm is finite: what was too short for the clock took half of
+    /// its unit.
+    const US_MIN: f64 = 0.5;
+
+    fn add(&mut self, mean_us: f64) {
+        self.means += mean_us;
+        self.logs += mean_us.max(Self::US_MIN).ln();
+    }
+
+    fn negated(self) -> Self {
+        Self { means: -self.means, logs: -self.logs }
     }
 }
 

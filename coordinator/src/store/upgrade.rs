@@ -15,6 +15,9 @@ use super::transaction::rows;
 /// The first schema with results by opening.
 const WITH_OPENINGS: i64 = 4;
 
+/// The first one in which these have processor times.
+const WITH_CPU_TIMES: i64 = 20;
+
 /// Cells whose intervals are written together.
 const CELLS_AT_ONCE: usize = 1_000;
 
@@ -33,7 +36,7 @@ pub(super) async fn upgrade(
     connection: &mut SqliteConnection,
     from: i64,
 ) -> Result<(), StoreError> {
-    if from == 0 || from >= WITH_OPENINGS {
+    if from == 0 || from >= WITH_CPU_TIMES {
         return Ok(());
     }
     count_openings(connection).await?;
@@ -50,6 +53,9 @@ pub(super) async fn upgrade(
             tracing::info!(games = done, of = games, "games are summed up by their openings");
             said = done;
         }
+    }
+    if from >= WITH_OPENINGS {
+        return Ok(());
     }
     sqlx::query!(
         "UPDATE cell_results SET

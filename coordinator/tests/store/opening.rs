@@ -483,6 +483,47 @@ async fn results_by_opening_are_made_of_older_games() {
     assert_eq!(texts(&writer.readers(), openings).await, expected);
 }
 
+/// Processor times by opening are made of the games that are there, and nothing else is made anew.
+#[tokio::test]
+async fn processor_times_are_made_of_older_games() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    old_database(&path).await;
+    drop(Writer::open(&path).await.unwrap());
+    // As the release before the processor times would have it.
+    let mut before = plain_connection(&path).await;
+    before
+        .execute(
+            "ALTER TABLE cell_openings DROP COLUMN first_player_cpu_us_mean_sum;
+            ALTER TABLE cell_openings DROP COLUMN first_player_cpu_us_mean_log_sum;
+            ALTER TABLE cell_openings DROP COLUMN second_player_cpu_us_mean_sum;
+            ALTER TABLE cell_openings DROP COLUMN second_player_cpu_us_mean_log_sum;
+            DELETE FROM _sqlx_migrations WHERE version >= 20;
+            UPDATE game_sides SET cpu_us = (side + 1) * wall_us;
+            UPDATE game_depths SET cpu_us = (side + 1) * wall_us;
+            UPDATE cell_depths SET cpu_us = (
+                SELECT total(d.cpu_us) FROM games AS g
+                JOIN game_sides AS s ON s.game_id = g.game_id
+                JOIN game_depths AS d ON d.game_id = s.game_id AND d.side = s.side
+                WHERE g.counted = 1 AND g.cell_id = cell_depths.cell_id
+                    AND s.player_id = cell_depths.player_id)",
+        )
+        .await
+        .unwrap();
+    before.close().await.unwrap();
+    let writer = Writer::open(&path).await.unwrap();
+    let readers = writer.readers();
+    let differences = readers.recount().await.unwrap();
+    let differences: Vec<_> =
+        differences.iter().filter(|it| it.key != "cell_id 2").map(ToString::to_string).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    let times = "SELECT printf('%.1f %.1f', sum(first_player_cpu_us_mean_sum) / sum(first_player_wall_us_mean_sum),
+            sum(second_player_cpu_us_mean_sum) / sum(second_player_wall_us_mean_sum))
+        FROM cell_openings";
+    // They swap sides, so that each of them is as often the slower one.
+    assert_eq!(texts(&readers, times).await, ["1.5 1.5"]);
+}
+
 /// All of it, or nothing: a database never has the schema without its rows.
 #[tokio::test]
 async fn an_upgrade_that_fails_leaves_the_schema_as_it_was() {

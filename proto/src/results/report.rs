@@ -1,9 +1,9 @@
 //! What came of cells, and what moves cost.
 
 use spelrum_tournament::results::{
-    CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, DisturbedGames,
-    EnginesUsed, MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult, SettledCells,
-    StatedClaim, UsedEngine,
+    CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, CpuTimes,
+    DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult,
+    SettledCells, StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -265,6 +265,11 @@ impl From<MoveCost> for v1::MoveCost {
             wall_us_game_mean: costs.wall_us_game_mean.map(over_games_to_wire),
             wall_us_ratio: costs.wall_us_ratio.map(over_games_to_wire),
             wall_us_p95: costs.wall_us_p95,
+            cpu: costs.cpu.map(|cpu| v1::CpuTimes {
+                us_mean: cpu.us_mean,
+                us_game_mean: cpu.us_game_mean.map(over_games_to_wire),
+                us_ratio: cpu.us_ratio.map(over_games_to_wire),
+            }),
         }
     }
 }
@@ -373,9 +378,21 @@ impl TryFrom<v1::MoveCost> for MoveCost {
                     cost.wall_us_game_mean,
                 )?,
                 wall_us_ratio: over_games_from_wire("wall_us_ratio", cost.wall_us_ratio)?,
+                cpu: cost.cpu.map(cpu_times_from_wire).transpose()?,
             },
         })
     }
+}
+
+fn cpu_times_from_wire(cpu: v1::CpuTimes) -> Result<CpuTimes, WireError> {
+    let read = || {
+        Ok(CpuTimes {
+            us_mean: finite("us_mean", cpu.us_mean)?,
+            us_game_mean: over_games_from_wire("us_game_mean", cpu.us_game_mean)?,
+            us_ratio: over_games_from_wire("us_ratio", cpu.us_ratio)?,
+        })
+    };
+    read().map_err(|error: WireError| error.within("cpu"))
 }
 
 pub(super) fn places_to_wire(values: Vec<Option<String>>) -> Vec<v1::AxisPlace> {

@@ -85,8 +85,9 @@ pub use ratings::{
 };
 pub use removal::{Removal, Removing};
 pub use report::{
-    CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, DISTURBED_WARNED_OF,
-    Detail, DisturbedGames, MoveCost, ReplayedGames, Report, SprtStanding, Stronger,
+    CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, CpuTimes,
+    DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, ReplayedGames, Report, SprtStanding,
+    Stronger,
 };
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};

@@ -264,6 +264,21 @@ pub struct Costs {
     /// ([`TimeSums::ratio`](crate::TimeSums::ratio)). None of the moves of one depth, against itself, or where
     /// one of them never searched.
     pub wall_us_ratio: Option<OverGames>,
+    /// What they cost in processor time, where that is what moves are compared by
+    /// ([`CostedPlayer::is_compared_by_cpu`](super::CostedPlayer::is_compared_by_cpu)).
+    pub cpu: Option<CpuTimes>,
+}
+
+/// What searched moves cost in processor time: as the fields of [`Costs`] by the clock on the wall.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuTimes {
+    /// The mean over all moves, in microseconds.
+    pub us_mean: f64,
+    /// The mean over games of the player's mean time, in microseconds.
+    pub us_game_mean: Option<OverGames>,
+    /// The geometric mean over games of the player's mean times, divided by its opponent's; also none where the
+    /// opponent is not compared by processor time.
+    pub us_ratio: Option<OverGames>,
 }
 
 impl Report {
@@ -281,6 +296,24 @@ impl Report {
 }
 
 impl Costs {
+    /// The mean time of a move, in microseconds: over games, or else over all moves. By the clock that moves are
+    /// compared by: processor time where no time limit ends them, that on the wall elsewhere.
+    #[must_use]
+    pub fn us_mean(&self) -> OverGames {
+        let (over_games, over_moves) = match self.cpu {
+            Some(CpuTimes { us_mean, us_game_mean, .. }) => (us_game_mean, us_mean),
+            None => (self.wall_us_game_mean, self.wall_us_mean),
+        };
+        over_games.unwrap_or(OverGames { value: over_moves, interval: None })
+    }
+
+    /// The player's geometric mean over games, divided by its opponent's: in processor time where both are compared
+    /// by it.
+    #[must_use]
+    pub fn us_ratio(&self) -> Option<OverGames> {
+        self.cpu.and_then(|cpu| cpu.us_ratio).or(self.wall_us_ratio)
+    }
+
     /// Which share of the moves overran their time limit; none without one.
     #[must_use]
     pub fn overrun_share(&self) -> Option<f64> {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::{Parameters, Value, has_full_tree};
 
+use crate::disturbance;
+
 /// The longest time that has a bucket of its own, in microseconds.
 const TIME_US_MAX: u64 = (1 << 53) - 1;
 
@@ -132,6 +134,9 @@ pub struct CostedPlayer {
     pub time_limit_us: Option<u64>,
     /// Whether its evaluations are a share of the leaves of a full tree: if it searches to one depth.
     pub has_full_tree: bool,
+    /// Whether its moves are compared by their processor time: nothing limits their time, and it is known, as
+    /// it is not of programs of others.
+    pub is_compared_by_cpu: bool,
 }
 
 impl CostedPlayer {
@@ -143,7 +148,16 @@ impl CostedPlayer {
             Some(Value::Integer(us)) => u64::try_from(*us).ok(),
             Some(_) | None => None,
         };
-        Self { time_limit_us, has_full_tree: has_full_tree(&parameters) }
+        let algorithm = match parameters.get("algorithm") {
+            Some(Value::Text(algorithm)) => Some(algorithm.as_str()),
+            Some(_) | None => None,
+        };
+        let is_limited = time_limit_us.is_some() || parameters.contains_key("clock");
+        Self {
+            time_limit_us,
+            has_full_tree: has_full_tree(&parameters),
+            is_compared_by_cpu: !is_limited && algorithm.is_some_and(disturbance::is_known_of),
+        }
     }
 }
 
@@ -223,19 +237,24 @@ mod tests {
     #[test]
     fn players_are_known_by_their_parameters() {
         let of = |json| CostedPlayer::of(json);
-        let fixed = CostedPlayer { time_limit_us: None, has_full_tree: true };
-        let timed = CostedPlayer { time_limit_us: Some(4_000), has_full_tree: false };
+        let free = CostedPlayer { is_compared_by_cpu: true, ..CostedPlayer::default() };
+        let fixed = CostedPlayer { has_full_tree: true, ..free };
+        let timed = CostedPlayer { time_limit_us: Some(4_000), ..CostedPlayer::default() };
         assert_eq!(of(r#"{"algorithm":"minimax","depth":3}"#), fixed);
-        assert_eq!(of(r#"{"algorithm":"minimax"}"#), CostedPlayer::default());
+        assert_eq!(of(r#"{"algorithm":"minimax"}"#), free);
         assert_eq!(of(r#"{"algorithm":"alpha-beta","depth":3,"iterative":false}"#), fixed);
         let iterative =
             r#"{"algorithm":"alpha-beta","depth":3,"iterative":true,"move_time_us":4000}"#;
         assert_eq!(of(iterative), timed);
         assert_eq!(of(r#"{"algorithm":"genetic-minimax","depth":3}"#), fixed);
         let deepening = r#"{"algorithm":"genetic-minimax","deepen":true,"depth":3}"#;
-        assert_eq!(of(deepening), CostedPlayer::default());
+        assert_eq!(of(deepening), free);
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
         assert_eq!(of(mcts), timed);
+        // Of a program of others the processor time is not known, and a clock is a limit.
+        let outside = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
+        assert_eq!(of(outside), CostedPlayer::default());
+        assert_eq!(of(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());
         assert_eq!(of("nothing"), CostedPlayer::default());
     }
 }

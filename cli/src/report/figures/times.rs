@@ -1,8 +1,8 @@
 //! What moves take: over the values of an axis, and over the depth that searches completed.
 
 use indexmap::IndexMap;
-use spelrum_tournament::Role;
 use spelrum_tournament::results::{MoveCost, Report};
+use spelrum_tournament::{OverGames, Role};
 
 use super::super::axes::names_opponents;
 use super::along::{Along, Place};
@@ -97,7 +97,7 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
     let along = thinned(along, points_max(groups.len()), &mut notes, DEPTHS);
     let lines = groups.into_iter().map(|([players, place], costs)| {
         let points = costs.into_iter().filter_map(|(cost, place)| {
-            let is = Estimate { value: cost.costs.wall_us_mean, interval: None };
+            let is = Estimate { value: cost.costs.us_mean().value, interval: None };
             Some(Point { at: along.at(place)?.0, is })
         });
         Line::new(players, place, points.collect())
@@ -118,14 +118,19 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
 /// How the figure is to be read.
 fn reading(costs: &[&MoveCost]) -> String {
     let is_known = |cost: &&MoveCost| estimate(cost).interval.is_some();
-    match costs.iter().any(is_known) {
-        true => "By the clock on the wall, on a logarithmic axis: equal distances are equal ratios. Whiskers are 95% \
-                 intervals over openings."
-            .to_owned(),
-        false => "By the clock on the wall, on a logarithmic axis: equal distances are equal ratios. Without \
-                  intervals: there are too few openings."
-            .to_owned(),
-    }
+    let intervals = match costs.iter().any(is_known) {
+        true => "Whiskers are 95% intervals over openings.",
+        false => "Without intervals: there are too few openings.",
+    };
+    let by_cpu = costs.iter().filter(|cost| cost.costs.cpu.is_some()).count();
+    let clock = match by_cpu {
+        0 => "By the clock on the wall",
+        _ if by_cpu == costs.len() => "Processor time",
+        _ => {
+            "By the clock on the wall, and processor time where no time limit ends moves and it is known"
+        }
+    };
+    format!("{clock}, on a logarithmic axis: equal distances are equal ratios. {intervals}")
 }
 
 fn players(player: &str, opponent: &str, names_opponents: bool) -> String {
@@ -146,13 +151,8 @@ pub(super) fn family<'n>(name: &'n str, axes: &[String]) -> &'n str {
 
 /// Over games, if that is told; else over moves.
 fn estimate(cost: &MoveCost) -> Estimate {
-    match cost.costs.wall_us_game_mean {
-        Some(mean) => Estimate {
-            value: mean.value,
-            interval: mean.interval.map(|interval| [interval.low, interval.high]),
-        },
-        None => Estimate { value: cost.costs.wall_us_mean, interval: None },
-    }
+    let OverGames { value, interval } = cost.costs.us_mean();
+    Estimate { value, interval: interval.map(|interval| [interval.low, interval.high]) }
 }
 
 fn ends(is: Estimate) -> impl Iterator<Item = f64> {

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
 use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_tournament::results::{
-    CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, Detail,
-    ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary,
-    GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost,
-    MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents, Overview, Phases,
-    Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
-    first_mover as first_mover_score, runs_of, time_bucket,
+    CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, CpuTimes,
+    Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult,
+    GameSummary, GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion,
+    MissingGame, MoveCost, MoveTimes, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage,
+    Opponents, Overview, Phases, Places, Played, Progress, Ratings, ReplayedGames, Report,
+    SettledCells, SettledGame, WhichGame, first_mover as first_mover_score, runs_of, time_bucket,
 };
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
@@ -334,6 +334,15 @@ impl State {
 
     /// What came of a cell by opening: all is counted anew for each of them.
     pub(super) fn openings(&self, id: CellId, cell: &Cell) -> Vec<OpeningSums> {
+        self.openings_by_clock(id, cell, |mv| mv.wall_us)
+    }
+
+    fn openings_by_clock(
+        &self,
+        id: CellId,
+        cell: &Cell,
+        us: fn(&MoveRecord) -> u64,
+    ) -> Vec<OpeningSums> {
         let counted = self.counted_of(id);
         let by_number: BTreeMap<u64, &PlayedGame> =
             counted.iter().map(|(_, game)| (game.game.number, *game)).collect();
@@ -377,7 +386,7 @@ impl State {
                         usize::from(mv.mover != 0) == side
                             && mv.search.ended_by != EndedBy::OnlyMove
                     };
-                    let times = game.record.moves.iter().filter(is_its).map(|mv| mv.wall_us as f64);
+                    let times = game.record.moves.iter().filter(is_its).map(|mv| us(mv) as f64);
                     let times: Vec<f64> = times.collect();
                     (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
                 });
@@ -496,15 +505,23 @@ impl State {
         for &(id, cell) in &of {
             // A player that meets itself is one player.
             let sides = if cell.players[0] == cell.players[1] { 1 } else { 2 };
-            let times = self.time_sums(id, cell);
+            let times = self.time_sums(id, cell, |mv| mv.wall_us);
+            let cpu_times = self.time_sums(id, cell, |mv| mv.cpu_us);
+            let both_by_cpu =
+                cell.players.iter().all(|player| CostedPlayer::of(player).is_compared_by_cpu);
             for player in 0..sides {
                 let name = || cell.player_names[player].clone();
                 let searches = self.searches(id, cell, player);
                 let of = CostedPlayer::of(&cell.players[player]);
                 let cost = |costs| MoveCost::of(id, name(), costs, &places, &opponents);
-                let with_times = |costs| Costs {
+                let with_times = |costs: Costs| Costs {
                     wall_us_game_mean: times.game_mean(player),
                     wall_us_ratio: times.ratio(player),
+                    cpu: costs.cpu.map(|cpu| CpuTimes {
+                        us_game_mean: cpu_times.game_mean(player),
+                        us_ratio: both_by_cpu.then(|| cpu_times.ratio(player)).flatten(),
+                        ..cpu
+                    }),
                     ..costs
                 };
                 moves.extend(costs(of, &searches).map(with_times).and_then(cost));
@@ -550,9 +567,10 @@ impl State {
     }
 
     /// What its players' times add up to over openings.
-    fn time_sums(&self, id: CellId, cell: &Cell) -> TimeSums {
+    fn time_sums(&self, id: CellId, cell: &Cell, us: fn(&MoveRecord) -> u64) -> TimeSums {
         let mut sums = TimeSums::default();
-        for OpeningSums { times: [mut first, mut second], .. } in self.openings(id, cell) {
+        let by_opening = self.openings_by_clock(id, cell, us);
+        for OpeningSums { times: [mut first, mut second], .. } in by_opening {
             if cell.players[0] == cell.players[1] {
                 first.games += second.games;
                 first.wall_us_mean_sum += second.wall_us_mean_sum;
@@ -655,6 +673,7 @@ fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Costs> {
     let mean =
         |of: &dyn Fn(&MoveRecord) -> f64| searches.iter().map(|mv| of(mv)).sum::<f64>() / count;
     let wall_us_mean = mean(&|mv| mv.wall_us as f64);
+    let cpu_us_mean = mean(&|mv| mv.cpu_us as f64);
     let in_buckets = searches.iter().map(|mv| (time_bucket(mv.wall_us), 1));
     let times = MoveTimes::new(in_buckets, wall_us_mean);
     // A search that a limit cut off before it completed a depth has no full tree to be a share of.
@@ -675,5 +694,7 @@ fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Costs> {
         overruns: player.time_limit_us.map(|limit_us| times.overruns(limit_us)),
         wall_us_game_mean: None,
         wall_us_ratio: None,
+        cpu: (player.is_compared_by_cpu && cpu_us_mean > 0.0)
+            .then(|| CpuTimes { us_mean: cpu_us_mean, ..CpuTimes::default() }),
     })
 }
