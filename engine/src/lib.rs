@@ -144,6 +144,7 @@ mod seat;
 mod sketch;
 mod solve;
 mod solver;
+mod speed;
 mod stack;
 pub mod tables;
 mod termination;
@@ -187,6 +188,7 @@ pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
 pub use sketch::{Piece, Sketch};
 pub use solve::{SolveError, Solved, solve};
 pub use solver::{Optimal, PlainSolver, Solvable, Solver};
+pub use speed::{Spell, spells};
 pub use termination::{Termination, TerminationInfo};
 
 /// Names what the engine plays: it changes whenever the same setup could give other moves, nodes

@@ -9,7 +9,8 @@ use crate::game::Game;
 use crate::limits::Limits;
 use crate::outside::{self, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 use crate::parameters::{
-    AlgorithmInfo, ParameterError, ParameterKind, Parameters, Settings, Value, wrong_word,
+    AlgorithmInfo, ClockRule, ParameterError, ParameterKind, Parameters, Settings, Value,
+    wrong_word,
 };
 use crate::position::NotationError;
 use crate::rules::Rules;
@@ -151,6 +152,29 @@ impl Player {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// The same player with so many thousandths of its time: of its time limit, and of its clock if it has one. What
+    /// a sweep says of it is as it was, so that the two are equal.
+    #[must_use]
+    pub fn with_time_factor(&self, permille: u32) -> Self {
+        let scaled_us = |us: u64| {
+            let scaled = (u128::from(us) * u128::from(permille) + 500) / 1_000;
+            u64::try_from(scaled).unwrap_or(u64::MAX).max(u64::from(us > 0))
+        };
+        let mut player = self.clone();
+        player.limits.move_time_us = player.limits.move_time_us.map(scaled_us);
+        if let Who::Outside(rules) = &self.who
+            && let Some(clock) = rules.clock
+        {
+            let (time_us, increment_us) = (scaled_us(clock.time_us), scaled_us(clock.increment_us));
+            let clock = ClockRule { time_us, increment_us, ..clock };
+            player.who = Who::Outside(Arc::new(OutsideRules {
+                clock: Some(clock),
+                ..OutsideRules::clone(rules)
+            }));
+        }
+        player
     }
 
     /// Whether its moves depend on random numbers, so that a repeated opening may give another game.

@@ -18,7 +18,7 @@ use crate::seeds;
 /// A cell ready to be played: players parsed, openings at hand. Shared by a worker's slots.
 #[derive(Debug)]
 pub struct PlayableCell {
-    definition: CellDefinition,
+    definition: Arc<CellDefinition>,
     cell_seed: u64,
     players: [Player; 2],
     openings: Arc<Openings>,
@@ -88,7 +88,8 @@ impl PlayableCell {
         let openings = openings
             .get(definition.seed, &definition.rules, &definition.openings)
             .map_err(|error| DefinitionError(error.to_string()))?;
-        Ok(Self { cell_seed: definition.cell_seed(), definition, players, openings, known })
+        let cell_seed = definition.cell_seed();
+        Ok(Self { definition: Arc::new(definition), cell_seed, players, openings, known })
     }
 
     /// The definition.
@@ -112,6 +113,20 @@ impl PlayableCell {
     /// The number of the opening that a game starts from: its pair's, or its own where sides are fixed.
     fn opening_number(&self, number: u64) -> u64 {
         if self.definition.swap_sides { number / 2 } else { number }
+    }
+
+    /// The same cell, whose players have so many thousandths of their time. Nothing else is changed by it: a game
+    /// without a time limit is the same.
+    #[must_use]
+    pub fn with_time_factor(&self, permille: u32) -> Self {
+        let Self { definition, cell_seed, players, openings, known } = self;
+        Self {
+            definition: Arc::clone(definition),
+            cell_seed: *cell_seed,
+            players: players.each_ref().map(|player| player.with_time_factor(permille)),
+            openings: Arc::clone(openings),
+            known: Arc::clone(known),
+        }
     }
 
     /// Whether a time limit bounds a player's moves, so that playing a game again takes its recorded
@@ -473,6 +488,43 @@ pub(crate) mod tests {
 
         let other_seed = PlayableCell::new(CellDefinition { seed: 2015, ..definition() }).unwrap();
         assert!(forwards.iter().any(|(number, game)| &play(&other_seed, *number) != game));
+    }
+
+    #[test]
+    fn time_factors_change_nothing_but_times() {
+        let bounded = |more: &[(&str, Value)]| {
+            let own = [("algorithm", Value::Text("alpha-beta".to_owned()))];
+            let all = own.iter().chain(more).cloned();
+            Arc::new(all.map(|(key, value)| (key.to_owned(), value)).collect::<Parameters>())
+        };
+        let nodes = bounded(&[("nodes", Value::Integer(60)), ("iterative", Value::Bool(true))]);
+        let depth = bounded(&[("depth", Value::Integer(2)), ("shuffle", Value::Bool(true))]);
+        let players = [nodes, depth];
+        let cell = PlayableCell::new(CellDefinition { players, ..definition() }).unwrap();
+        let without = |mut record: GameRecord| {
+            record.wall_us = 0;
+            record
+        };
+        for factor in [1, 500, 1_000, 4_000, u32::MAX] {
+            let scaled = cell.with_time_factor(factor);
+            for number in 0..6 {
+                let [(one, mine), (other, scaled)] =
+                    [&cell, &scaled].map(|cell| cell.play(number, None, &Timeless).unwrap());
+                assert_eq!((one, without(mine)), (other, without(scaled)), "{factor}");
+            }
+        }
+
+        let timed = bounded(&[("move_time", Value::Text("3ms".to_owned()))]);
+        let players = [random_player(), timed];
+        let cell = PlayableCell::new(CellDefinition { players, ..definition() }).unwrap();
+        let limits = |factor| {
+            cell.with_time_factor(factor).players.map(|player| player.limits().move_time_us)
+        };
+        assert_eq!(limits(1_500), [None, Some(4_500)]);
+        assert_eq!(limits(1), [None, Some(3)]);
+        assert_eq!(limits(u32::MAX), [None, Some(12_884_901_885)]);
+        let json = cell.with_time_factor(1_500).definition().canonical_json();
+        assert_eq!(json, cell.definition().canonical_json(), "it is the same cell");
     }
 
     /// Opening, moves and result: all of a game but its times.

@@ -47,7 +47,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("notation, replay, perft, trees", &["notation.rs", "replay.rs", "perft.rs", "tree/"]),
     ("players", &["player.rs"]),
     (
-        "records, seats, playing, analysing, solving, values of moves",
+        "records, seats, playing, analysing, solving, values of moves, speed",
         &[
             "records.rs",
             "seat.rs",
@@ -56,6 +56,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "analyze.rs",
             "solve.rs",
             "move_values.rs",
+            "speed.rs",
         ],
     ),
     ("the crate's front", &["lib.rs"]),
