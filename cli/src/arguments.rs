@@ -148,7 +148,8 @@ fn bytes_from_text(text: &str) -> Result<u64, &'static str> {
     Ok(u64::from(number.get()) << shift)
 }
 
-fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
+/// A number of slots.
+pub(crate) fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
     text.parse().map_err(|_| "write a whole number from 1 up")
 }
 
@@ -190,6 +191,11 @@ impl Offer {
 }
 
 impl SlotsArguments {
+    /// As if these numbers had been given, if they were.
+    pub(crate) const fn of(slots: Option<NonZeroU32>, quiet_slots: Option<u32>) -> Self {
+        Self { slots, memory: None, quiet_slots }
+    }
+
     /// As many slots as were asked for, or as there are cores.
     pub(crate) fn offer(&self) -> Offer {
         let memory_bytes = self.memory.or_else(spelrum_worker::memory_to_offer);

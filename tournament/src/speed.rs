@@ -4,6 +4,8 @@
 //! clock, on each of the slots that play timed games while all of them do: as it will play. What the clock says is
 //! what counts, since a quota of processor time slows a machine, too.
 
+use spelrum_engine::Spell;
+
 /// How fast a machine is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speed {
@@ -19,6 +21,32 @@ pub struct Speed {
     pub age_ms: u64,
 }
 
+impl Speed {
+    /// What slots that searched this game at once have found, now; `None` if one of them has found nothing.
+    #[must_use]
+    pub fn measured(game: &str, slots: &[Vec<Spell>]) -> Option<Self> {
+        let is_empty = |spells: &Vec<Spell>| spells.iter().all(|it| it.nodes == 0);
+        if slots.is_empty() || slots.iter().any(is_empty) {
+            return None;
+        }
+        let spells = || slots.iter().flatten().filter(|it| !it.wall.is_zero());
+        let nodes: u64 = spells().map(|it| it.nodes).sum();
+        let seconds: f64 = spells().map(|it| it.wall.as_secs_f64()).sum();
+        let speed = nodes as f64 / seconds;
+        let rates = || spells().map(|it| it.nodes as f64 / it.wall.as_secs_f64());
+        let squares: f64 = rates().map(|rate| (rate - speed) * (rate - speed)).sum();
+        let noise = (squares / rates().count() as f64).sqrt() / speed;
+        Some(Self {
+            game: game.to_owned(),
+            // Infinite and undefined ones become bounds.
+            nodes_per_second: (speed.round() as u64).max(1),
+            noise_permille: (noise * 1_000.0).round() as u32,
+            slots: u32::try_from(slots.len()).unwrap_or(u32::MAX),
+            age_ms: 0,
+        })
+    }
+}
+
 /// How a sweep scales time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scaling {
@@ -31,12 +59,35 @@ pub struct Scaling {
 impl Scaling {
     /// At most four times as long, where a sweep does not say.
     pub const FACTOR_MAX_PERMILLE: u32 = 4_000;
+    /// The greatest bound that a sweep may set.
+    pub const FACTOR_MOST_PERMILLE: u32 = 100_000;
+    /// The greatest reference: faster than any machine.
+    pub const REFERENCE_MAX: u64 = 1_000_000_000_000;
+
+    /// The bounds of factors, in thousandths.
+    fn bounds(self) -> (u128, u128) {
+        let most = u128::from(self.factor_max_permille.max(1_000));
+        (1_000_000_u128.div_ceil(most), most)
+    }
+
+    /// Whether a factor is within the bounds.
+    #[must_use]
+    pub fn allows(self, factor_permille: u32) -> bool {
+        let (least, most) = self.bounds();
+        (least..=most).contains(&factor_permille.into())
+    }
+
+    /// Whether a factor is at a bound, so that a machine is slower or faster than limits are scaled for.
+    #[must_use]
+    pub fn is_bound(self, factor_permille: u32) -> bool {
+        let (least, most) = self.bounds();
+        least == u128::from(factor_permille) || most == u128::from(factor_permille)
+    }
 
     /// How long limits last on a machine of this speed: in thousandths of what the sweep says, never 0.
     #[must_use]
     pub fn factor_permille(self, nodes_per_second: u64) -> u32 {
-        let most = u128::from(self.factor_max_permille.max(1_000));
-        let least = 1_000_000_u128.div_ceil(most);
+        let (least, most) = self.bounds();
         let speed = u128::from(nodes_per_second.max(1));
         let factor = (u128::from(self.reference) * 1_000 + speed / 2) / speed;
         u32::try_from(factor.clamp(least, most)).unwrap_or(u32::MAX)
@@ -54,7 +105,25 @@ pub struct ScaledTime {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn a_speed_is_that_of_all_slots_together() {
+        let spell = |nodes, ms| Spell { nodes, wall: Duration::from_millis(ms) };
+        let slots = [vec![spell(50_000, 50), spell(60_000, 50)], vec![spell(90_000, 100); 2]];
+        let speed = Speed::measured("chess", &slots).unwrap();
+        assert_eq!((&*speed.game, speed.slots, speed.age_ms), ("chess", 2, 0));
+        // 290,000 nodes in 300 ms; 1.0, 1.2, 0.9 and 0.9 million each second.
+        assert_eq!(speed.nodes_per_second, 966_667);
+        assert_eq!(speed.noise_permille, 131);
+        let even = Speed::measured("chess", &[vec![spell(7, 7); 3]]).unwrap();
+        assert_eq!((even.nodes_per_second, even.noise_permille), (1_000, 0));
+        for nothing in [&[][..], &[vec![]], &[vec![spell(5, 5)], vec![spell(0, 5)]]] {
+            assert_eq!(Speed::measured("chess", nothing), None);
+        }
+    }
 
     #[test]
     fn a_slower_machine_has_longer_limits() {
@@ -69,5 +138,8 @@ mod tests {
         let most = Scaling { reference: u64::MAX, factor_max_permille: u32::MAX };
         assert_eq!(most.factor_permille(1), u32::MAX);
         assert_eq!(Scaling { reference: 1, ..most }.factor_permille(u64::MAX), 1);
+        let allowed = [249, 250, 4_000, 4_001].map(|factor| scaling.allows(factor));
+        assert_eq!(allowed, [false, true, true, false]);
+        assert!(scaling.is_bound(250) && scaling.is_bound(4_000) && !scaling.is_bound(1_000));
     }
 }

@@ -6,9 +6,11 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use spelrum_proto::Refusal;
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::worker::{Answer, Call, CallId, Failure};
 use tokio::sync::mpsc;
 
+use crate::calibrating::Calibrating;
 use crate::cells::Cell;
 use crate::hub::{Hub, ToDo};
 use crate::link::{Failed, Link};
@@ -19,10 +21,12 @@ use crate::{Shutdown, WorkerError};
 pub(crate) async fn drive(
     hub: &Hub,
     link: &Link,
+    calibrating: &Arc<Calibrating>,
     mut to_do: mpsc::UnboundedReceiver<ToDo>,
     shutdown: &Shutdown,
 ) -> Result<(), WorkerError> {
     let mut calls = FuturesUnordered::new();
+    let mut measurements = FuturesUnordered::new();
     let mut fatal = None;
     let mut database = None;
     let (mut finishing, mut ending) = (false, false);
@@ -38,6 +42,7 @@ pub(crate) async fn drive(
         tokio::select! {
             Some(to_do) = to_do.recv() => match to_do {
                 ToDo::Call { call, patience, what } => calls.push(say(link, call, patience, what)),
+                ToDo::Calibrate { game } => measurements.push(measure(calibrating, game)),
                 ToDo::End => return fatal.map_or(Ok(()), Err),
             },
             Some((call, what, answer)) = calls.next() => {
@@ -52,6 +57,7 @@ pub(crate) async fn drive(
                     tracing::info!("nothing is left to do");
                 }
             }
+            Some((game, speed)) = measurements.next() => hub.calibrated(game, speed),
             () = time_passes => hub.time_passed(),
             () = hub.sooner() => {}
             () = shutdown.finish.cancelled(), if !finishing => {
@@ -64,6 +70,14 @@ pub(crate) async fn drive(
             }
         }
     }
+}
+
+/// What a game's speed is, for whoever asked.
+async fn measure(calibrating: &Arc<Calibrating>, game: String) -> (String, Option<Speed>) {
+    let (calibrating, of) = (Arc::clone(calibrating), game.clone());
+    let measured = tokio::task::spawn_blocking(move || calibrating.measure(&of)).await;
+    // A panic is told of by itself.
+    (game, measured.ok().flatten())
 }
 
 async fn say(
@@ -110,7 +124,7 @@ fn tell_refused(what: &Call<Finished>, refusal: &Refusal) {
     match what {
         // Whoever says it has said so; which of a report's results it is remains to be found.
         Call::Hello | Call::Report { .. } => {}
-        Call::Lease(_) => tracing::error!(%refusal, "asking for games was refused"),
+        Call::Lease { .. } => tracing::error!(%refusal, "asking for games was refused"),
         Call::Heartbeat { .. } => tracing::error!(%refusal, "a heartbeat was refused"),
         Call::GiveBack { .. } => {
             tracing::warn!(%refusal, "could not give leases back: they end by themselves");

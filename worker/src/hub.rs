@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rand::RngExt as _;
 use spelrum_tournament::scheduler::Time;
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::worker::{
     Action, Answer, Batch, Call, CallId, Event, Failure, Jitter, Machine, Settings, Tally,
 };
@@ -63,6 +64,11 @@ pub(crate) enum ToDo {
         patience: Duration,
         /// What to say.
         what: Call<Finished>,
+    },
+    /// Measure how fast this machine searches a game, and tell.
+    Calibrate {
+        /// The game.
+        game: String,
     },
     /// The worker has ended.
     End,
@@ -201,6 +207,11 @@ impl Hub {
         self.tell_with_games(Event::Answered { call, answer });
     }
 
+    /// A measurement has come to something, or to nothing.
+    pub(crate) fn calibrated(&self, game: String, speed: Option<Speed>) {
+        self.tell_with_games(Event::Calibrated { game, speed });
+    }
+
     /// What the worker offers has changed.
     pub(crate) fn changed(&self) {
         self.tell_with_games(Event::Changed);
@@ -291,6 +302,7 @@ impl Hub {
                 Action::Call { call, patience_ms, what } => {
                     ToDo::Call { call, patience: Duration::from_millis(patience_ms), what }
                 }
+                Action::Calibrate { game } => ToDo::Calibrate { game },
                 Action::End => ToDo::End,
             };
             // Nobody listens any more when the worker's future was dropped.

@@ -8,6 +8,7 @@
 //! the `hub`. Leases survive a coordinator's restart, so that nothing that was finished is lost by
 //! one.
 
+mod calibrating;
 mod cells;
 mod cores;
 mod driving;
@@ -22,6 +23,7 @@ mod panics;
 mod playing;
 mod slot;
 
+pub use calibrating::measured_speed;
 pub use cores::{Cores, NoQuietSlots, QuietSlots};
 pub use engines::{Engines, options_of};
 pub use memory::memory_to_offer;
@@ -39,6 +41,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
 
+use calibrating::Calibrating;
 use cores::Keeping;
 use hub::{Hub, Reports, SlotSide};
 use link::{Introduction, Link, Offered};
@@ -167,8 +170,13 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     let hub = Arc::new(hub);
     let keeping = Arc::new(Keeping::new(config.quiet.clone()));
     let players = Players::start(&hub, sides, config.playing.clone(), &keeping)?;
-    // Whatever becomes of this future, playing ends with it.
-    let _close = CloseOnDrop { hub: Arc::clone(&hub), players: players.clone() };
+    let calibrating = Arc::new(Calibrating::new(config.slots, &config.quiet, Arc::clone(&keeping)));
+    // Whatever becomes of this future, playing and measuring end with it.
+    let _close = CloseOnDrop {
+        hub: Arc::clone(&hub),
+        players: players.clone(),
+        calibrating: Arc::clone(&calibrating),
+    };
     let offered = players.offered();
     if let Offered::Process(offered) = &offered {
         let mut offered = offered.clone();
@@ -184,7 +192,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
         introduction(&config, offered),
     );
     let driven = tokio::select! {
-        driven = driving::drive(&hub, &link, to_do, &shutdown) => driven,
+        driven = driving::drive(&hub, &link, &calibrating, to_do, &shutdown) => driven,
         never = players.look_after(&hub) => match never {},
     };
     // A panic in it would be told by itself; whatever is left ends with this process.
@@ -320,11 +328,13 @@ fn introduction(config: &Config, offered: Offered) -> Introduction {
 struct CloseOnDrop {
     hub: Arc<Hub>,
     players: Players,
+    calibrating: Arc<Calibrating>,
 }
 
 impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.hub.close();
+        self.calibrating.end();
         self.players.abandon();
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::engines::offer_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
+use spelrum_proto::speeds;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
@@ -14,6 +15,7 @@ use spelrum_proto::{
 };
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
 use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
 use tokio::sync::watch;
@@ -146,8 +148,8 @@ impl Link {
                     | Failed::TimedOut => failed,
                 })
             }
-            Call::Lease(caller) => {
-                let asked = lease(client, *caller, self.introduction.slots);
+            Call::Lease { caller, speeds } => {
+                let asked = lease(client, *caller, self.introduction.slots, speeds);
                 let response = self.attempt("Lease", patience, asked).await?;
                 self.tell_withheld(&response.withheld);
                 leased(response)
@@ -253,7 +255,13 @@ impl Link {
         if let Err(problem) = &cell {
             tracing::error!("a cell cannot be played here: {problem}");
         }
-        Ok(Answer::Cell { cell: Arc::new(cell), keep })
+        let game = match &cell {
+            Ok(Ready::Games(games)) if games.cell.has_time_limit() => {
+                Some(games.cell.definition().rules.name())
+            }
+            Ok(Ready::Games(_) | Ready::Training { .. } | Ready::Verification(_)) | Err(_) => None,
+        };
+        Ok(Answer::Cell { cell: Arc::new(cell), keep, game })
     }
 
     /// Gives a cell's players the networks that the coordinator has, and says whether the cell is to be kept.
@@ -412,16 +420,21 @@ async fn lease(
     mut client: Client,
     caller: Caller,
     slots: u32,
+    speeds: &[Speed],
 ) -> Result<Response<v1::LeaseResponse>, Status> {
     let (worker_id, coordinator_epoch) = (caller.worker.0, caller.epoch);
-    client.lease(v1::LeaseRequest { worker_id, coordinator_epoch, slots, speeds: Vec::new() }).await
+    let speeds = speeds.iter().cloned().map(speeds::speed_to_wire).collect();
+    client.lease(v1::LeaseRequest { worker_id, coordinator_epoch, slots, speeds }).await
 }
 
 /// What an answered Lease means.
 fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
-    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate: _ } =
+    let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate } =
         response;
-    let Some(grant) = grant else { return Ok(Answer::Idle { retry_after_ms, all_done }) };
+    let Some(grant) = grant else {
+        let calibrate = Some(calibrate).filter(|game| !game.is_empty());
+        return Ok(Answer::Idle { retry_after_ms, all_done, calibrate });
+    };
     let Grant { lease, games, .. } = Grant::try_from(grant).map_err(malformed)?;
     let leased = |games: work::LeasedGames| LeasedGames {
         range: games.range,
@@ -429,6 +442,7 @@ fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
         game_timeout: games.game_timeout,
         name_before_play: games.name_before_play,
         timed: games.timed,
+        scaling: games.scaling,
     };
     let games: Vec<_> = games.into_iter().map(leased).collect();
     let count: u64 = games.iter().map(|games| games.range.count).sum();

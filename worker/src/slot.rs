@@ -114,7 +114,13 @@ impl Slot {
         };
         let engines = self.engines.as_ref();
         let playing = || match ready {
-            Ready::Games(games) => play(&games.cell, engines, game, started_unix_us, &host),
+            Ready::Games(games) => {
+                let scaled = batch.scaled.filter(|_| games.cell.has_time_limit());
+                let cell = scaled.map(|it| games.cell.with_time_factor(it.factor_permille));
+                let cell = cell.as_ref().unwrap_or(&games.cell);
+                let played = play(cell, engines, game, started_unix_us, &host)?;
+                Ok(game::to_wire(played.with_scaled(scaled)))
+            }
             Ready::Verification(it) => verify(&it.verification, game, started_unix_us, &host),
             // It was done above.
             Ready::Training { .. } => Err(Unplayed::NotHere),
@@ -245,7 +251,7 @@ fn play(
     game: GameId,
     started_unix_us: i64,
     host: &SlotHost<'_>,
-) -> Result<v1::Game, Unplayed> {
+) -> Result<PlayedGame, Unplayed> {
     let EnginesGame { derived, mut record, engines, forfeit } = if cell.has_engines() {
         let engines = engines.ok_or_else(|| {
             Unplayed::Fault("this worker has no programs of others to play with".to_owned())
@@ -263,7 +269,7 @@ fn play(
         record.wall_us = record.wall_us.saturating_add(took);
     }
     let played = PlayedGame::here(game, &derived, record, started_unix_us);
-    Ok(game::to_wire(played.with_values(values).with_engines(engines, forfeit)))
+    Ok(played.with_values(values).with_engines(engines, forfeit))
 }
 
 /// Plays a game of another cell once more, under the id of the task.

@@ -26,6 +26,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod solve;
+pub(crate) mod speed;
 pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod status;
@@ -163,6 +164,8 @@ pub(crate) enum Command {
     Table(table::Table),
     /// Train the networks of a sweep, and show how well they learnt
     Network(network::Network),
+    /// Measure how fast this machine searches, for time limits that are scaled
+    Speed(speed::SpeedOf),
     /// Count the move sequences from a position
     Perft(perft::Perft),
     /// Draw a game tree as lecture slides do, or count it
@@ -190,6 +193,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Analyze(analyze) => analyze.run(),
         Command::Engine(engine) => engine.run(),
         Command::Perft(perft) => perft.run(),
+        Command::Speed(speed) => speed.run(),
         Command::Tree(tree) => tree.run(),
         Command::Config(config) => config.run(),
         Command::Completions(completions) => completions.run(),

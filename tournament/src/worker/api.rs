@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::definition::DefinitionHash;
 use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
+use crate::speed::{ScaledTime, Scaling, Speed};
 
 /// What a worker knows of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +84,8 @@ pub struct LeasedGames {
     pub name_before_play: bool,
     /// Whether their players have a time limit, or times are what is measured.
     pub timed: bool,
+    /// How time limits of their players are scaled, if they are.
+    pub scaling: Option<Scaling>,
 }
 
 /// Some successive games of one lease for one slot, so few that they are soon over.
@@ -98,6 +101,8 @@ pub struct Batch<C> {
     pub game_timeout: Option<Duration>,
     /// Whether they are to be played in quiet.
     pub in_quiet: bool,
+    /// How their players' time limits are scaled, if they are.
+    pub scaled: Option<ScaledTime>,
 }
 
 /// What happens to a worker. `R` is a finished game, `C` a cell that is ready to be played.
@@ -136,6 +141,13 @@ pub enum Event<R, C> {
         /// How long they took together.
         took: Duration,
     },
+    /// A measurement has come to something.
+    Calibrated {
+        /// The game.
+        game: String,
+        /// The speed, its age aside; `None` if it could not be measured, as that of a game that is not known.
+        speed: Option<Speed>,
+    },
     /// What the worker offers has changed: it says Hello before it says anything else.
     Changed,
     /// Somebody wants the worker to finish the games in progress, report them, hand the rest back
@@ -164,6 +176,8 @@ pub enum Answer<C> {
         retry_after_ms: u64,
         /// Whether no running experiment has an unsettled game.
         all_done: bool,
+        /// The game whose speed the coordinator wants to know first, if it does.
+        calibrate: Option<String>,
     },
     /// To Heartbeat: leases that are no longer this worker's.
     Drop(Vec<LeaseId>),
@@ -180,6 +194,8 @@ pub enum Answer<C> {
         cell: C,
         /// Whether it is the same whenever it is asked for; else the next lease asks again.
         keep: bool,
+        /// Its game, where its players have a time limit, which may be scaled by this machine's speed.
+        game: Option<&'static str>,
     },
 }
 
@@ -224,6 +240,12 @@ pub enum Action<R, C> {
         /// The games.
         batch: Batch<C>,
     },
+    /// Measure how fast this machine searches a game, on all slots that play timed games at once. No slot plays, and
+    /// none will until the result is told.
+    Calibrate {
+        /// The game.
+        game: String,
+    },
     /// Stop a slot that plays. It still becomes `Free`.
     Stop {
         /// The slot.
@@ -242,7 +264,12 @@ pub enum Call<R> {
     /// Who it is.
     Hello,
     /// That it wants games.
-    Lease(Caller),
+    Lease {
+        /// Who calls.
+        caller: Caller,
+        /// What it has measured of its machine.
+        speeds: Vec<Speed>,
+    },
     /// That it lives.
     Heartbeat {
         /// Who calls.

@@ -58,6 +58,9 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             let is_alike = |other: &super::machine::Playing| other.in_quiet == playing.in_quiet;
             assert!(self.slots.iter().flatten().all(is_alike), "timed games beside others");
         }
+        if self.speeds.is_under_way() {
+            assert!(self.slots.iter().all(Option::is_none), "games beside a measurement");
+        }
         let idle = self.slots.iter().filter(|slot| slot.is_none()).count();
         assert_eq!(self.idle_slots.len(), idle, "idle slots");
 

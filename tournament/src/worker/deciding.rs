@@ -1,6 +1,6 @@
 //! What the machine does about what it knows: which games a slot gets, and which call is made.
 
-use super::api::{Action, Call, CallId, Caller, Outcome, Settings};
+use super::api::{Action, Batch, Call, CallId, Caller, Outcome, Settings};
 use super::ending::Phase;
 use super::games::Taken;
 use super::lane::{Lane, Manner};
@@ -8,6 +8,7 @@ use super::machine::{Kind, Machine, Playing, UnderWay};
 use super::outbox::{BRIMMING, FULL};
 use super::turns::Waiting;
 use crate::scheduler::Time;
+use crate::speed::ScaledTime;
 
 /// Definitions that are fetched at once.
 const FETCHES_MAX: usize = 8;
@@ -42,9 +43,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.say_lease_or_heartbeat(caller, says_heartbeat, actions);
     }
 
-    /// Lets slots play what waits.
+    /// Lets slots play what waits, or has the machine's speed measured.
     fn hand_out(&mut self, actions: &mut Vec<Action<R, C>>) {
         let are_idle = self.idle_slots.len() == self.slots.len();
+        if self.speeds.is_wanted() {
+            self.calibrate(are_idle, actions);
+            return;
+        }
         let waiting = Waiting { timed: self.games.wait(true), others: self.games.wait(false) };
         let turn = self.turns.next(waiting, are_idle, self.now);
         while let Some(timed) = turn
@@ -52,11 +57,24 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             && (slot as u64) < self.slots_for(timed)
             && self.phase == Phase::Working
             && !self.outbox.has(BRIMMING)
-            && let Some(taken) = self.games.take(timed, self.slots_for(timed), &self.cells)
         {
+            let scaled = match self.scaled(timed) {
+                Ok(scaled) => scaled,
+                Err(game) => {
+                    // Else it could not be measured, which is tried again.
+                    if self.speeds.want(game, self.now) {
+                        self.calibrate(self.idle_slots.len() == self.slots.len(), actions);
+                    }
+                    break;
+                }
+            };
+            let slots = self.slots_for(timed);
+            let Some(taken) = self.games.take(timed, slots, &self.cells) else { break };
             let Taken { batch, definition, name_before_play } = taken;
+            let Batch { lease, cell, range, game_timeout, in_quiet, scaled: _ } = batch;
+            let cell = cell.cell;
+            let batch = Batch { lease, cell, range, game_timeout, in_quiet, scaled };
             self.idle_slots.remove(&slot);
-            let (lease, range) = (batch.lease, batch.range);
             self.leases.change(lease, |held| {
                 held.waiting -= range.count;
                 held.playing += range.count;
@@ -69,7 +87,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 number: range.first,
                 unfinished: range.count,
                 names_all: name_before_play,
-                in_quiet: batch.in_quiet,
+                in_quiet,
             });
             if name_before_play {
                 self.withheld.keep(slot, batch);
@@ -78,6 +96,24 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 self.beats.game_starts(self.cells.game_time(definition), self.now);
                 actions.push(Action::Play { slot, batch });
             }
+        }
+    }
+
+    /// How time limits of the next games are scaled, if they are; the game whose speed must be known for it, if it
+    /// is not.
+    fn scaled(&self, timed: bool) -> Result<Option<ScaledTime>, &'static str> {
+        let Some((cell, scaling)) = self.games.next_scaled(timed) else { return Ok(None) };
+        let Some(game) = cell.game else { return Ok(None) };
+        self.speeds.scaled(game, scaling, self.now).map(Some).ok_or(game)
+    }
+
+    /// Has the speed measured that is wanted, once no slot plays.
+    fn calibrate(&mut self, are_idle: bool, actions: &mut Vec<Action<R, C>>) {
+        if self.phase == Phase::Working
+            && are_idle
+            && let Some(game) = self.speeds.begin()
+        {
+            actions.push(Action::Calibrate { game });
         }
     }
 
@@ -184,7 +220,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         } else if asks {
             let patience_ms = self.lease.begin(self.now, patience_ms);
             self.lease_is_next = false;
-            self.call(Kind::Lease, patience_ms, Call::Lease(caller), actions);
+            let speeds = self.speeds.told(self.now);
+            self.call(Kind::Lease, patience_ms, Call::Lease { caller, speeds }, actions);
         }
     }
 
@@ -213,6 +250,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         let later = lanes
             .filter_map(Lane::opens_at)
             .chain(others.into_iter().flatten())
+            .chain(self.speeds.retry_at())
             .chain(self.beats.due_at())
             .filter(|&at| at > self.now)
             .min();

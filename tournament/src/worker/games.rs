@@ -9,6 +9,7 @@ use super::api::{Batch, LeasedGames};
 use super::cells::Cells;
 use crate::definition::DefinitionHash;
 use crate::ids::{GameRange, LeaseId};
+use crate::speed::Scaling;
 
 /// A new lease is asked for when what is waiting keeps the slots busy for less than this: long
 /// enough for a lease to arrive, short enough that no other worker starves at a sweep's end.
@@ -124,12 +125,19 @@ impl<C: Clone> Games<C> {
         self.waiting[timed as usize].count > 0
     }
 
+    /// The cell of the next games, timed ones or others, and how their time limits are scaled.
+    pub(super) fn next_scaled(&self, timed: bool) -> Option<(&C, Scaling)> {
+        let task = self.waiting[usize::from(timed)].tasks.front()?;
+        task.games.scaling.map(|scaling| (&task.cell, scaling))
+    }
+
     /// The next games for one of so many slots, timed ones or others.
     pub(super) fn take(&mut self, timed: bool, slots: u64, cells: &Cells<C>) -> Option<Taken<C>> {
         let queue = &mut self.waiting[usize::from(timed)];
         let share = queue.count.div_ceil(2 * slots);
         let Task { lease, cell, games } = queue.tasks.front_mut()?;
-        let LeasedGames { range, definition, game_timeout, name_before_play, timed } = games;
+        let LeasedGames { range, definition, game_timeout, name_before_play, timed, scaling: _ } =
+            games;
         let name_before_play = *name_before_play;
         let fitting = match cells.game_time(*definition) {
             // What is not known may be long.
@@ -148,6 +156,7 @@ impl<C: Clone> Games<C> {
             range: GameRange { count, ..*range },
             game_timeout: *game_timeout,
             in_quiet: *timed,
+            scaled: None,
         };
         let definition = *definition;
         range.first += count;
@@ -215,7 +224,8 @@ mod tests {
     fn leased(cell: i64, first: u64, count: u64) -> LeasedGames {
         let range = GameRange { cell: CellId(cell), first, count };
         let (definition, game_timeout) = (hash(cell), None);
-        LeasedGames { range, definition, game_timeout, name_before_play: false, timed: false }
+        let (name_before_play, timed, scaling) = (false, false, None);
+        LeasedGames { range, definition, game_timeout, name_before_play, timed, scaling }
     }
 
     #[test]

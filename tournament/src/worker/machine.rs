@@ -14,11 +14,13 @@ use super::games::Games;
 use super::lane::{Lane, Manner};
 use super::leases::Leases;
 use super::outbox::{Outbox, Refused};
+use super::speeds::Speeds;
 use super::turns::Turns;
 use super::withheld::Withheld;
 use crate::definition::DefinitionHash;
 use crate::ids::{GameId, GameRange, LeaseId};
 use crate::scheduler::Time;
+use crate::speed::Speed;
 
 /// Never ask for games again sooner than this, whatever the coordinator says.
 const RETRY_AFTER_MS_MIN: u64 = 10;
@@ -45,8 +47,9 @@ pub struct Machine<R, C> {
     pub(super) turns: Turns,
     pub(super) withheld: Withheld<C>,
     pub(super) leases: Leases,
-    pub(super) games: Games<C>,
-    pub(super) cells: Cells<C>,
+    pub(super) games: Games<Named<C>>,
+    pub(super) cells: Cells<Named<C>>,
+    pub(super) speeds: Speeds,
     pub(super) outbox: Outbox<R>,
     pub(super) beats: Beats,
     pub(super) tally: Tally,
@@ -70,6 +73,13 @@ pub struct Machine<R, C> {
     pub(super) now: Time,
     /// Whether a heartbeat may be due that the latest event could not say.
     pub(super) may_owe_heartbeat: bool,
+}
+
+/// A cell that is ready, with its game where time limits of it may be scaled.
+#[derive(Clone, Debug)]
+pub(super) struct Named<C> {
+    pub(super) cell: C,
+    pub(super) game: Option<&'static str>,
 }
 
 /// A batch on a slot.
@@ -133,6 +143,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             leases: Leases::default(),
             games: Games::new(),
             cells: Cells::new(),
+            speeds: Speeds::default(),
             outbox: Outbox::new(),
             beats: Beats::default(),
             tally: Tally::default(),
@@ -167,6 +178,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             Event::Started { slot, number } => self.started(slot, number),
             Event::Finished { slot, results } => self.finished(slot, results),
             Event::Free { slot, played, took } => self.freed(slot, played, took),
+            Event::Calibrated { game, speed } => self.calibrated(game, speed),
             Event::Changed => self.session = None,
             Event::Finish => self.finish(&mut actions),
             Event::EndNow => self.end_now(&mut actions),
@@ -250,6 +262,14 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         Some(playing)
     }
 
+    /// What was measured is told at once to whoever waits for it.
+    fn calibrated(&mut self, game: String, speed: Option<Speed>) {
+        if speed.is_some() {
+            self.idle_until = None;
+        }
+        self.speeds.measured(game, speed, self.now);
+    }
+
     /// Stops the slots that play such games, or wait to.
     pub(super) fn stop(
         &mut self,
@@ -299,8 +319,11 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 }
                 return;
             }
-            (Ok(Answer::Idle { retry_after_ms, all_done }), Kind::Lease) => {
+            (Ok(Answer::Idle { retry_after_ms, all_done, calibrate }), Kind::Lease) => {
                 self.lease.answered();
+                if let Some(game) = calibrate {
+                    self.speeds.want(&game, self.now);
+                }
                 self.idle(retry_after_ms, all_done, jitter, actions);
                 return;
             }
@@ -326,7 +349,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 }
                 return;
             }
-            (Ok(Answer::Cell { cell, keep }), Kind::GetCell(definition)) => {
+            (Ok(Answer::Cell { cell, keep, game }), Kind::GetCell(definition)) => {
+                let cell = Named { cell, game };
                 self.get_cell.remove(&definition);
                 self.games.arrived(definition, &cell);
                 if keep {

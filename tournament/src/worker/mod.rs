@@ -14,6 +14,7 @@
 //!   the results database that it named; when another one is met, all of it is dropped.
 //! - The *leases* that are held, and where each of their games is: it waits for its cell or for a
 //!   slot, is being played, waits in the outbox, was acknowledged, or was given up (`leases`).
+//! - The *speeds* of this machine by games, by which time limits are scaled (`speeds`).
 //! - Whose *turn* it is: timed games are played on the quiet slots, and never while others are
 //!   played (`turns`).
 //! - The *games* that no slot has begun (`games`), and the cells that are known (`cells`).
@@ -27,6 +28,7 @@
 //! |---|---|
 //! | a lease is granted | its games are played as soon as their cells are known; once the worker is ending, they go back at once |
 //! | a slot is free | it gets a batch: some milliseconds of games of one cell; a game that was lost with a worker before waits there until a heartbeat that names it was heard (`withheld`) |
+//! | the coordinator wants a speed, or games come whose time limits are scaled by one that is not known | nothing is begun until all slots are idle and it is measured |
 //! | games are finished | they go out with the next report |
 //! | a report is acknowledged | its results are forgotten; a lease without games ends |
 //! | a report is refused | it is halved until the result is found that cannot be taken, whose game is reported as failed; if that is refused too, it is given up |
@@ -70,6 +72,7 @@ mod lane;
 mod leases;
 mod machine;
 mod outbox;
+mod speeds;
 mod turns;
 mod withheld;
 

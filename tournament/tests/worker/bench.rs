@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use spelrum_tournament::scheduler::Time;
+use spelrum_tournament::speed::{Scaling, Speed};
 use spelrum_tournament::worker::{
     Action, Answer, Batch, Call, CallId, Caller, Event, Failure, Jitter, LeasedGames, Machine,
     Outcome, Session, Settings,
@@ -16,6 +17,8 @@ pub(crate) const PATIENCE_MS: u64 = 15_000;
 pub(crate) const HEARTBEAT_MS: u64 = 5_000;
 pub(crate) const RESULTS_MAX: usize = 100;
 const REPORT_BYTES: usize = 1 << 20;
+const GAME: &str = "pentago";
+const SCALING: Scaling = Scaling { reference: 2_000_000, factor_max_permille: 4_000 };
 
 /// A result that only says how large it would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +101,14 @@ pub(crate) struct Bench {
     told_results_max: usize,
     /// Whether what is granted was lost with a worker before.
     pub(crate) grants_lost: bool,
+    /// Whether time limits are scaled of timed games that are granted.
+    pub(crate) scales: bool,
+    /// A game whose speed an answer without games asks for.
+    pub(crate) asks_for_speed: Option<String>,
+    /// The game that is being measured.
+    pub(crate) calibrating: Option<String>,
+    /// How often something was measured.
+    pub(crate) calibrations: usize,
     /// Leases of such games.
     lost: BTreeSet<LeaseId>,
     /// Games that a heartbeat named that was heard.
@@ -141,6 +152,10 @@ impl Bench {
             results_max: RESULTS_MAX,
             told_results_max: RESULTS_MAX,
             grants_lost: false,
+            scales: false,
+            asks_for_speed: None,
+            calibrating: None,
+            calibrations: 0,
             lost: BTreeSet::new(),
             named: BTreeSet::new(),
         };
@@ -161,6 +176,11 @@ impl Bench {
                     assert!(self.under_way.insert(call, what).is_none(), "calls differ");
                 }
                 Action::Play { slot, batch } => self.begin(slot, batch),
+                Action::Calibrate { game } => {
+                    assert!(!self.told_to_end, "nothing is measured while ending");
+                    assert!(self.slots.iter().all(Option::is_none), "beside games");
+                    assert!(self.calibrating.replace(game).is_none(), "one at a time");
+                }
                 Action::Stop { slot, now } => {
                     let slot = self.slots[slot].as_mut().expect("only what plays is stopped");
                     slot.stops = true;
@@ -181,14 +201,16 @@ impl Bench {
         let is_said = |is: &dyn Fn(&Call<Done>) -> bool| self.under_way.values().any(is);
         match what {
             Call::Hello => assert!(!is_said(&|it| matches!(it, Call::Hello))),
-            Call::Lease(_) => {
+            Call::Lease { .. } => {
                 assert!(!self.told_to_end, "nothing is asked for while ending");
-                let other = |it: &Call<Done>| matches!(it, Call::Lease(_) | Call::Heartbeat { .. });
+                let other =
+                    |it: &Call<Done>| matches!(it, Call::Lease { .. } | Call::Heartbeat { .. });
                 assert!(!is_said(&other), "a Lease beside another, or a Heartbeat");
                 self.asked += 1;
             }
             Call::Heartbeat { leases, playing, .. } => {
-                let other = |it: &Call<Done>| matches!(it, Call::Lease(_) | Call::Heartbeat { .. });
+                let other =
+                    |it: &Call<Done>| matches!(it, Call::Lease { .. } | Call::Heartbeat { .. });
                 assert!(!is_said(&other), "a Heartbeat beside another, or a Lease");
                 self.judge_heartbeat(leases, playing);
                 self.heartbeats.push(self.now);
@@ -259,6 +281,7 @@ impl Bench {
 
     fn begin(&mut self, slot: usize, batch: Batch<()>) {
         assert!(!self.told_to_end, "no game is begun while ending");
+        assert!(self.calibrating.is_none(), "no game is begun while something is measured");
         assert!(!self.dropped.contains(&batch.lease), "a game that nobody wants");
         if self.lost.contains(&batch.lease) {
             for number in batch.range.first..batch.range.end() {
@@ -271,6 +294,7 @@ impl Bench {
             assert!(unbegun.remove(&GameId { cell: batch.range.cell, number }), "begun twice");
         }
         self.judge_quiet(slot, &batch);
+        assert_eq!(batch.scaled.is_some(), self.scales && is_timed(batch.range.cell));
         let number = batch.range.first;
         let database = self.database;
         let playing = Slot { batch, number, database, stops: false, is_aborted: false };
@@ -326,6 +350,20 @@ impl Bench {
         }
     }
 
+    /// What is being measured comes to something, if it can be.
+    pub(crate) fn calibrate(&mut self, nodes_per_second: Option<u64>) {
+        let Some(game) = self.calibrating.take() else { return };
+        self.calibrations += 1;
+        let speed = nodes_per_second.map(|nodes_per_second| Speed {
+            game: game.clone(),
+            nodes_per_second,
+            noise_permille: 10,
+            slots: 1,
+            age_ms: 0,
+        });
+        self.tell(Event::Calibrated { game, speed });
+    }
+
     /// Whether a slot plays.
     pub(crate) fn plays(&self, slot: usize) -> bool {
         self.slots[slot].is_some()
@@ -363,7 +401,7 @@ impl Bench {
                 self.told_results_max = self.results_max;
                 Answer::Hello(self.session())
             }
-            Call::Lease(caller) if games > 0 => {
+            Call::Lease { caller, .. } if games > 0 => {
                 self.last_lease += 1;
                 let lease = LeaseId(self.last_lease);
                 let cell = CellId(self.last_lease % 5);
@@ -379,12 +417,21 @@ impl Bench {
                 }
                 let definition = DefinitionHash::of_json(&cell.to_string());
                 let (game_timeout, timed) = (None, is_timed(cell));
-                let games =
-                    LeasedGames { range, definition, game_timeout, name_before_play, timed };
-                let games = vec![games];
+                let scaling = (timed && self.scales).then_some(SCALING);
+                let games = vec![LeasedGames {
+                    range,
+                    definition,
+                    game_timeout,
+                    name_before_play,
+                    timed,
+                    scaling,
+                }];
                 Answer::Granted { lease, games }
             }
-            Call::Lease(_) => Answer::Idle { retry_after_ms: 500, all_done: true },
+            Call::Lease { .. } => {
+                let calibrate = self.asks_for_speed.clone();
+                Answer::Idle { retry_after_ms: 500, all_done: true, calibrate }
+            }
             Call::Heartbeat { playing, caller, .. } => {
                 self.heard(*caller, playing);
                 Answer::Drop(Vec::new())
@@ -396,7 +443,7 @@ impl Bench {
                 Answer::Acknowledged { results: results.len() }
             }
             Call::GiveBack { .. } => Answer::GivenBack,
-            Call::GetCell(_) => Answer::Cell { cell: (), keep: true },
+            Call::GetCell(_) => Answer::Cell { cell: (), keep: true, game: Some(GAME) },
         };
         self.tell(Event::Answered { call, answer: Ok(answer) });
     }
@@ -487,6 +534,7 @@ impl Bench {
             while let Some((&call, _)) = self.under_way.first_key_value() {
                 self.answer(call, 0);
             }
+            self.calibrate(Some(1_000_000));
             for slot in 0..self.slots.len() {
                 self.play(slot, 100, Duration::from_millis(50));
             }

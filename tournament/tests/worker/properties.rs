@@ -20,6 +20,8 @@ fn happen(bench: &mut Bench, what: u8, which: u32, how: u32) {
         (0..=5, Some(call)) => {
             bench.results_max = 1 + which as usize % RESULTS_MAX;
             bench.grants_lost = which.is_multiple_of(3);
+            let asks = [None, Some("pentago"), Some("draughts")][how as usize % 3];
+            bench.asks_for_speed = asks.map(str::to_owned).filter(|_| bench.scales);
             bench.answer(call, u64::from(how % 40));
         }
         (6, Some(call)) => bench.fail(call, Failure::Away { retry_after_ms: None }),
@@ -33,6 +35,7 @@ fn happen(bench: &mut Bench, what: u8, which: u32, how: u32) {
         }
         (10, Some(call)) => bench.answer_in_part(call, how as usize),
         (11, Some(call)) => bench.drop_some(call, how),
+        (11, None) | (20, _) => bench.calibrate(how.is_multiple_of(2).then_some(u64::from(which))),
         (12, _) if which.is_multiple_of(2) => bench.tell(Event::Changed),
         (12, _) => bench.change_database(),
         (13..=20, _) => {
@@ -53,11 +56,17 @@ fn course() -> impl Strategy<Value = Vec<(u8, u32, u32)>> {
 proptest! {
     /// Every result is acknowledged, and every lease ends.
     #[test]
-    fn nothing_is_left_when_the_coordinator_is_well_again(course in course(), quiet in 0..=3_u32) {
+    fn nothing_is_left_when_the_coordinator_is_well_again(
+        course in course(),
+        quiet in 0..=3_u32,
+        scales in any::<bool>(),
+    ) {
         let mut bench = Bench::with_quiet(3, quiet, false);
+        bench.scales = scales;
         for (what, which, how) in course {
             happen(&mut bench, what, which, how);
         }
+        bench.asks_for_speed = None;
         prop_assert!(bench.calms_down(CALM_MS), "{:?}", bench.machine.leases());
         prop_assert!(bench.owed.is_empty(), "{:?}", bench.owed);
         prop_assert_eq!(bench.forgotten_lease(), None);
@@ -68,6 +77,7 @@ proptest! {
     #[test]
     fn a_worker_ends(course in course(), end_at in 0..400_usize, now in any::<bool>(), quiet in 0..=3_u32) {
         let mut bench = Bench::with_quiet(3, quiet, false);
+        bench.scales = end_at.is_multiple_of(2);
         let mut course = course.into_iter();
         for (what, which, how) in course.by_ref().take(end_at) {
             happen(&mut bench, what, which, how);

@@ -12,7 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 fn playing(slots: u32, games: u64) -> Bench {
     let mut bench = Bench::new(slots, false);
     answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), games);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), games);
     answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
     bench
 }
@@ -89,14 +89,14 @@ fn who_has_no_games_and_gets_none_reports_at_once() {
         bench.play(0, 10, SECOND);
     }
     assert_eq!(bench.said(is_report), None, "more games may come");
-    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease(_)));
+    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease { .. }));
     bench.answer(call, 0);
     said(&bench, is_report);
 
     // Not while games are played.
     let mut bench = playing(2, 2);
     bench.play(0, 10, SECOND);
-    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease(_)));
+    let call = comes(&mut bench, 100, |it| matches!(it, Call::Lease { .. }));
     bench.answer(call, 0);
     assert_eq!(bench.said(is_report), None, "a slot plays on");
 }
@@ -106,7 +106,7 @@ fn who_has_no_games_and_gets_none_reports_at_once() {
 fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
     let mut bench = Bench::new(1, false);
     answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 8);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 8);
     let call = said(&bench, |it| matches!(it, Call::GetCell(_)));
     bench.fail(call, refusal());
     let asked = bench.asked;
@@ -121,7 +121,7 @@ fn after_a_refused_cell_its_games_go_back_and_nothing_is_asked_for_a_while() {
 fn games_of_a_refused_cell_go_back_when_the_coordinator_is_there_again() {
     let mut bench = Bench::new(1, false);
     answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 8);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 8);
     bench.wait(HEARTBEAT_MS);
     let call = said(&bench, is_heartbeat);
     bench.fail(call, Failure::SayHello);
@@ -197,7 +197,7 @@ fn leases_leave_room_for_a_heartbeat() {
         bench.wait(30);
         bench.play(0, 10, Duration::from_millis(1));
         while let Some((&call, what)) = bench.under_way.iter().next()
-            && !matches!(what, Call::Lease(_) | Call::Heartbeat { .. })
+            && !matches!(what, Call::Lease { .. } | Call::Heartbeat { .. })
         {
             bench.answer(call, 0);
         }
@@ -248,7 +248,7 @@ fn a_game_that_was_lost_is_played_when_a_heartbeat_that_names_it_was_heard() {
     let mut bench = Bench::new(2, false);
     bench.grants_lost = true;
     answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 3);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 3);
     answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
     let call = said(&bench, is_heartbeat);
     assert!(!bench.plays(0) && !bench.plays(1));
@@ -272,7 +272,7 @@ fn a_game_that_waits_to_be_named_goes_back_when_its_worker_ends_or_its_lease_is_
         let mut bench = Bench::new(1, false);
         bench.grants_lost = true;
         answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-        answer(&mut bench, |it| matches!(it, Call::Lease(_)), 3);
+        answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 3);
         answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
         let call = said(&bench, is_heartbeat);
         (bench, call)
@@ -287,7 +287,7 @@ fn a_game_that_waits_to_be_named_goes_back_when_its_worker_ends_or_its_lease_is_
     let (mut bench, call) = waiting();
     bench.drop_some(call, u32::MAX);
     assert!(!bench.plays(0) && bench.machine.leases().is_empty());
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 1);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
 
     // A coordinator that cannot take heartbeats gets its games nevertheless.
     let (mut bench, call) = waiting();
@@ -323,7 +323,7 @@ fn a_lease_that_is_granted_to_one_that_ends_goes_back() {
     bench.told_to_end = true;
     bench.tell(Event::EndNow);
     assert!(!bench.has_ended);
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 8);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 8);
     answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
     assert!(bench.has_ended && bench.given_back.len() == 1);
 }
@@ -332,7 +332,7 @@ fn a_lease_that_is_granted_to_one_that_ends_goes_back() {
 fn a_worker_may_end_when_nothing_is_left_to_do() {
     let mut bench = Bench::new(1, true);
     answer(&mut bench, |it| matches!(it, Call::Hello), 0);
-    answer(&mut bench, |it| matches!(it, Call::Lease(_)), 1);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
     answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
     go_on(&mut bench, 3_000);
     assert!(!bench.has_ended, "its own game is left");
@@ -362,7 +362,7 @@ fn a_worker_that_is_not_wanted_ends_at_once() {
 #[test]
 fn a_worker_that_offers_something_else_says_hello_before_it_asks() {
     let is_hello = |it: &Call<Done>| matches!(it, Call::Hello);
-    let is_lease = |it: &Call<Done>| matches!(it, Call::Lease(_));
+    let is_lease = |it: &Call<Done>| matches!(it, Call::Lease { .. });
     let mut bench = playing(1, 1);
     let heartbeat = said(&bench, is_heartbeat);
     bench.tell(Event::Changed);
@@ -402,5 +402,103 @@ fn neither_kind_of_games_starves() {
                 }
             }
         }
+    }
+}
+
+/// A bench with two slots, one of them quiet, that plays timed games and then others.
+fn scaling() -> Bench {
+    let mut bench = Bench::with_quiet(2, 1, false);
+    bench.scales = true;
+    answer(&mut bench, |it| matches!(it, Call::Hello), 0);
+    bench
+}
+
+/// What the coordinator was told of speeds when it was asked for games the last time.
+fn told_speeds(bench: &Bench) -> Vec<(u64, u64)> {
+    let call = said(bench, |it| matches!(it, Call::Lease { .. }));
+    let Call::Lease { speeds, .. } = &bench.under_way[&call] else { unreachable!() };
+    speeds.iter().map(|it| (it.nodes_per_second, it.age_ms)).collect()
+}
+
+#[test]
+fn scaled_games_wait_for_a_measurement_and_others_with_them() {
+    let mut bench = scaling();
+    // The first cell is timed, the second is not.
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 2);
+    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    assert_eq!(bench.calibrating.as_deref(), Some("pentago"));
+    if let Some(call) = bench.said(|it| matches!(it, Call::Lease { .. })) {
+        bench.answer(call, 2);
+        answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    }
+    // However long it takes, nothing is begun, and heartbeats go on.
+    bench.wait(60_000);
+    assert!(!bench.plays(0) && !bench.plays(1));
+    let call = comes(&mut bench, HEARTBEAT_MS, is_heartbeat);
+    bench.answer(call, 0);
+    bench.calibrate(Some(1_000_000));
+    assert!(bench.plays(0), "the bench sees that they are scaled");
+    for _ in 0..4 {
+        bench.play(0, 10, SECOND);
+        bench.play(1, 10, SECOND);
+    }
+    assert_eq!(bench.calibrations, 1, "it is known now");
+}
+
+#[test]
+fn a_speed_is_told_with_its_age_and_measured_again_when_it_is_old() {
+    let mut bench = scaling();
+    bench.asks_for_speed = Some("pentago".to_owned());
+    assert!(told_speeds(&bench).is_empty());
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 0);
+    assert_eq!(bench.calibrating.as_deref(), Some("pentago"));
+    bench.calibrate(Some(3_000_000));
+    // It asks again at once.
+    assert_eq!(told_speeds(&bench), [(3_000_000, 0)]);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 0);
+    assert_eq!(bench.calibrating, None, "a coordinator that asks again and again is not heeded");
+    bench.wait(11 * 60_000);
+    bench.asks_for_speed = None;
+    assert_eq!(told_speeds(&bench).len(), 1);
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
+    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    assert!(bench.calibrating.is_some() && !bench.plays(0), "it is eleven minutes old");
+    bench.calibrate(Some(2_000_000));
+    assert!(bench.plays(0));
+}
+
+#[test]
+fn what_cannot_be_measured_is_asked_for_no_faster_than_the_retry() {
+    let mut bench = scaling();
+    bench.asks_for_speed = Some("draughts".to_owned());
+    for _ in 0..600 {
+        if let Some(call) = bench.said(|it| matches!(it, Call::Lease { .. })) {
+            bench.answer(call, 0);
+        }
+        bench.calibrate(None);
+        bench.wait(100);
+    }
+    assert!((2..=13).contains(&bench.calibrations), "{} in a minute", bench.calibrations);
+    assert!(bench.asked <= 130, "{} in a minute", bench.asked);
+}
+
+#[test]
+fn a_worker_ends_whatever_is_being_measured() {
+    for now in [false, true] {
+        let mut bench = scaling();
+        answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 2);
+        answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+        assert!(bench.calibrating.is_some());
+        bench.told_to_end = true;
+        bench.tell(if now { Event::EndNow } else { Event::Finish });
+        if let Some(call) = bench.said(|it| matches!(it, Call::Lease { .. })) {
+            bench.answer(call, 0);
+        }
+        if let Some(call) = bench.said(is_heartbeat) {
+            bench.answer(call, 0);
+        }
+        answer(&mut bench, |it| matches!(it, Call::GiveBack { .. }), 0);
+        assert!(bench.has_ended);
+        bench.calibrate(Some(1));
     }
 }

@@ -49,6 +49,15 @@ impl Keeping {
         (!cpus.is_empty()).then(|| own.unwrap_or_else(|| all.clone()))
     }
 
+    /// Keeps the calling thread where a slot's timed games are played, if they have a place. It is not a slot's own,
+    /// and ends soon.
+    pub(crate) fn keeps_this_thread(&self, slot: usize) {
+        if let Some(&cpu) = self.quiet.cpus.get(slot) {
+            // Where that is refused, games were told of it.
+            let _done = system::keep_own(&[cpu].into());
+        }
+    }
+
     /// Games begin, in quiet or not: on the calling thread, if that is a slot's of this process.
     pub(crate) fn begins(&self, in_quiet: bool, slot: Option<usize>) {
         if self.quiet.cpus.is_empty() {

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_proto::engines::offer_to_wire;
+use spelrum_proto::speeds;
 use spelrum_tournament::worker::Batch;
 use spelrum_tournament::{CellId, GameRange, LeaseId, OpeningsCache, TrainingDefinition};
 use tokio::sync::mpsc;
@@ -171,6 +172,7 @@ impl Chair {
                     range,
                     game_timeout: play.game_timeout_ms.map(Duration::from_millis),
                     in_quiet: play.in_quiet,
+                    scaled: play.scaled.and_then(|scaled| speeds::scaled(scaled).ok()),
                 });
             }
         };

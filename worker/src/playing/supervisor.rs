@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::guard::this_program;
 use spelrum_proto::engines::offers;
+use spelrum_proto::speeds;
 use spelrum_tournament::GameId;
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::worker::Batch;
@@ -270,7 +271,7 @@ impl Shared {
         let Some(desk) = desks[slot].as_mut().filter(|desk| !desk.is_sent) else { return };
         desk.note = self.ledger.of_slot(slot);
         desk.sequence_before = desk.note.sequence;
-        let Batch { lease, cell, range, game_timeout, in_quiet } = &desk.batch;
+        let Batch { lease, cell, range, game_timeout, in_quiet, scaled } = &desk.batch;
         let cell_key = running.key_of(cell);
         let ms = |timeout: &Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         running.tell(What::Play(Play {
@@ -283,6 +284,7 @@ impl Shared {
             game_timeout_ms: game_timeout.as_ref().map(ms),
             worker_id: self.reports.worker(),
             in_quiet: *in_quiet,
+            scaled: scaled.map(speeds::scaled_to_wire),
         }));
         desk.is_sent = true;
     }

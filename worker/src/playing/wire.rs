@@ -79,6 +79,9 @@ pub(super) struct Play {
     /// Whether they are played in quiet.
     #[prost(bool, tag = "9")]
     pub(super) in_quiet: bool,
+    /// How their players' time limits are scaled, if they are.
+    #[prost(message, optional, tag = "10")]
+    pub(super) scaled: Option<v1::ScaledTime>,
 }
 
 /// A slot is to stop after its game, or now.

@@ -169,7 +169,7 @@ impl World {
     pub(super) fn answer(&mut self, from: usize, id: WorkerId, what: Call, at: u64) -> Reply {
         let caller = match &what {
             Call::Hello | Call::GetCell(_) => None,
-            Call::Lease(caller)
+            Call::Lease { caller, .. }
             | Call::Heartbeat { caller, .. }
             | Call::Report { caller, .. }
             | Call::GiveBack { caller, .. } => Some(*caller),
@@ -187,7 +187,7 @@ impl World {
                 heartbeat_interval_ms: HEARTBEAT_MS,
                 report_results_max: RESULTS_MAX,
             })),
-            Call::Lease(_) => self.lease(id, from, at),
+            Call::Lease { .. } => self.lease(id, from, at),
             Call::Heartbeat { leases, playing, .. } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
                     Some(Effect::Drop { leases, .. }) => Reply::Said(Answer::Drop(leases)),
@@ -222,7 +222,7 @@ impl World {
             }
             Call::GetCell(_) => {
                 let keep = self.dice.chance(900);
-                Reply::Said(Answer::Cell { cell: (), keep })
+                Reply::Said(Answer::Cell { cell: (), keep, game: None })
             }
         }
     }
@@ -249,11 +249,12 @@ impl World {
                     game_timeout: None,
                     name_before_play: lost.contains(&range),
                     timed: is_timed(range.cell) && !self.desk.is(Mutant::ForgetsTimed),
+                    scaling: None,
                 };
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
             }
             Some(Effect::Idle { retry_after_ms, all_done, .. }) => {
-                Answer::Idle { retry_after_ms, all_done }
+                Answer::Idle { retry_after_ms, all_done, calibrate: None }
             }
             other => panic!("{other:?} is not an answer"),
         })

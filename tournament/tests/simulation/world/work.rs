@@ -55,6 +55,7 @@ impl World {
                     assert!(taken.is_none(), "a slot plays one game at a time");
                     self.begin_game(of, slot);
                 }
+                Action::Calibrate { .. } => unreachable!("nothing is scaled here"),
                 Action::Stop { slot, now } => {
                     if let Some(playing) = self.workers[of].stop(slot, now) {
                         let after = self.dice.between(1, 30);

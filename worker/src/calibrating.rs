@@ -1,0 +1,129 @@
+//! Measuring how fast this machine searches: on all slots that play timed games at once, each where it plays them.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use spelrum_engine::search::STACK_BYTES;
+use spelrum_engine::{Host, Rules, Spell, spells};
+use spelrum_tournament::speed::Speed;
+
+use crate::cores::{Keeping, QuietSlots};
+
+/// How often each slot is measured, and for how long: half a second, in which a quota of processor time that is
+/// given anew every few milliseconds comes and goes many times.
+const SPELLS: u32 = 10;
+const SPELL: Duration = Duration::from_millis(50);
+
+/// Who measures for a worker.
+#[derive(Debug)]
+pub(crate) struct Calibrating {
+    /// How many slots play timed games.
+    slots: usize,
+    keeping: Arc<Keeping>,
+    /// Whether nobody waits for a result any more.
+    is_unwanted: AtomicBool,
+}
+
+impl Calibrating {
+    /// For a worker with so many slots, some of which may be quiet.
+    pub(crate) fn new(slots: NonZeroU32, quiet: &QuietSlots, keeping: Arc<Keeping>) -> Self {
+        let slots = match quiet.count() {
+            0 => slots.get(),
+            quiet => quiet.min(slots.get()),
+        };
+        Self { slots: slots as usize, keeping, is_unwanted: AtomicBool::new(false) }
+    }
+
+    /// Measures, which takes a little more than half a second. `None` of a game that is not known here, or if the
+    /// system gives no threads for it.
+    pub(crate) fn measure(&self, game: &str) -> Option<Speed> {
+        let rules = match Rules::from_name(game) {
+            Ok(rules) => rules,
+            Err(error) => {
+                tracing::warn!(game, %error, "the speed of a game is wanted that is not known here");
+                return None;
+            }
+        };
+        let speed = Speed::measured(game, &self.on_all_slots(&rules)?);
+        match &speed {
+            Some(Speed { nodes_per_second, noise_permille, slots, .. }) => {
+                tracing::info!(game, nodes_per_second, noise_permille, slots, "speed measured");
+            }
+            None => tracing::warn!(game, "this machine's speed could not be measured"),
+        }
+        speed
+    }
+
+    fn on_all_slots(&self, rules: &Rules) -> Option<Vec<Vec<Spell>>> {
+        self.keeping.begins(true, None);
+        std::thread::scope(|scope| {
+            // The first spell of each is not counted: all have begun by its end.
+            let start = |slot| {
+                let measure = move || {
+                    self.keeping.keeps_this_thread(slot);
+                    spells(rules, SPELLS, SPELL, &Clock { started: Instant::now(), of: self })
+                };
+                let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+                thread.name(format!("speed {slot}")).spawn_scoped(scope, measure)
+            };
+            let threads: Vec<_> = (0..self.slots).map(start).collect();
+            threads.into_iter().map(|thread| thread.ok()?.join().ok()).collect()
+        })
+    }
+
+    /// Nobody waits for a result any more.
+    pub(crate) fn end(&self) {
+        self.is_unwanted.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Measures how fast this machine searches a game, as a worker with these slots would; `None` if the system gives no
+/// threads for it.
+#[must_use]
+pub fn measured_speed(rules: &Rules, slots: NonZeroU32, quiet: &QuietSlots) -> Option<Speed> {
+    let keeping = Arc::new(Keeping::new(quiet.clone()));
+    let found = Calibrating::new(slots, quiet, keeping).on_all_slots(rules)?;
+    Speed::measured(rules.name(), &found)
+}
+
+struct Clock<'a> {
+    started: Instant,
+    of: &'a Calibrating,
+}
+
+impl Host for Clock<'_> {
+    fn wall(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Nobody asks.
+    fn cpu(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.of.is_unwanted.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_slots_measure_unless_nobody_waits() {
+        let keeping = Arc::new(Keeping::new(QuietSlots::default()));
+        let slots = NonZeroU32::new(3).unwrap();
+        let calibrating = Calibrating::new(slots, &QuietSlots::default(), keeping);
+        let speed = calibrating.measure("nim").unwrap();
+        assert_eq!((&*speed.game, speed.slots), ("nim", 3));
+        assert!(speed.nodes_per_second > 0);
+        assert_eq!(calibrating.measure("draughts"), None);
+        calibrating.end();
+        let began = Instant::now();
+        assert_eq!(calibrating.measure("nim"), None);
+        assert!(began.elapsed() < SPELLS * SPELL, "it has not searched");
+    }
+}
