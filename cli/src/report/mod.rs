@@ -23,6 +23,7 @@ mod phases;
 mod ratings;
 mod ratings_json;
 mod runs;
+mod scaled;
 mod side_by_side;
 mod table_name;
 mod text;
@@ -591,6 +592,7 @@ async fn write_everything(
         generations: Vec<evolution::GenerationRow<'a>>,
         families: Vec<evolution::RelativeRow<'a>>,
         disturbed: Vec<disturbance::Disturbed<'a>>,
+        time_scale: Option<scaled::Scaled>,
         #[serde(flatten)]
         engines: engines::Engines<'a>,
         #[serde(flatten)]
@@ -625,6 +627,7 @@ async fn write_everything(
         generations: evolution::generations(&report),
         families: evolution::families(&report),
         disturbed: disturbance::disturbed(&report),
+        time_scale: scaled::scaled(&report),
         engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };

@@ -409,6 +409,7 @@ pub(super) mod tests {
             accuracy: Vec::new(),
             replayed: Vec::new(),
             disturbed: Vec::new(),
+            scaled: Default::default(),
             claims: Vec::new(),
         }
     }

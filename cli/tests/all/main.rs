@@ -52,6 +52,7 @@ mod run;
 mod sandbox;
 mod shell;
 mod sides;
+mod speed;
 mod sql;
 mod stats;
 mod steering;

@@ -10,6 +10,7 @@ use spelrum_tournament::change::GAME_TIMEOUT;
 use spelrum_tournament::scheduler::{
     CellState, Event, ExperimentState, LeaseEnd, Scheduler, Tasks, Time,
 };
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
@@ -134,8 +135,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 let answer = self.hello(introduction, now).await;
                 hold(held, reply, answer)
             }
-            Request::Lease { caller, slots, reply } => {
-                let answer = self.lease(caller, slots, now).await;
+            Request::Lease { caller, slots, speeds, reply } => {
+                let answer = self.lease(caller, slots, &speeds, now).await;
                 hold(held, reply, answer)
             }
             Request::Report { caller, results, reply } => {
@@ -252,8 +253,15 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(worker)
     }
 
-    async fn lease(&mut self, caller: Caller, slots: u32, now: Time) -> Result<Leased, Failure> {
+    async fn lease(
+        &mut self,
+        caller: Caller,
+        slots: u32,
+        speeds: &[Speed],
+        now: Time,
+    ) -> Result<Leased, Failure> {
         let worker = self.known(caller, now)?;
+        self.transaction.store_speeds(worker, speeds).await?;
         if self.roster.refused(worker) >= REFUSED_MAX {
             let problem = format!(
                 "{REFUSED_MAX} results of this worker are not games that the rules allow: it gets no more"
@@ -533,9 +541,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let found = self.transaction.leased_cells(&cells).await?;
         let cell_of: BTreeMap<_, _> = cells.into_iter().zip(found).collect();
         let leased = ranges.into_iter().map(|range| {
-            let LeasedCell { definition, game_timeout, timed } = cell_of[&range.cell];
+            let LeasedCell { definition, game_timeout, timed, scaling } = cell_of[&range.cell];
             let name_before_play = lost.contains(&range);
-            LeasedGames { range, definition, game_timeout, name_before_play, timed, scaling: None }
+            LeasedGames { range, definition, game_timeout, name_before_play, timed, scaling }
         });
         Ok(leased.collect())
     }

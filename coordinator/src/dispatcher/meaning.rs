@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use spelrum_proto::v1;
+use prost::Message as _;
 use spelrum_proto::work::ReportedWhat;
+use spelrum_proto::{game, v1};
 use spelrum_tournament::scheduler::{Effect, Report, Verdict, Withheld};
 use spelrum_tournament::{
     ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, PlayedVerification,
@@ -84,6 +85,15 @@ pub(super) fn plays_again(
     facts.is_kept
         || kept.contains(&lease)
         || timed.plays_again(game.game.number, &game.record.moves, before)
+}
+
+/// A result whose time limits were scaled as its sweep does not allow is none.
+pub(super) fn within_scaling(what: ReportedWhat, facts: &GameFacts) -> ReportedWhat {
+    let (ReportedWhat::Played(game), Some(timed)) = (&what, facts.timed) else { return what };
+    let Err(problem) = timed.check_scaled(game.scaled) else { return what };
+    let engine_revision = game.engine_revision;
+    let record = game::to_wire(game.clone()).encode_to_vec();
+    ReportedWhat::Irregular { engine_revision, record, problem }
 }
 
 /// What the scheduler must know of a reported result.

@@ -9,7 +9,9 @@ use spelrum_tournament::{GameId, LeaseId, WorkerId};
 use tracing::Span;
 
 use super::batch::{Batch, Failure, hold};
-use super::meaning::{Answer, Consequences, Placement, plays_again, read, report_of};
+use super::meaning::{
+    Answer, Consequences, Placement, plays_again, read, report_of, within_scaling,
+};
 use super::request::{Gathered, Held};
 use super::roster::News;
 use super::{BatchError, unanswered};
@@ -79,6 +81,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let mut kept = BTreeMap::<GameId, BTreeSet<LeaseId>>::new();
         for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
+            let what = within_scaling(what, &facts);
             let kept = kept.entry(game).or_default();
             let is_again = facts.is_kept || kept.contains(&lease);
             let plays_again = plays_again(&facts, lease, &what, kept);

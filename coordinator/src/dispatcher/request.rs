@@ -9,6 +9,7 @@ use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{EnginesWanted, ExperimentState, Scheduler, Time, Withheld};
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
@@ -32,7 +33,7 @@ pub(super) enum Request {
     /// A worker introduces itself; answered with its id.
     Hello { introduction: Box<WorkerIntroduction>, reply: Reply<WorkerId> },
     /// A worker asks for games.
-    Lease { caller: Caller, slots: u32, reply: Reply<Leased> },
+    Lease { caller: Caller, slots: u32, speeds: Vec<Speed>, reply: Reply<Leased> },
     /// A worker reports results; answered with a verdict for each.
     Report { caller: Caller, results: Vec<Reported>, reply: Reply<Vec<v1::Verdict>> },
     /// A worker is alive; answered with the leases it must drop.
@@ -385,8 +386,13 @@ impl Dispatch {
         self.ask(|reply| Request::Hello { introduction, reply }).await
     }
 
-    pub(crate) async fn lease(&self, caller: Caller, slots: u32) -> Result<Leased, Refusal> {
-        self.ask(|reply| Request::Lease { caller, slots, reply }).await
+    pub(crate) async fn lease(
+        &self,
+        caller: Caller,
+        slots: u32,
+        speeds: Vec<Speed>,
+    ) -> Result<Leased, Refusal> {
+        self.ask(|reply| Request::Lease { caller, slots, speeds, reply }).await
     }
 
     pub(crate) async fn report(

@@ -71,7 +71,9 @@ impl Site {
     }
 
     async fn lease(&mut self, ms: u64, caller: Caller) -> Leased {
-        self.ask(ms, |reply| Request::Lease { caller, slots: 1, reply }).await.unwrap()
+        self.ask(ms, |reply| Request::Lease { caller, slots: 1, speeds: Vec::new(), reply })
+            .await
+            .unwrap()
     }
 
     async fn granted(&mut self, ms: u64, caller: Caller) -> Grant {
@@ -225,7 +227,7 @@ async fn workers_that_came_and_went_are_forgotten() {
     site.submit("another").await;
     site.granted(100_000, alive).await;
     // Who comes back is asked to say Hello, as after a restart, and is somebody new.
-    let call = |reply| Request::Lease { caller: silent, slots: 1, reply };
+    let call = |reply| Request::Lease { caller: silent, slots: 1, speeds: Vec::new(), reply };
     assert_eq!(site.ask(200_000, call).await.unwrap_err().reason, Reason::SayHello);
     let back = site.hello(200_000, "silent").await.unwrap();
     assert_eq!(back.worker.0, alive.worker.0 + 1);
@@ -272,7 +274,8 @@ async fn what_nobody_waits_for_is_not_done() {
     assert!(!site.dispatcher.roster.knows_uuid("of gone"));
 
     let worker = site.hello(0, "worker").await.unwrap();
-    site.abandon(|reply| Request::Lease { caller: worker, slots: 1, reply }).await;
+    site.abandon(|reply| Request::Lease { caller: worker, slots: 1, speeds: Vec::new(), reply })
+        .await;
     let grant = site.granted(0, worker).await;
     assert_eq!(grant.lease, LeaseId(1));
     let range = grant.games[0].range;
@@ -362,7 +365,7 @@ impl Running {
         dispatch.submit(submission("sweep")).await.unwrap();
         let worker = dispatch.hello(introduction("worker")).await.unwrap();
         let worker = Caller { worker, epoch };
-        match dispatch.lease(worker, 1).await.unwrap() {
+        match dispatch.lease(worker, 1, Vec::new()).await.unwrap() {
             Leased::Grant(Grant { lease, .. }) => {
                 Self { dispatch, faults, worker, lease, _directory: directory }
             }
@@ -407,7 +410,8 @@ async fn leases_of_silent_workers_end() {
     let other = running.dispatch.hello(introduction("other")).await.unwrap();
     let other = Caller { worker: other, ..running.worker };
     let granted = async {
-        while let Leased::Idle { .. } = running.dispatch.lease(other, 1).await.unwrap() {
+        while let Leased::Idle { .. } = running.dispatch.lease(other, 1, Vec::new()).await.unwrap()
+        {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };

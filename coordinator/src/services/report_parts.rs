@@ -2,10 +2,11 @@
 
 use prost::Message;
 use spelrum_proto::results::claims_to_wire;
+use spelrum_proto::speeds::scaling_to_wire;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{
     CellAccuracy, CellResult, DisturbedGames, MixedCell, MoveCost, ReplayedGames, Report,
-    RunResult, UsedEngine,
+    RunResult, Scaled, ScaledGames, UsedEngine,
 };
 
 /// A part is sent when it has so many bytes.
@@ -21,6 +22,7 @@ pub(super) struct ReportParts {
     accuracy: std::vec::IntoIter<CellAccuracy>,
     replayed: std::vec::IntoIter<ReplayedGames>,
     disturbed: std::vec::IntoIter<DisturbedGames>,
+    scaled: std::vec::IntoIter<ScaledGames>,
     engines: std::vec::IntoIter<UsedEngine>,
     mixed: std::vec::IntoIter<MixedCell>,
     runs: std::vec::IntoIter<RunResult>,
@@ -41,6 +43,7 @@ impl ReportParts {
             accuracy,
             replayed,
             disturbed,
+            scaled: Scaled { scaling, cells: scaled },
             claims: _,
             engines,
             runs,
@@ -55,6 +58,7 @@ impl ReportParts {
                 claims,
                 description,
                 engine_revision,
+                scale: scaling.map(scaling_to_wire),
                 ..Default::default()
             }),
             cells: cells.into_iter(),
@@ -63,6 +67,7 @@ impl ReportParts {
             accuracy: accuracy.into_iter(),
             replayed: replayed.into_iter(),
             disturbed: disturbed.into_iter(),
+            scaled: scaled.into_iter(),
             engines: engines.engines.into_iter(),
             mixed: engines.mixed.into_iter(),
             runs: runs.into_iter(),
@@ -86,6 +91,7 @@ impl Iterator for ReportParts {
         fill(&mut self.accuracy, &mut part.accuracy, &mut bytes);
         fill(&mut self.replayed, &mut part.replayed, &mut bytes);
         fill(&mut self.disturbed, &mut part.disturbed, &mut bytes);
+        fill(&mut self.scaled, &mut part.scaled, &mut bytes);
         fill(&mut self.engines, &mut part.engines, &mut bytes);
         fill(&mut self.mixed, &mut part.mixed_cells, &mut bytes);
         fill(&mut self.runs, &mut part.runs, &mut bytes);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
+use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
 use spelrum_proto::{
@@ -90,7 +91,8 @@ impl Work for WorkService {
         let request = request.into_inner();
         let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
         let slots = wire::slots(request.slots).map_err(Refusal::from)?;
-        Ok(Response::new(match self.dispatch.lease(caller, slots).await? {
+        let speeds = speeds::speeds(&request.speeds).map_err(Refusal::from)?;
+        Ok(Response::new(match self.dispatch.lease(caller, slots, speeds).await? {
             Leased::Grant(grant) => {
                 v1::LeaseResponse { grant: Some(grant.into()), ..Default::default() }
             }

@@ -22,6 +22,7 @@ use spelrum_tournament::results::{
     Ratings, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
     PlayedVerification, WorkerId,
@@ -436,6 +437,16 @@ pub trait WriteTransaction: Send {
         &mut self,
         worker: &WorkerIntroduction,
     ) -> impl Future<Output = Result<WorkerId, StoreError>> + Send;
+
+    /// Keeps what a worker has measured of its machine, each measurement once however often it is told.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn store_speeds(
+        &mut self,
+        worker: WorkerId,
+        speeds: &[Speed],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// What a worker must be told of cells, in order.
     ///

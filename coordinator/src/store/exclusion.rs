@@ -458,11 +458,11 @@ impl Transaction<'_> {
             "INSERT INTO uncounted_games (uncounted_game_id, cell_id, number, reason, opening_id,
                 first_player_id, second_player_id, first_side, outcome, termination, plies,
                 moves_hash, worker_id, engine_revision, started_unix_us, wall_us, margin,
-                received_unix_us)
+                received_unix_us, time_factor, speed)
             SELECT j.value ->> 1, g.cell_id, g.number, 'excluded', g.opening_id, g.first_player_id,
                 g.second_player_id, g.first_side, g.outcome, g.termination, g.plies, g.moves_hash,
                 g.worker_id, g.engine_revision, coalesce(g.started_unix_us, 0),
-                coalesce(g.wall_us, 0), g.margin, ?2
+                coalesce(g.wall_us, 0), g.margin, ?2, g.time_factor, g.speed
             FROM jsonb_each(?1) AS j JOIN games AS g ON g.game_id = j.value ->> 0",
             list,
             now

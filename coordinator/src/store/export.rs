@@ -127,6 +127,7 @@ const TABLES: &[(&str, Rows)] = &[
                 UNION SELECT verified_by_worker_id FROM main.verifications)",
         ),
     ),
+    ("worker_speeds", Rows::Where("worker_id IN (SELECT worker_id FROM main.workers)")),
     ("databases", Rows::None),
     ("leases", Rows::None),
     ("lease_ranges", Rows::None),

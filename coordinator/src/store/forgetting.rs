@@ -131,6 +131,12 @@ impl Transaction<'_> {
             .execute(self.connection())
             .await?;
             sqlx::query!(
+                "DELETE FROM worker_speeds WHERE worker_id IN (SELECT value FROM json_each(?))",
+                gone
+            )
+            .execute(self.connection())
+            .await?;
+            sqlx::query!(
                 "DELETE FROM workers WHERE worker_id IN (SELECT value FROM json_each(?))",
                 gone
             )

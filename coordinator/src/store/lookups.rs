@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::speed::Scaling;
 use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, HashError};
 
 use super::Writer;
 use super::error::StoreError;
+use super::numbers::scaling;
 use super::scheduling::state_of;
 use super::transaction::{Transaction, rows};
 
@@ -30,6 +32,8 @@ pub struct LeasedCell {
     pub game_timeout: Option<Duration>,
     /// Whether its games are timed.
     pub timed: bool,
+    /// How time limits are scaled, if its players have some, and they are.
+    pub scaling: Option<Scaling>,
 }
 
 /// An unfinished experiment that another revision of the engine has begun.
@@ -115,7 +119,13 @@ impl Transaction<'_> {
         let found = sqlx::query!(
             r#"SELECT c.definition_hash, c.timed AS "timed: bool",
                 CASE WHEN c.trains_network_id IS NULL THEN e.game_timeout_us END
-                    AS "game_timeout_us?: i64"
+                    AS "game_timeout_us?: i64",
+                CASE WHEN c.timed = 1 AND EXISTS (
+                    SELECT 1 FROM player_parameters AS p
+                    WHERE p.player_id IN (c.first_player_id, c.second_player_id)
+                        AND p.parameter IN ('move_time_us', 'clock')) THEN e.reference_speed END
+                    AS "reference_speed?: i64",
+                e.factor_max_permille AS "factor_max_permille: u32"
             FROM json_each(?) AS j
             JOIN cells AS c ON c.cell_id = j.value
             JOIN experiments AS e ON e.experiment_id = c.experiment_id ORDER BY j.key"#,
@@ -130,7 +140,8 @@ impl Transaction<'_> {
             let game_timeout =
                 row.game_timeout_us.map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0)));
             let definition = row.definition_hash.parse()?;
-            Ok(LeasedCell { definition, game_timeout, timed: row.timed })
+            let scaling = scaling(row.reference_speed, row.factor_max_permille);
+            Ok(LeasedCell { definition, game_timeout, timed: row.timed, scaling })
         });
         cells
             .collect::<Result<_, HashError>>()

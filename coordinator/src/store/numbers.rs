@@ -1,5 +1,7 @@
 //! Numbers as SQLite has them, and the greatest that the database holds.
 
+use spelrum_tournament::speed::{ScaledTime, Scaling};
+
 use super::error::StoreError;
 
 /// The greatest number that the database holds: 2^53 - 1.
@@ -30,4 +32,36 @@ pub(super) fn real(number: u64) -> f64 {
 /// A number as it is stored, if the database can hold it.
 pub(super) fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
     if value > SAFE_MAX { Err(StoreError::TooLarge { what, value }) } else { Ok(integer(value)) }
+}
+
+/// How an experiment's time limits are scaled, by its columns.
+pub(super) fn scaling(reference_speed: Option<i64>, factor_max_permille: u32) -> Option<Scaling> {
+    let reference = u64::try_from(reference_speed?).ok()?;
+    Some(Scaling { reference, factor_max_permille })
+}
+
+/// The columns of how an experiment's time limits are scaled.
+pub(super) fn scaling_columns(scaling: Option<Scaling>) -> (Option<i64>, u32) {
+    let reference_speed = scaling.map(|it| integer(it.reference));
+    (reference_speed, scaling.map_or(Scaling::FACTOR_MAX_PERMILLE, |it| it.factor_max_permille))
+}
+
+/// `time_factor` and `speed` of a game.
+pub(super) fn scaled_columns(scaled: Option<ScaledTime>) -> (Option<f64>, Option<i64>) {
+    let factor = scaled.map(|it| f64::from(it.factor_permille) / 1_000.0);
+    (factor, scaled.map(|it| integer(it.nodes_per_second)))
+}
+
+/// How time limits were scaled in a game, by its columns; `None` if they were not, or these say nothing that can be.
+pub(super) fn scaled(time_factor: Option<f64>, speed: Option<i64>) -> Option<ScaledTime> {
+    let factor_permille = permille(time_factor?)?;
+    let nodes_per_second = u64::try_from(speed?).ok().filter(|speed| *speed > 0)?;
+    Some(ScaledTime { factor_permille, nodes_per_second })
+}
+
+/// A factor in thousandths, if it is one.
+pub(super) fn permille(factor: f64) -> Option<u32> {
+    let permille = (factor * 1_000.0).round();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in bounds")]
+    (1.0..=f64::from(u32::MAX)).contains(&permille).then_some(permille as u32)
 }

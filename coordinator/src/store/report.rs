@@ -22,6 +22,7 @@ use super::error::StoreError;
 use super::game_times::{Clock, time_sums};
 use super::opening_rows::{by_mover, first_mover_of_all};
 use super::read::Readers;
+use super::scaled::scaled;
 use super::scheduling::unsigned;
 use super::stop_rules::RuleRow;
 use super::summaries::{find, summary};
@@ -197,8 +198,8 @@ impl Readers {
             false => HashMap::new(),
         };
         let times = CellTimes { wall, cpu };
-        let moves = read(move_costs(&mut snapshot, id, limit(cells.len())).await?, &times);
-        let depths = match detail {
+        let mut moves = read(move_costs(&mut snapshot, id, limit(cells.len())).await?, &times);
+        let mut depths = match detail {
             Detail::Cells => Vec::new(),
             Detail::Depths => {
                 let limit = limit(cells.len() + moves.len());
@@ -216,6 +217,11 @@ impl Readers {
         }
         let replayed = replayed(&mut snapshot, id).await?;
         let disturbed = disturbed(&mut snapshot, id).await?;
+        let scaled = scaled(&mut snapshot, id).await?;
+        for cost in moves.iter_mut().chain(&mut depths) {
+            let overruns = cost.costs.overruns.take();
+            cost.costs.overruns = overruns.filter(|_| !scaled.is_scaled(cost.cell));
+        }
         let axes = places.into_axes();
         let claims = stated_claims(&mut snapshot, id).await?;
         let (description, engine_revision) = asked(&mut snapshot, id).await?;
@@ -233,6 +239,7 @@ impl Readers {
             accuracy,
             replayed,
             disturbed,
+            scaled,
             claims,
             engines,
             runs,

@@ -12,7 +12,7 @@ use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 use super::error::StoreError;
 use super::facts::runs;
 use super::inserting::{Row, Statements, Values, insert};
-use super::numbers::{bounded, count, integer};
+use super::numbers::{bounded, count, integer, scaled_columns, scaling};
 use super::rollup::{Searches, SideDepth, SideSums, half_points, side_depths};
 use super::transaction::{Cache, CellInfo, Transaction, ValuedBy, rows};
 
@@ -209,7 +209,8 @@ impl Transaction<'_> {
                 c.second_player_id, c.swap_sides AS "swap_sides: bool", e.game,
                 e.record = 'moves' AS "record_moves!: bool", c.stop_number, k.openings_count,
                 c.conditions_id, c.timed AS "timed: bool", e.disturbed_above,
-                e.replays_max AS "replays_max: u32",
+                e.replays_max AS "replays_max: u32", e.reference_speed,
+                e.factor_max_permille AS "factor_max_permille: u32",
                 f.algorithm AS "first_algorithm: String", s.algorithm AS "second_algorithm: String",
                 CASE e.kind WHEN 'accuracy' THEN k.definition_prefix END AS "valued_prefix?: String"
             FROM jsonb_each(?) AS j
@@ -229,8 +230,11 @@ impl Transaction<'_> {
                 reference: cell.second_player_id,
                 positions: definition.openings,
             });
-            let timing =
-                Timing { disturbed_above: cell.disturbed_above, replays_max: cell.replays_max };
+            let timing = Timing {
+                disturbed_above: cell.disturbed_above,
+                replays_max: cell.replays_max,
+                scaling: scaling(cell.reference_speed, cell.factor_max_permille),
+            };
             let known = [&cell.first_algorithm, &cell.second_algorithm].map(|it| is_known_of(it));
             let info = CellInfo {
                 experiment: cell.experiment_id,
@@ -491,6 +495,8 @@ pub(super) struct GameRow(
     Option<i32>,
     Option<f64>,
     Option<bool>,
+    Option<f64>,
+    Option<i64>,
 );
 
 impl GameRow {
@@ -503,6 +509,7 @@ impl GameRow {
         let PlayedGame { engine_revision, record, moves_hash, .. } = checked.played;
         let [first, second] = checked.movers();
         let disturbance = checked.cell.disturbance(checked.number, &record.moves);
+        let (time_factor, speed) = scaled_columns(checked.played.scaled);
         Self(
             id,
             checked.cell_id(),
@@ -524,6 +531,8 @@ impl GameRow {
             record.margin,
             disturbance.map(|(share, _)| share),
             disturbance.map(|(_, is_disturbed)| is_disturbed),
+            time_factor,
+            speed,
         )
     }
 }
@@ -534,7 +543,7 @@ impl Row for GameRow {
             let columns = "game_id, cell_id, number, opening_id, first_player_id, second_player_id, \
                 first_side, outcome, termination, plies, moves_hash, engine_revision, \
                 started_unix_us, wall_us, worker_id, counted, not_counted_reason, margin, robbed_share, \
-                disturbed";
+                disturbed, time_factor, speed";
             Statements::new("games", columns)
         });
         &STATEMENTS
@@ -543,12 +552,13 @@ impl Row for GameRow {
     fn add_to(&self, values: &mut Values) {
         let Self(id, cell, number, opening, first, second, first_side, outcome, termination, ..) =
             *self;
-        let Self(.., plies, hash, revision, started, wall_us, worker, _, _, _, _, _) = *self;
-        let Self(.., counted, reason, margin, robbed_share, disturbed) = *self;
+        let Self(.., plies, hash, revision, started, wall_us, worker, _, _, _, _, _, _, _) = *self;
+        let Self(.., counted, reason, margin, robbed_share, disturbed, time_factor, speed) = *self;
         values.add(id).add(cell).add(number).add(opening).add(first).add(second);
         values.add(first_side).add(outcome).add(termination).add(plies);
         values.add(hash).add(revision).add(started).add(wall_us).add(worker);
         values.add(counted).add(reason).add(margin).add(robbed_share).add(disturbed);
+        values.add(time_factor).add(speed);
     }
 }
 

@@ -9,6 +9,7 @@ use spelrum_tournament::results::{
     Ratings, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
     PlayedVerification, WorkerId,
@@ -252,6 +253,10 @@ impl WriteTransaction for Transaction<'_> {
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         Transaction::introduce(self, worker).await
+    }
+
+    async fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) -> Result<(), StoreError> {
+        Transaction::store_speeds(self, worker, speeds).await
     }
 
     async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {

@@ -15,7 +15,7 @@ use super::change::{Subject, check, compare, record_name};
 use super::claims;
 use super::error::StoreError;
 use super::files::files;
-use super::numbers::{integer, safe};
+use super::numbers::{integer, safe, scaling, scaling_columns};
 use super::read::Readers;
 use super::scheduling::state_of;
 use super::transaction::{Transaction, rows};
@@ -162,7 +162,8 @@ impl Sweep<'_> {
                 e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
                 e.allocation,
                 e.game_timeout_us, e.disturbed_above,
-                e.replays_max AS "replays_max: u32", e.course IS NOT NULL AS "has_course!: bool",
+                e.replays_max AS "replays_max: u32", e.reference_speed,
+                e.factor_max_permille AS "factor_max_permille: u32", e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
@@ -201,6 +202,7 @@ impl Sweep<'_> {
                 timing: Timing {
                     disturbed_above: row.disturbed_above,
                     replays_max: row.replays_max,
+                    scaling: scaling(row.reference_speed, row.factor_max_permille),
                 },
             },
         }))
@@ -379,13 +381,15 @@ impl Transaction<'_> {
         let game_timeout_us = game_timeout_us(plan)?;
         let allocation = plan.allocation.name();
         let kind = plan.task().experiments();
+        let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
         let now = self.now_unix_us;
         let id = sqlx::query_scalar!(
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-                game_timeout_us, allocation, kind, disturbed_above, replays_max)
+                game_timeout_us, allocation, kind, disturbed_above, replays_max,
+                reference_speed, factor_max_permille)
             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
-                ?15)
+                ?15, ?16, ?17)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -402,6 +406,8 @@ impl Transaction<'_> {
             kind,
             plan.timing.disturbed_above,
             plan.timing.replays_max,
+            reference_speed,
+            factor_max_permille,
         )
         .fetch_one(self.connection())
         .await?;
@@ -419,13 +425,14 @@ impl Transaction<'_> {
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
         let allocation = plan.allocation.name();
+        let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
         // With another game or seed, no cell would be in common. Whose moves were dropped stores no
         // more of them.
         sqlx::query!(
             "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
                 record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
                 game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
-                replays_max = ?9
+                replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11
             WHERE experiment_id = ?1",
             experiment,
             plan.description,
@@ -435,7 +442,9 @@ impl Transaction<'_> {
             game_timeout_us,
             allocation,
             plan.timing.disturbed_above,
-            plan.timing.replays_max
+            plan.timing.replays_max,
+            reference_speed,
+            factor_max_permille
         )
         .execute(self.connection())
         .await?;

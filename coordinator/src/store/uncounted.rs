@@ -165,10 +165,11 @@ impl Transaction<'_> {
             r#"INSERT INTO uncounted_games (cell_id, number, opening_id, first_player_id,
                 second_player_id, first_side, outcome, termination, plies, moves_hash,
                 engine_revision, started_unix_us, wall_us, worker_id, reason, margin,
-                received_unix_us)
+                received_unix_us, time_factor, speed)
             SELECT value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
                 value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12,
-                value ->> 13, value ->> 14, value ->> 16, value ->> 17, ?2
+                value ->> 13, value ->> 14, value ->> 16, value ->> 17, ?2,
+                value ->> 20, value ->> 21
             FROM jsonb_each(?1)
             RETURNING uncounted_game_id AS "id!: i64""#,
             list,

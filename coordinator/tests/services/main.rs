@@ -16,6 +16,7 @@ mod metrics;
 mod referee;
 mod removal;
 mod results;
+mod scaled;
 mod server;
 mod stopping;
 mod strangers;

@@ -23,6 +23,7 @@ mod removal;
 mod results;
 mod scheduling;
 mod schema;
+mod speeds;
 mod stopping;
 mod verifications;
 mod views;

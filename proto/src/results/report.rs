@@ -3,7 +3,7 @@
 use spelrum_tournament::results::{
     CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, CpuTimes,
     DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult,
-    SettledCells, StatedClaim, UsedEngine,
+    Scaled, ScaledGames, SettledCells, StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -12,6 +12,7 @@ use spelrum_tournament::{
 
 use super::status::read_all;
 use crate::limits::NUMBER_MAX;
+use crate::speeds::scaling;
 use crate::wire_error::{finite, id, number};
 use crate::{Fault, WireError, v1};
 
@@ -327,6 +328,28 @@ impl TryFrom<v1::ReplayedGames> for ReplayedGames {
     }
 }
 
+impl From<ScaledGames> for v1::ScaledGames {
+    fn from(scaled: ScaledGames) -> Self {
+        let ScaledGames { cell, games, games_at_bound, factor_permille_min, factor_permille_max } =
+            scaled;
+        Self { cell_id: cell.0, games, games_at_bound, factor_permille_min, factor_permille_max }
+    }
+}
+
+impl TryFrom<v1::ScaledGames> for ScaledGames {
+    type Error = WireError;
+
+    fn try_from(scaled: v1::ScaledGames) -> Result<Self, WireError> {
+        Ok(Self {
+            cell: CellId(id("cell_id", scaled.cell_id)?),
+            games: number("games", scaled.games)?,
+            games_at_bound: number("games_at_bound", scaled.games_at_bound)?,
+            factor_permille_min: scaled.factor_permille_min,
+            factor_permille_max: scaled.factor_permille_max,
+        })
+    }
+}
+
 impl From<DisturbedGames> for v1::DisturbedGames {
     fn from(disturbed: DisturbedGames) -> Self {
         let DisturbedGames { cell, games, replayed, half_points_before } = disturbed;
@@ -493,6 +516,8 @@ impl ReportReader {
             accuracy,
             runs,
             disturbed,
+            scale,
+            scaled,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -512,6 +537,12 @@ impl ReportReader {
                 accuracy: Vec::new(),
                 replayed: Vec::new(),
                 disturbed: Vec::new(),
+                scaled: Scaled {
+                    scaling: scale
+                        .map(|scale| scaling(scale).map_err(|error| error.within("scale")))
+                        .transpose()?,
+                    cells: Vec::new(),
+                },
                 claims: Vec::new(),
                 engines: EnginesUsed::default(),
                 runs: Vec::new(),
@@ -530,6 +561,7 @@ impl ReportReader {
         report.accuracy.extend(read_all::<_, CellAccuracy>("accuracy", accuracy)?);
         report.replayed.extend(read_all::<_, ReplayedGames>("replayed", replayed)?);
         report.disturbed.extend(read_all::<_, DisturbedGames>("disturbed", disturbed)?);
+        report.scaled.cells.extend(read_all::<_, ScaledGames>("scaled", scaled)?);
         report.engines.engines.extend(read_all::<_, UsedEngine>("engines", engines)?);
         report.runs.extend(read_all::<_, RunResult>("runs", runs)?);
         report.engines.mixed.extend(read_all::<_, MixedCell>("mixed_cells", mixed_cells)?);

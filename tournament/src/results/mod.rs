@@ -86,8 +86,8 @@ pub use ratings::{
 pub use removal::{Removal, Removing};
 pub use report::{
     CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, CpuTimes,
-    DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, ReplayedGames, Report, SprtStanding,
-    Stronger,
+    DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, ReplayedGames, Report, Scaled,
+    ScaledGames, SprtStanding, Stronger,
 };
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};

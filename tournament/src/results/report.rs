@@ -11,6 +11,7 @@ use super::places::{Opponents, Places};
 use super::runs::RunResult;
 use super::summary::ExperimentSummary;
 use super::times::Overruns;
+use crate::speed::Scaling;
 use crate::stopping::{StopRule, Tally};
 use crate::{CellId, GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, Verdict};
 
@@ -53,6 +54,8 @@ pub struct Report {
     pub replayed: Vec<ReplayedGames>,
     /// The cells with counted games that were disturbed, or are played again for that, in the order of their ids.
     pub disturbed: Vec<DisturbedGames>,
+    /// How time limits are scaled, and were.
+    pub scaled: Scaled,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
     /// Which programs of others played.
@@ -69,6 +72,59 @@ pub struct ReplayedGames {
     pub cell: CellId,
     /// How many.
     pub games: u64,
+}
+
+/// How an experiment's time limits are scaled by the speed of workers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scaled {
+    /// How the sweep says, if it does.
+    pub scaling: Option<Scaling>,
+    /// The cells with counted games in which they were, in the order of their ids. What their moves took is not held
+    /// against a limit ([`MoveCost::overruns`]), which is another in each game.
+    pub cells: Vec<ScaledGames>,
+}
+
+impl Scaled {
+    /// Adds counted games of a cell, with the factor of their limits: cell by cell.
+    pub fn add(&mut self, cell: CellId, factor_permille: u32, games: u64) {
+        let is_bound = self.scaling.is_some_and(|scaling| scaling.is_bound(factor_permille));
+        if self.cells.last().is_none_or(|last| last.cell != cell) {
+            self.cells.push(ScaledGames {
+                cell,
+                games: 0,
+                games_at_bound: 0,
+                factor_permille_min: factor_permille,
+                factor_permille_max: factor_permille,
+            });
+        }
+        if let Some(its) = self.cells.last_mut() {
+            its.games += games;
+            its.games_at_bound += if is_bound { games } else { 0 };
+            its.factor_permille_min = its.factor_permille_min.min(factor_permille);
+            its.factor_permille_max = its.factor_permille_max.max(factor_permille);
+        }
+    }
+
+    /// Whether limits were scaled in games of a cell that count.
+    #[must_use]
+    pub fn is_scaled(&self, cell: CellId) -> bool {
+        self.cells.binary_search_by_key(&cell, |it| it.cell).is_ok()
+    }
+}
+
+/// Games of a cell in which time limits were scaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaledGames {
+    /// The cell.
+    pub cell: CellId,
+    /// How many count.
+    pub games: u64,
+    /// Of these, those whose factor was at a bound: their worker was slower or faster than limits are scaled for.
+    pub games_at_bound: u64,
+    /// The least factor, in thousandths.
+    pub factor_permille_min: u32,
+    /// The greatest.
+    pub factor_permille_max: u32,
 }
 
 /// Games of a cell that were disturbed ([`crate::disturbance`]).

@@ -265,6 +265,7 @@ mod tests {
             accuracy: Vec::new(),
             replayed: Vec::new(),
             disturbed: Vec::new(),
+            scaled: Default::default(),
             claims: Vec::new(),
         }
     }

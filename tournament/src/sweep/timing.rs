@@ -5,6 +5,7 @@ use super::keys::{self, timing::TIMING};
 use super::stop::number;
 use super::tree::{Node, Table};
 use crate::disturbance::Timing;
+use crate::speed::Scaling;
 
 const EXAMPLE: &str = "timing = { disturbed_above = 0.05, disturbed = \"replay\" }";
 
@@ -17,7 +18,7 @@ pub(super) fn read(node: &Node) -> Result<Timing, Fault> {
         None => usual.disturbed_above,
         Some(entry) => share(&entry.value)?,
     };
-    Ok(Timing { disturbed_above, replays_max: replays_max(table)? })
+    Ok(Timing { disturbed_above, replays_max: replays_max(table)?, scaling: scaling(table)? })
 }
 
 fn share(node: &Node) -> Result<f64, Fault> {
@@ -30,6 +31,48 @@ fn share(node: &Node) -> Result<f64, Fault> {
         format!("`disturbed_above` is {share}"),
         "it is a share of the players' time from 0 to 1, such as 0.05; with 1 no game is disturbed",
     ))
+}
+
+/// How time limits are scaled, if they are.
+fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
+    const EXAMPLE: &str = "timing = { reference_speed = 2_500_000, factor_max = 4 }";
+    let factor_max = table.get("factor_max");
+    let Some(entry) = table.get("reference_speed") else {
+        return match factor_max {
+            None => Ok(None),
+            Some(entry) => Err(Fault::at(
+                &entry.key_place,
+                "time limits are not scaled, so that no factor bounds them",
+                "remove `factor_max`, or add the `reference_speed` that `spelrum speed` shows",
+            )),
+        };
+    };
+    let nodes = entry.value.integer("`reference_speed`", EXAMPLE)?;
+    let reference =
+        u64::try_from(nodes).ok().filter(|it| (1..=Scaling::REFERENCE_MAX).contains(it));
+    let Some(reference) = reference else {
+        return Err(Fault::at(
+            &entry.value.place,
+            format!("`reference_speed` is {nodes}"),
+            "it is in nodes per second, such as 2_500_000: `spelrum speed` shows a machine's",
+        ));
+    };
+    let factor_max_permille = match factor_max {
+        None => Scaling::FACTOR_MAX_PERMILLE,
+        Some(entry) => {
+            let factor = number(&entry.value, "`factor_max`", EXAMPLE)?;
+            let permille = (factor * 1_000.0).round();
+            if !(1_000.0..=f64::from(Scaling::FACTOR_MOST_PERMILLE)).contains(&permille) {
+                return Err(Fault::at(
+                    &entry.value.place,
+                    format!("`factor_max` is {factor}"),
+                    "limits may be scaled by 1 to 100 at most, such as 4",
+                ));
+            }
+            permille as u32
+        }
+    };
+    Ok(Some(Scaling { reference, factor_max_permille }))
 }
 
 /// How often a disturbed game is played again.

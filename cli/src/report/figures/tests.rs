@@ -113,6 +113,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         accuracy: Vec::new(),
         replayed: Vec::new(),
         disturbed: Vec::new(),
+        scaled: Default::default(),
         claims: Vec::new(),
         engines: EnginesUsed::default(),
         runs: Vec::new(),

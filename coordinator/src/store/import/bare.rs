@@ -5,7 +5,7 @@ use spelrum_tournament::repeat::{Repeated, compare_bare};
 use spelrum_tournament::{CellId, GameId, WorkerId, names};
 
 use super::super::error::StoreError;
-use super::super::numbers::integer;
+use super::super::numbers::{integer, scaled_columns};
 use super::super::results::BEYOND_STOP;
 use super::super::rollup_rows::WorkerSums;
 use super::super::transaction::Transaction;
@@ -125,13 +125,14 @@ impl Transaction<'_> {
         let timed = self.cache.cells.get(&cell).and_then(|info| info.timed);
         let share = game.robbed_share.filter(|_| timed.is_some());
         let disturbed = share.zip(timed).map(|(share, timed)| timed.disturbs(share));
+        let (time_factor, speed) = scaled_columns(game.scaled);
         let id = sqlx::query_scalar!(
             r#"INSERT INTO games (cell_id, number, opening_id, first_player_id, second_player_id,
                 first_side, outcome, termination, plies, moves_hash, worker_id, engine_revision,
                 started_unix_us, wall_us, counted, not_counted_reason, margin, robbed_share,
-                disturbed)
+                disturbed, time_factor, speed)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0, ?15, ?16, ?17,
-                ?18)
+                ?18, ?19, ?20)
             RETURNING game_id AS "id!: i64""#,
             cell,
             number,
@@ -150,7 +151,9 @@ impl Transaction<'_> {
             BEYOND_STOP,
             result.margin,
             share,
-            disturbed
+            disturbed,
+            time_factor,
+            speed
         )
         .fetch_one(self.connection())
         .await?;

@@ -4,6 +4,7 @@
 use spelrum_engine::{GameRecord, referee_margin, termination_named};
 use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::repeat::{SettledResult, SettledSearches};
+use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, names};
 
 use super::super::engines::Engines;
@@ -62,6 +63,8 @@ pub(super) struct BareGame {
     pub(super) forfeit: Option<Forfeit>,
     /// Of which share of its time a player was robbed.
     pub(super) robbed_share: Option<f64>,
+    /// How time limits were scaled.
+    pub(super) scaled: Option<ScaledTime>,
 }
 
 /// Reads a game of the file for a cell here. With `judge`, its moves are played again by the rules.
@@ -118,7 +121,7 @@ fn read_played(
                 values: played.values,
                 engines: played.engines,
                 forfeit: played.forfeit,
-                scaled: None,
+                scaled: played.scaled,
                 started_unix_us,
             };
             game.check()?;
@@ -151,8 +154,8 @@ fn read_played(
             if *playable.derive(game.number).opening != *played.opening {
                 return Err("its opening is not that of its number".to_owned());
             }
-            let (engines, forfeit, robbed_share) =
-                (played.engines, played.forfeit, played.robbed_share);
+            let (engines, forfeit, robbed_share, scaled) =
+                (played.engines, played.forfeit, played.robbed_share, played.scaled);
             if robbed_share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
                 return Err("a robbed_share that is not a share".to_owned());
             }
@@ -196,6 +199,7 @@ fn read_played(
                 engines,
                 forfeit,
                 robbed_share,
+                scaled,
             })))
         }
     }

@@ -13,12 +13,14 @@ use spelrum_tournament::course::Noted;
 use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::scheduler::Allocation;
+use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{PlayableCell, Task, names};
 
 use super::super::connection::BUSY_TIMEOUT;
 use super::super::engines::Engines;
 use super::super::error::{StoreError, code, primary_code};
+use super::super::numbers::{scaled, scaling};
 use super::super::open::require_ours;
 use super::super::query::{immutable_uri, uri};
 use super::super::read::at_rest;
@@ -139,6 +141,8 @@ pub(super) struct SourcePlayed {
     pub(super) forfeit: Option<Forfeit>,
     /// Of a settled game: of which share of its time a player was robbed.
     pub(super) robbed_share: Option<f64>,
+    /// How time limits were scaled.
+    pub(super) scaled: Option<ScaledTime>,
 }
 
 pub(super) enum SourceSearches {
@@ -265,7 +269,8 @@ impl Source {
         let mut experiments = self.all(
             "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record,
                 sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course,
-                pruned_unix_us, allocation, disturbed_above, replays_max
+                pruned_unix_us, allocation, disturbed_above, replays_max,
+                reference_speed, factor_max_permille
             FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
@@ -286,7 +291,11 @@ impl Source {
                     submitted_unix_us: row.get(11)?,
                     finished_unix_us: row.get(12)?,
                     game_timeout_us: optional(row, 13)?,
-                    timing: Timing { disturbed_above: row.get(17)?, replays_max: row.get(18)? },
+                    timing: Timing {
+                        disturbed_above: row.get(17)?,
+                        replays_max: row.get(18)?,
+                        scaling: scaling(row.get(19)?, row.get(20)?),
+                    },
                     course: row.get(14)?,
                     pruned_unix_us: row.get(15)?,
                     allocation: Allocation::named(&row.get::<_, String>(16)?).unwrap_or_default(),
@@ -423,7 +432,7 @@ impl Source {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
                 g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us, g.margin,
-                g.robbed_share
+                g.robbed_share, g.time_factor, g.speed
             FROM games AS g LEFT JOIN openings AS o ON o.opening_id = g.opening_id
             WHERE g.cell_id = ?1 AND g.number >= ?2 ORDER BY g.number LIMIT ?3",
             [cell, from, GAMES_AT_ONCE],
@@ -432,6 +441,7 @@ impl Source {
                     Some(_) => SourceResult::Failed(text(row, 2, NAME_BYTES_MAX * 2)?),
                     None => SourceResult::Played(SourcePlayed {
                         robbed_share: row.get(14)?,
+                        scaled: scaled(row.get(15)?, row.get(16)?),
                         ..played(row, 3)?
                     }),
                 };
@@ -481,13 +491,14 @@ impl Source {
         let found = self.all(
             "SELECT g.uncounted_game_id, g.number, g.reason, o.position, g.first_side, g.outcome,
                 g.termination, g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us,
-                g.wall_us, g.margin, g.received_unix_us
+                g.wall_us, g.margin, g.received_unix_us, g.time_factor, g.speed
             FROM uncounted_games AS g JOIN openings AS o ON o.opening_id = g.opening_id
             WHERE g.cell_id = ?1 AND g.uncounted_game_id > ?2 ORDER BY g.uncounted_game_id LIMIT ?3",
             [cell, after, GAMES_AT_ONCE],
             |row| {
                 let reason = Some(text(row, 2, NAME_BYTES_MAX)?);
-                let what = SourceResult::Played(played(row, 3)?);
+                let scaled = scaled(row.get(15)?, row.get(16)?);
+                let what = SourceResult::Played(SourcePlayed { scaled, ..played(row, 3)? });
                 let (number, received_unix_us) = (number(row, 1)?, row.get(14)?);
                 Ok((row.get(0)?, SourceGame { number, what, reason, received_unix_us }))
             },
@@ -686,6 +697,7 @@ fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {
         engines: [None, None],
         forfeit: None,
         robbed_share: None,
+        scaled: None,
     })
 }
 

@@ -14,6 +14,7 @@ mod phases;
 mod reading;
 mod results;
 mod scheduling;
+mod speeds;
 mod sweeps;
 mod verifications;
 
@@ -27,6 +28,7 @@ use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
 };
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
     AxisValue, CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, GameRange, LeaseId,
@@ -99,6 +101,8 @@ struct State {
     cells: BTreeMap<CellId, Cell>,
     /// By UUID.
     workers: BTreeMap<String, Worker>,
+    /// What workers measured of a game: when, and what.
+    speeds: BTreeMap<(WorkerId, String), Vec<(i64, Speed)>>,
     leases: BTreeMap<LeaseId, Lease>,
     attempts: BTreeMap<GameId, Attempts>,
     /// What workers said last of games that failed.
@@ -207,6 +211,14 @@ impl Cell {
             is_training: true,
             verifies: None,
         }
+    }
+
+    /// Whether a time limit or a clock bounds its players' moves.
+    fn has_time_limit(&self) -> bool {
+        self.players.iter().any(|json| {
+            let parameters: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+            ["move_time_us", "clock"].iter().any(|limit| parameters.get(limit).is_some())
+        })
     }
 
     /// How many games it gets: up to where its stop rule ends it.
@@ -449,6 +461,11 @@ impl WriteTransaction for Pending<'_> {
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         Ok(self.state.introduce(worker))
+    }
+
+    async fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) -> Result<(), StoreError> {
+        self.state.store_speeds(worker, speeds);
+        Ok(())
     }
 
     async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {

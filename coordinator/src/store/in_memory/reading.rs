@@ -546,8 +546,13 @@ impl State {
         });
         let mut replayed: Vec<_> = replayed.filter(|it| it.games > 0).collect();
         replayed.sort_by_key(|it| it.cell);
-        let Experiment { description, engine_revision, claims, notes, .. } =
+        let Experiment { description, engine_revision, claims, notes, timing, .. } =
             self.experiments[&id].clone();
+        let scaled = self.scaled_of(&of, timing.scaling);
+        for cost in moves.iter_mut().chain(&mut depths) {
+            let overruns = cost.costs.overruns.take();
+            cost.costs.overruns = overruns.filter(|_| !scaled.is_scaled(cost.cell));
+        }
         Report {
             experiment: self.summary(id, &self.experiments[&id]),
             description,
@@ -560,6 +565,7 @@ impl State {
             accuracy: self.accuracy(&of),
             replayed,
             disturbed: self.disturbed_of(&of),
+            scaled,
             claims,
             engines: self.engines_used(&of),
             runs: runs_of(notes),

@@ -177,6 +177,7 @@ impl State {
                     .filter(|_| !cell.is_training)
                     .map(Duration::from_micros),
                 timed: cell.timed,
+                scaling: experiment.timing.scaling.filter(|_| cell.timed && cell.has_time_limit()),
             }),
             _ => Err(StoreError::Missing { what: "a cell" }),
         }

@@ -4,9 +4,10 @@ use serde_json::json;
 
 use super::{Key, Kind};
 use crate::disturbance::Timing;
+use crate::speed::Scaling;
 
 /// The keys of `timing`.
-pub(in crate::sweep) static TIMING: [Key; 3] = [
+pub(in crate::sweep) static TIMING: [Key; 5] = [
     Key::new(
         "disturbed_above",
         "Disturbed above",
@@ -32,5 +33,19 @@ pub(in crate::sweep) static TIMING: [Key; 3] = [
             max: Some(Timing::REPLAYS_MAX as i64),
             default: Some(Timing::REPLAYS as i64),
         },
+    ),
+    Key::new(
+        "reference_speed",
+        "Reference speed",
+        "Time limits are scaled by the speed of the worker: they are as the sweep says on one that visits so many nodes \
+         a second (`spelrum speed`), longer on slower ones, and shorter on faster ones. Default: they are not.",
+        Kind::Whole { min: 1, max: Some(Scaling::REFERENCE_MAX as i64), default: None },
+    ),
+    Key::new(
+        "factor_max",
+        "Greatest factor",
+        "Scaled time limits last at most so many times as long as the sweep says, and at least one such part of it. \
+         Default: 4.",
+        Kind::Own(|| json!({ "type": "number", "minimum": 1, "maximum": 100, "default": 4 })),
     ),
 ];

@@ -155,6 +155,12 @@ errors! {
     timing_replays_where_they_count: head("timing = { replays_max = 2 }");
     timing_replays_zero: head("timing = { disturbed = \"replay\", replays_max = 0 }");
     timing_replays_too_many: head("timing = { disturbed = \"replay\", replays_max = 11 }");
+    timing_speed_of_nothing: head("timing = { reference_speed = 0 }");
+    timing_speed_of_wrong_type: head("timing = { reference_speed = \"2.5M\" }");
+    timing_speed_beyond_all: head("timing = { reference_speed = 1_000_000_000_001 }");
+    timing_factor_without_speed: head("timing = { factor_max = 2 }");
+    timing_factor_too_small: head("timing = { reference_speed = 2_500_000, factor_max = 0.5 }");
+    timing_factor_too_great: head("timing = { reference_speed = 2_500_000, factor_max = 101 }");
     timing_share_negative: head("timing = { disturbed_above = -0.01 }");
     stop_of_wrong_type: head("stop = 0.03");
     stop_without_precision: head("stop = {}");

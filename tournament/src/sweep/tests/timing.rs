@@ -1,6 +1,7 @@
 //! Which timed games are disturbed.
 
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
+use crate::speed::Scaling;
 
 #[test]
 fn what_is_said_of_timing_is_no_part_of_a_cell() {
@@ -20,6 +21,16 @@ fn what_is_said_of_timing_is_no_part_of_a_cell() {
     ] {
         let with = plan(&format!("timing = {{ {text} }}"));
         assert_eq!(with.timing.replays_max, replays, "{text}");
+        assert_eq!(with.plan.cells, without.plan.cells, "{text}");
+    }
+    for (text, reference, factor_max_permille) in [
+        ("reference_speed = 2_500_000", 2_500_000, 4_000),
+        ("reference_speed = 1, factor_max = 1", 1, 1_000),
+        ("reference_speed = 1_000_000_000_000, factor_max = 99.9996", 1_000_000_000_000, 100_000),
+    ] {
+        let with = plan(&format!("timing = {{ {text} }}"));
+        let scaling = Scaling { reference, factor_max_permille };
+        assert_eq!(with.timing.scaling, Some(scaling), "{text}");
         assert_eq!(with.plan.cells, without.plan.cells, "{text}");
     }
 }

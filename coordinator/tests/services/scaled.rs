@@ -1,0 +1,77 @@
+//! Scaled time limits over real gRPC: what is leased, and what is taken in.
+
+use spelrum_proto::v1;
+use spelrum_proto::v1::Verdict;
+use spelrum_test_support::{HandWorker, Site, game_of};
+
+fn sweep(timing: &str) -> String {
+    format!(
+        "name = \"scaled\"\ngame = \"tic-tac-toe\"\ngames = 4\ntiming = {timing}\n\
+         [players.quick]\nalgorithm = \"alpha-beta\"\ndepth = 2\nmove_time = \"1ms\"\n\
+         [players.random]\nalgorithm = \"random\"\n"
+    )
+}
+
+fn with_factor(mut result: v1::Result, factor_permille: u32) -> v1::Result {
+    let scaled = v1::ScaledTime { factor_permille, nodes_per_second: 1_000_000 };
+    game_of(&mut result).scaled = Some(scaled);
+    result
+}
+
+#[tokio::test]
+async fn a_result_whose_factor_is_out_of_bounds_is_refused() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&sweep("{ reference_speed = 2_000_000, factor_max = 2 }")).await;
+    let mut worker = HandWorker::new(&served).await;
+    let grant = worker.granted().await;
+    let scale = v1::TimeScale { reference_nodes_per_second: 2_000_000, factor_max_permille: 2_000 };
+    assert!(grant.games.iter().all(|games| games.scale == Some(scale)), "{grant:?}");
+    let results = worker.play(&grant).await;
+    let [one, other, third, ..] = &results[..] else { panic!("{results:?}") };
+    // One that is not scaled may have been leased before the sweep said so.
+    let told = [
+        with_factor(one.clone(), 2_001),
+        with_factor(other.clone(), 499),
+        with_factor(one.clone(), 2_000),
+        with_factor(other.clone(), 500),
+        third.clone(),
+    ];
+    let verdicts = worker.report(told.to_vec()).await.unwrap();
+    let (no, yes) = (Verdict::Rejected, Verdict::Counted);
+    assert_eq!(verdicts, [no, no, yes, yes, yes]);
+    assert_eq!(served.number("SELECT count(*) FROM refused_results").await, 2);
+    let why =
+        "SELECT count(*) FROM refused_results WHERE problem LIKE '%its sweep allows 1/2 to 2'";
+    assert_eq!(served.number(why).await, 2);
+    assert_eq!(served.number("SELECT count(*) FROM games WHERE time_factor IS NULL").await, 1);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn speeds_are_kept_once_and_malformed_ones_refused() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut worker = HandWorker::new(&served).await;
+    let speed = v1::Speed {
+        game: "pentago".to_owned(),
+        nodes_per_second: 2_500_000,
+        noise_permille: 8,
+        slots: 1,
+        age_ms: 5_000,
+    };
+    let asks = |speeds: Vec<v1::Speed>| v1::LeaseRequest {
+        worker_id: worker.id,
+        coordinator_epoch: worker.epoch,
+        slots: 1,
+        speeds,
+    };
+    let [good, bad] =
+        [asks(vec![speed.clone()]), asks(vec![v1::Speed { nodes_per_second: 0, ..speed.clone() }])];
+    for _ in 0..3 {
+        worker.client.lease(good.clone()).await.unwrap();
+    }
+    assert!(worker.client.lease(bad).await.unwrap_err().message().contains("nodes_per_second"));
+    assert_eq!(served.number("SELECT count(*) FROM worker_speeds").await, 1);
+    served.stop().await.unwrap();
+}
