@@ -13,6 +13,7 @@ use spelrum_proto::results::{
     RatingsReader, ReportReader, claims_to_wire, game_from_wire, game_to_wire, progress_from_wire,
     settled_cells_from_wire, which_game,
 };
+use spelrum_proto::speeds::scaling_to_wire;
 use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy, WinsKept};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
@@ -39,7 +40,7 @@ mod stated;
 use cells::{cell, colours_of};
 use costs::move_cost;
 use engines::{forfeit, identity, mixed_cell, used_engine};
-use games::{disturbed, game_summary, mv, replayed};
+use games::{disturbed, game_summary, mv, replayed, scaled};
 use runs::{course_estimate, run};
 use stated::{claim, claim_of};
 
@@ -217,12 +218,12 @@ fn report() -> impl Strategy<Value = Report> {
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
         let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3), vec(run(), 0..3));
-        let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3));
+        let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3), scaled());
         let rest = (again, vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
                 let (again, claims, asked, accuracy, (engines, mixed, runs)) = rest;
-                let (replayed, disturbed) = again;
+                let (replayed, disturbed, scaled) = again;
                 Report {
                     experiment,
                     description: asked.0,
@@ -239,6 +240,7 @@ fn report() -> impl Strategy<Value = Report> {
                     accuracy,
                     replayed,
                     disturbed,
+                    scaled,
                     claims,
                     engines: EnginesUsed { engines, mixed },
                     runs,
@@ -377,6 +379,7 @@ proptest! {
             accuracy,
             replayed,
             disturbed,
+            scaled,
             claims: _,
             engines,
             runs,
@@ -390,6 +393,7 @@ proptest! {
             axes,
             first_mover,
             claims,
+            scale: scaled.scaling.map(scaling_to_wire),
             ..Default::default()
         };
         reader.take(first).unwrap();
@@ -402,7 +406,8 @@ proptest! {
         reader.take(v1::GetReportResponse { moves, depths, ..Default::default() }).unwrap();
         let replayed = replayed.into_iter().map(Into::into).collect();
         let disturbed = disturbed.into_iter().map(Into::into).collect();
-        let part = v1::GetReportResponse { replayed, disturbed, ..Default::default() };
+        let scaled = scaled.cells.into_iter().map(Into::into).collect();
+        let part = v1::GetReportResponse { replayed, disturbed, scaled, ..Default::default() };
         reader.take(part).unwrap();
         let mixed_cells = engines.mixed.into_iter().map(Into::into).collect();
         reader.take(v1::GetReportResponse { mixed_cells, ..Default::default() }).unwrap();
@@ -540,6 +545,7 @@ fn a_malformed_report_is_refused_by_field() {
         ("accuracy[0].wins.random", |it| wins(it).random = f64::NAN),
         ("accuracy[0].wins.share", |it| wins(it).share = None),
         ("accuracy[0].wins.skill", |it| wins(it).skill = None),
+        ("scaled[0].cell_id", |it| it.scaled[0].cell_id = 0),
         ("mixed_cells[0].cell_id", |it| it.mixed_cells[0].cell_id = 0),
         ("runs[0].kind", |it| it.runs[0].kind = "climb".to_owned()),
         ("runs[0].steps", |it| it.runs[0].steps = 1 << 53),
@@ -559,21 +565,18 @@ fn a_malformed_report_is_refused_by_field() {
     let mut accuracy = sample(accuracy());
     accuracy.accuracy.wins = Some(sample(wins_kept()));
     let good = v1::GetReportResponse {
-        description: String::new(),
-        engine_revision: None,
-        first_mover: None,
         experiment: Some(sample(experiment()).into()),
         axes: vec!["depth".to_owned()],
         cells: vec![cell.into()],
         moves: vec![sample(move_cost(1)).into()],
-        depths: Vec::new(),
         accuracy: vec![accuracy.into()],
         replayed: vec![v1::ReplayedGames { cell_id: 1, games: 1 }],
         disturbed: vec![v1::DisturbedGames { cell_id: 1, ..Default::default() }],
-        claims: Vec::new(),
+        scaled: vec![v1::ScaledGames { cell_id: 1, ..Default::default() }],
         engines: vec![sample(used_engine()).into()],
         mixed_cells: vec![sample(mixed_cell()).into()],
         runs: vec![run.into()],
+        ..Default::default()
     };
     let read = |part: v1::GetReportResponse| ReportReader::default().take(part);
     assert_eq!(read(good.clone()), Ok(()));

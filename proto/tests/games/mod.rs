@@ -1,12 +1,14 @@
 //! Games and moves, by chance.
 
+use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
 use spelrum_tournament::results::{
-    DisturbedGames, GameEnd, GameResult, GameSummary, Played, ReplayedGames,
+    DisturbedGames, GameEnd, GameResult, GameSummary, Played, ReplayedGames, Scaled, ScaledGames,
 };
+use spelrum_tournament::speed::Scaling;
 use spelrum_tournament::{CellId, GameId, WorkerId};
 
 use super::{count, id, name};
@@ -78,4 +80,18 @@ pub(super) fn disturbed() -> impl Strategy<Value = DisturbedGames> {
             DisturbedGames { cell, games, replayed, half_points_before }
         },
     )
+}
+
+pub(super) fn scaled() -> impl Strategy<Value = Scaled> {
+    let scaling = (1..1_u64 << 53, 1_000..u32::MAX)
+        .prop_map(|(reference, most)| Scaling { reference, factor_max_permille: most });
+    let of_cell = (1..1_i64 << 53, count(), count(), any::<u32>(), any::<u32>());
+    let games = of_cell.prop_map(|(cell, games, games_at_bound, least, greatest)| ScaledGames {
+        cell: CellId(cell),
+        games,
+        games_at_bound,
+        factor_permille_min: least,
+        factor_permille_max: greatest,
+    });
+    (option::of(scaling), vec(games, 0..3)).prop_map(|(scaling, cells)| Scaled { scaling, cells })
 }
