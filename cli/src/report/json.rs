@@ -6,6 +6,7 @@ use spelrum_tournament::results::{self, CellFailures};
 use spelrum_tournament::stopping::StopRule;
 
 use super::margins::CellMargin;
+use super::scaled::{Scaled, scaled};
 
 /// An experiment's results.
 #[derive(Debug, Serialize)]
@@ -29,6 +30,9 @@ pub(super) struct Report<'a> {
     pub(super) depths: Vec<MoveCost<'a>>,
     /// The cells in which games failed, or were lost and played again.
     pub(super) failures: Vec<Failures<'a>>,
+    /// How time limits were scaled, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_scale: Option<Scaled>,
 }
 
 /// What went wrong in a cell.
@@ -274,6 +278,7 @@ impl<'a> From<&'a results::Report> for Report<'a> {
             moves: moves.iter().map(Into::into).collect(),
             depths: depths.iter().map(Into::into).collect(),
             failures: report.failures().iter().map(Failures::of).collect(),
+            time_scale: scaled(report),
         }
     }
 }

@@ -592,7 +592,6 @@ async fn write_everything(
         generations: Vec<evolution::GenerationRow<'a>>,
         families: Vec<evolution::RelativeRow<'a>>,
         disturbed: Vec<disturbance::Disturbed<'a>>,
-        time_scale: Option<scaled::Scaled>,
         #[serde(flatten)]
         engines: engines::Engines<'a>,
         #[serde(flatten)]
@@ -627,7 +626,6 @@ async fn write_everything(
         generations: evolution::generations(&report),
         families: evolution::families(&report),
         disturbed: disturbance::disturbed(&report),
-        time_scale: scaled::scaled(&report),
         engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };
