@@ -9,6 +9,7 @@ use std::str::FromStr;
 use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
+use spelrum_tournament::labels::{LABELS_MAX, Label, NoLabel};
 use spelrum_worker::{Cores, QuietSlots};
 use tonic::transport::{Endpoint, Uri};
 
@@ -119,6 +120,40 @@ pub(crate) struct CoordinatorArguments {
     pub(crate) coordinator: Option<CoordinatorChoice>,
     #[command(flatten)]
     pub(crate) trust: TrustArguments,
+}
+
+/// What a worker says of its machine.
+#[derive(Args, Debug)]
+pub(crate) struct LabelArguments {
+    /// What sweeps may ask of this machine, such as site=lab2, or gpu; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label_from_text)]
+    labels: Vec<Label>,
+}
+
+fn label_from_text(text: &str) -> Result<Label, NoLabel> {
+    Label::parse(text)
+}
+
+impl LabelArguments {
+    /// The labels, in the order of their names.
+    ///
+    /// # Errors
+    /// If there are too many, or one comes twice.
+    pub(crate) fn labels(&self) -> Result<Vec<Label>, CliError> {
+        let mut labels = self.labels.clone();
+        labels.sort_unstable();
+        let twice = labels.windows(2).find(|two| two[0].name == two[1].name);
+        let problem = match twice {
+            Some([first, second]) => format!("there are two of one name, {first} and {second}"),
+            _ if labels.len() > LABELS_MAX => {
+                format!("there are {}, and a worker has at most {LABELS_MAX}", labels.len())
+            }
+            _ => return Ok(labels),
+        };
+        Err(CliError::new(Exit::Usage, "label this machine")
+            .because(problem)
+            .help("give each name once: --label site=lab2 --label gpu"))
+    }
 }
 
 /// How many games to play at once.

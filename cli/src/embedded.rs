@@ -7,6 +7,7 @@ use std::time::Duration;
 use spelrum_coordinator as coordinator;
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Token, v1};
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
@@ -45,6 +46,8 @@ pub(crate) struct How {
     pub(crate) offer: Offer,
     /// Which of its slots are quiet.
     pub(crate) quiet: QuietSlots,
+    /// What it says of this machine.
+    pub(crate) labels: Vec<Label>,
     pub(crate) engines: Option<Engines>,
 }
 
@@ -169,11 +172,12 @@ impl Embedded {
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.uuid;
-        let How { offer: Offer { slots, memory_bytes }, quiet, engines } = how;
+        let How { offer: Offer { slots, memory_bytes }, quiet, labels, engines } = how;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
             token: self.token.clone(),
             name: None,
+            labels,
             slots,
             quiet,
             memory_bytes,

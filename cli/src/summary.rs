@@ -1,5 +1,7 @@
 //! Experiments and workers at a glance: what `list`, `status` and the steering commands print.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use spelrum_tournament::DefinitionHash;
 use spelrum_tournament::engines::OfferedEngine;
@@ -53,6 +55,7 @@ pub(crate) struct Worker<'a> {
     reported_games: u64,
     engines: Vec<Engine<'a>>,
     engines_total: u64,
+    labels: BTreeMap<&'a str, &'a str>,
 }
 
 /// A program of others that a worker has, in JSON.
@@ -94,6 +97,7 @@ impl<'a> From<&'a WorkerSummary> for Worker<'a> {
             reported_games: worker.reported_games,
             engines: worker.engines.iter().map(Into::into).collect(),
             engines_total: worker.engines_total,
+            labels: worker.labels.iter().map(|it| (&*it.name, &*it.value)).collect(),
         }
     }
 }
@@ -177,6 +181,15 @@ pub(crate) fn engines_lines(workers: &[WorkerSummary]) -> Vec<String> {
     workers.iter().filter(|worker| worker.engines_total > 0).map(line).collect()
 }
 
+/// The labels of workers for people, in a line for each worker that has any.
+pub(crate) fn labels_lines(workers: &[WorkerSummary]) -> Vec<String> {
+    let line = |worker: &WorkerSummary| {
+        let labels: Vec<String> = worker.labels.iter().map(ToString::to_string).collect();
+        format!("{}: {}", worker.name, labels.join(", "))
+    };
+    workers.iter().filter(|worker| !worker.labels.is_empty()).map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -211,6 +224,7 @@ mod tests {
             memory_bytes: None,
             engines: engines.iter().map(offered).collect::<Arc<[_]>>(),
             engines_total,
+            labels: Arc::default(),
         }
     }
 

@@ -9,6 +9,7 @@ mod change;
 mod distrust;
 pub mod engines;
 pub mod game;
+pub mod labels;
 pub mod limits;
 pub mod names;
 mod refusal;

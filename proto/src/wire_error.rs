@@ -3,6 +3,7 @@
 use std::fmt;
 
 use spelrum_engine::MARGIN_MAX;
+use spelrum_tournament::labels::LABEL_BYTES_MAX;
 
 use crate::limits::NUMBER_MAX;
 
@@ -66,6 +67,10 @@ pub enum Fault {
         /// The bound.
         max: usize,
     },
+    /// A worker's label with a name or a value that labels do not have.
+    NotALabel,
+    /// Something comes twice that comes once.
+    Repeated,
 }
 
 impl WireError {
@@ -112,6 +117,12 @@ impl fmt::Display for WireError {
             Fault::TooMany { count, max } => {
                 write!(f, "has {count} items, which is more than {max}")
             }
+            Fault::NotALabel => write!(
+                f,
+                "is not a label: letters, digits, '-', '_' and '.', a name of 1 to {LABEL_BYTES_MAX} and a value of \
+                 at most as many"
+            ),
+            Fault::Repeated => write!(f, "has the same name twice"),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::limits::{
     REPORT_RESULTS_MAX, SLOTS_MAX,
 };
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
-use crate::{Fault, WireError, engines, game, speeds, training, v1};
+use crate::{Fault, WireError, engines, game, labels, speeds, training, v1};
 
 /// Who calls, and which run of the coordinator it believes to talk to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +79,7 @@ pub fn machine(hello: &v1::HelloRequest) -> Result<Machine, WireError> {
             number("cpu_quota_us", hello.cpu_quota_us)?,
             number("cpu_period_us", hello.cpu_period_us)?,
         ),
+        labels: labels::labels(&hello.labels)?,
     })
 }
 

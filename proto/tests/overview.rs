@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::OverviewReader;
 use spelrum_proto::v1;
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::{
     CellGames, CpuQuota, ExperimentSummary, Lengths, Machine, Measure, Overview, WorkerEffects,
     WorkerShare,
@@ -47,6 +48,7 @@ fn machine() -> impl Strategy<Value = Machine> {
             cores,
             quiet_slots,
             cpu_quota: quota.map(|[quota_us, period_us]| CpuQuota { quota_us, period_us }),
+            labels: vec![Label { name: "site".to_owned(), value: "lab2".to_owned() }],
         }
     })
 }

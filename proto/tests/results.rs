@@ -18,6 +18,7 @@ use spelrum_proto::{WireError, v1};
 use spelrum_tournament::choice::{self, Accuracy, WinsKept};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use spelrum_tournament::forecast::{Backlog, GameSpread};
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, EnginesUsed,
@@ -111,6 +112,7 @@ prop_compose! {
         memory_bytes in option::of(1..=u64::MAX),
         engines in vec(offered(), 0..3),
         engines_more in count(),
+        label in "[a-z]{1,3}",
     ) -> WorkerSummary {
         let [slots, engine_revision] = small;
         let [silent_ms, leased_games, playing_games, reported_games] = counts;
@@ -118,6 +120,7 @@ prop_compose! {
             worker: WorkerId(id), name, host, slots, engine_revision, silent_ms, leased_games,
             playing_games, reported_games, memory_bytes,
             engines: engines.into(), engines_total: engines_more,
+            labels: [Label { name: "site".to_owned(), value: label }].into(),
         }
     }
 }

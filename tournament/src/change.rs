@@ -9,11 +9,15 @@ use std::collections::BTreeSet;
 use crate::definition::DefinitionJson;
 use crate::disturbance::Timing;
 use crate::ids::CellId;
+use crate::placement::Placement;
 use crate::plan::{AxisValue, Plan, PlannedCell, Record};
 use crate::scheduler::Allocation;
 
 /// The setting by whose change cells are served in another order.
 pub const ALLOCATE: &str = "allocate";
+
+/// What a change of the workers that a sweep asks for is called among the settings.
+pub const PLACEMENT: &str = "placement";
 
 /// The setting by whose change failed games are played again.
 pub const GAME_TIMEOUT: &str = "game_timeout";
@@ -50,7 +54,7 @@ pub struct Change {
     /// differ, of any cell.
     pub rules_changed: bool,
     /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `timing`,
-    /// `stop`, `anchors`.
+    /// `placement`, `stop`, `anchors`.
     pub settings_changed: Vec<&'static str>,
     /// A few of the cells, kind by kind.
     pub examples: Vec<CellExample>,
@@ -128,6 +132,8 @@ pub struct Settings {
     pub game_timeout_us: Option<u64>,
     /// What it says of its timed games.
     pub timing: Timing,
+    /// Which workers play it.
+    pub placement: Placement,
     /// The names of its axes, in order.
     pub axes: Vec<String>,
     /// The players that others' strength is measured against, in order.
@@ -295,6 +301,7 @@ impl<'p> Comparison<'p> {
             ("record", before.record != plan.record),
             (GAME_TIMEOUT, before.game_timeout_us != plan.game_timeout_us),
             ("timing", before.timing != plan.timing),
+            (PLACEMENT, before.placement != plan.placement),
             ("stop", stop_differs),
             ("anchors", before.anchors != plan.anchors),
         ]

@@ -12,6 +12,7 @@ use crate::claims::Claim;
 use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
 use crate::disturbance::Timing;
+use crate::placement::Placement;
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
 use crate::stopping::{Precision, StopRule};
@@ -37,6 +38,8 @@ pub struct Plan {
     pub game_timeout_us: Option<u64>,
     /// What it says of its timed games. No part of a cell's definition.
     pub timing: Timing,
+    /// Which workers play it. No part of a cell's definition.
+    pub placement: Placement,
     /// Where a cell ends before it has all its games. No part of a cell's definition.
     pub stop: Option<StopRule>,
     /// Players by name that the others' strength is measured against.

@@ -63,6 +63,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
     served.submit(sweep).await;
     let started = Instant::now();
     let config = spelrum_worker::Config {
+        labels: Vec::new(),
         coordinator: Endpoint::new(served.url())?,
         token: None,
         name: None,

@@ -36,6 +36,7 @@ use std::sync::Arc;
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
 use spelrum_proto::{Distrust, Refusal, Token, WireError};
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::Machine;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
@@ -57,6 +58,8 @@ pub struct Config {
     pub token: Option<Token>,
     /// Its name for people; the host's name by default.
     pub name: Option<String>,
+    /// What it says of its machine, for sweeps that ask for it: each name once, in the order of names.
+    pub labels: Vec<Label>,
     /// Playing threads.
     pub slots: NonZeroU32,
     /// Which of these are quiet; no more than there are.
@@ -319,6 +322,7 @@ fn introduction(config: &Config, offered: Offered) -> Introduction {
         cores: said(&cores.kinds()),
         quiet_slots: Some(config.quiet.count().min(config.slots.get())),
         cpu_quota: cores.quota(),
+        labels: config.labels.clone(),
     };
     let (slots, memory_bytes) = (config.slots.get(), config.memory_bytes);
     Introduction { uuid: Uuid::new_v4(), name, host, slots, memory_bytes, offered, machine }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::engines::offer_to_wire;
+use spelrum_proto::labels::label_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
 use spelrum_proto::v1::work_client::WorkClient;
@@ -215,7 +216,7 @@ impl Link {
             cpu_quota_us,
             cpu_period_us,
             cores: machine.cores,
-            labels: Vec::new(),
+            labels: machine.labels.into_iter().map(label_to_wire).collect(),
         };
         client.hello(hello).await
     }

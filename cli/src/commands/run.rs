@@ -7,10 +7,11 @@ use indicatif::ProgressBar;
 use spelrum_external::EngineFile;
 use spelrum_proto::v1;
 use spelrum_tournament::Plan;
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_worker::Engines;
 
-use crate::arguments::{self, Offer, SlotsArguments};
+use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
 use crate::change;
 use crate::embedded::{Embedded, How};
 use crate::engines::{self, EnginesArguments};
@@ -60,6 +61,8 @@ pub(crate) struct Run {
     db: Option<PathBuf>,
     #[command(flatten)]
     slots: SlotsArguments,
+    #[command(flatten)]
+    labels: LabelArguments,
     #[command(flatten)]
     engines: EnginesArguments,
     /// Where to listen for workers of other machines, which bring the token that SPELRUM_TOKEN or
@@ -139,6 +142,29 @@ impl Run {
         }
     }
 
+    /// What this process says of its machine. Where workers may join, what it may not play is left to them.
+    fn labels(&self, sweep: &SweepFile) -> Result<Vec<Label>> {
+        let labels = self.labels.labels()?;
+        let mut required = sweep.plan.placement.require.iter();
+        let Some(lacking) = required.find(|label| !label.is_met_by(&labels)) else {
+            return Ok(labels);
+        };
+        if self.listen.is_some() {
+            voice::say(&format!(
+                "the sweep is for workers with the label {lacking}: its games are left to them"
+            ));
+            return Ok(labels);
+        }
+        Err(CliError::new(Exit::Input, "play the sweep")
+            .because(format!(
+                "it is for workers with the label {lacking}, which this process has not, and nobody else plays"
+            ))
+            .help(
+                "say --label if it is true of this machine, --listen for workers of others, or take it out of \
+                 `require` in the sweep's [placement]",
+            ))
+    }
+
     /// The engines that the sweep needs. Where workers may join, those that are not here are left to them.
     async fn engines(
         &self,
@@ -183,6 +209,7 @@ impl Run {
         for remark in &sweep.remarks {
             voice::say(remark);
         }
+        let labels = self.labels(sweep)?;
         let file = self.engines.read()?;
         if file.is_some() && self.listen.is_none() {
             engines::needed(&sweep.plan, file.as_ref())?;
@@ -207,7 +234,7 @@ impl Run {
                 None => experiment.games_planned,
             };
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
-            let how = How { offer, quiet, engines };
+            let how = How { offer, quiet, labels, engines };
             coordinator.play(&experiment, how, interrupts, &mut progress).await?;
             progress.end();
         }

@@ -190,11 +190,14 @@ fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
             summary::workers_table(workers).write(out)?;
             cut(workers.len(), *workers_total, "busiest", "workers", out)?;
             writeln!(out)?;
-            let engines = summary::engines_lines(workers);
-            if !engines.is_empty() {
-                writeln!(out, "engines:")?;
-                engines.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
-                writeln!(out)?;
+            let (engines, labels) =
+                (summary::engines_lines(workers), summary::labels_lines(workers));
+            for (title, lines) in [("engines", engines), ("labels", labels)] {
+                if !lines.is_empty() {
+                    writeln!(out, "{title}:")?;
+                    lines.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+                    writeln!(out)?;
+                }
             }
         }
     }

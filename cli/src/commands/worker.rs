@@ -3,7 +3,7 @@
 use clap::Args;
 use spelrum_worker::{self as worker, Playing};
 
-use crate::arguments::{self, CoordinatorArguments, SlotsArguments};
+use crate::arguments::{self, CoordinatorArguments, LabelArguments, SlotsArguments};
 use crate::commands::playing_process;
 use crate::engines::EnginesArguments;
 use crate::error::{CliError, Result};
@@ -21,6 +21,7 @@ the games under way and hands back the rest, the second stops now.
 Examples:
   spelrum worker --coordinator http://10.0.0.5:7878
   spelrum worker --coordinator http://10.0.0.5:7878 --slots 8 --name rack-3
+  spelrum worker --coordinator http://10.0.0.5:7878 --label site=lab2 --label gpu
   spelrum worker --coordinator http://10.0.0.5:7878 --exit-when-done
   spelrum worker --coordinator http://10.0.0.5:7878 --engines engines.toml";
 
@@ -32,6 +33,8 @@ pub(crate) struct Worker {
     coordinator: CoordinatorArguments,
     #[command(flatten)]
     slots: SlotsArguments,
+    #[command(flatten)]
+    labels: LabelArguments,
     #[command(flatten)]
     engines: EnginesArguments,
     /// The worker's name in `status` and in the results [default: the host's name]
@@ -50,6 +53,7 @@ impl Worker {
     pub(crate) async fn run(self) -> Result<Exit> {
         self.logs.start("info");
         let coordinator = config::coordinator(&self.coordinator)?;
+        let labels = self.labels.labels()?;
         // Read here for what is wrong with it to be said first.
         self.engines.read()?;
         let interrupts = Interrupts::listen(|| {
@@ -63,6 +67,7 @@ impl Worker {
             coordinator: coordinator.endpoint()?,
             token: coordinator.token.map(|token| token.value),
             name: self.name,
+            labels,
             slots: offer.slots,
             quiet,
             memory_bytes: offer.memory_bytes,

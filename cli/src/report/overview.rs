@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 use spelrum_tournament::Role;
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::{self, CellGames, CpuQuota, WorkerShare};
 
 use super::worker_effects;
@@ -78,6 +79,7 @@ pub(super) struct Worker<'a> {
     quiet_slots: Option<u32>,
     cpu_quota: Option<f64>,
     cpu_quota_period_us: Option<u64>,
+    labels: Option<String>,
     games: u64,
     plies: u64,
     wall_us: f64,
@@ -147,11 +149,17 @@ impl<'a> From<&'a WorkerShare> for Worker<'a> {
             quiet_slots: share.machine.quiet_slots,
             cpu_quota: share.machine.cpu_quota.map(CpuQuota::cpus),
             cpu_quota_period_us: share.machine.cpu_quota.map(|quota| quota.period_us),
+            labels: (!share.machine.labels.is_empty()).then(|| labels(&share.machine.labels)),
             games: share.games,
             plies: share.plies,
             wall_us: share.wall_us,
         }
     }
+}
+
+/// Labels in one text, such as `site=lab2, gpu`.
+fn labels(labels: &[Label]) -> String {
+    labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What there is to say.

@@ -29,6 +29,7 @@ mod growth;
 mod help;
 mod interrupt;
 mod json;
+mod labels;
 mod life;
 mod list;
 mod logs;

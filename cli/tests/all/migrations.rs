@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 /// Every migration with the SHA-256 of its file.
-const RELEASED: [(&str, &str); 21] = [
+const RELEASED: [(&str, &str); 22] = [
     ("0001_tables.sql", "545c1643c6607764fc45aa5bbc5971c8d64fcbea168c90215d6c549ec45f77c3"),
     ("0002_views.sql", "36e5f5e2454ef680f347a04448e91d7b5f42dffb77a27835e68f040564e71024"),
     ("0003_stop_rules.sql", "2474e2925fd7afbe1e6cd42e8504b9367b597084badd4d5013853801ef2cfe8c"),
@@ -28,6 +28,7 @@ const RELEASED: [(&str, &str); 21] = [
     ("0019_disturbance.sql", "52173f2d528666d336b4d112a129cfb8361e13d1b17fc30a96a683b5afa129bd"),
     ("0020_cpu_times.sql", "7eff3bcd013edb862776c9e787ea9d76a5ae55eecfbe4bb651bcf284ce0e390b"),
     ("0021_speeds.sql", "685bf60110c8a821c041e3790657501e40b3eb34d83f88cfdbe29f74719fb6d9"),
+    ("0022_placement.sql", "4d7ef3c9832141d0e983b268205a2e68a52da99001ff2aac89d1838b7681f1aa"),
 ];
 
 #[test]

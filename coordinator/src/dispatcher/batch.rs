@@ -271,7 +271,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
         }
         let memory_bytes = self.roster.memory_of(worker);
-        let engines = self.roster.engines_of(worker);
+        let offer = self.roster.offer_of(worker);
         let trains = self.roster.trains(worker);
         let verifies = self.roster.verifies(worker);
         let quiet_slots = self.roster.quiet_slots_of(worker);
@@ -280,7 +280,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             slots,
             quiet_slots,
             memory_bytes,
-            engines,
+            offer,
             trains,
             verifies,
         };

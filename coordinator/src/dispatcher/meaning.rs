@@ -6,6 +6,7 @@ use std::time::Duration;
 use prost::Message as _;
 use spelrum_proto::work::ReportedWhat;
 use spelrum_proto::{game, v1};
+use spelrum_tournament::results::lacking_text;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict, Withheld};
 use spelrum_tournament::{
     ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, PlayedVerification,
@@ -195,6 +196,7 @@ pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
             "half of its last games or more failed here and were then played by other workers; it gets games again \
              within ten minutes, or by: spelrum readmit {worker}"
         ),
+        Withheld::Unmet(lacking) => lacking_text(&lacking),
     }
 }
 

@@ -8,7 +8,7 @@ use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::results::WorkerSummary;
-use spelrum_tournament::scheduler::{EnginesWanted, ExperimentState, Scheduler, Time, Withheld};
+use spelrum_tournament::scheduler::{ExperimentState, Scheduler, Time, Wanted, Withheld};
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -81,8 +81,8 @@ pub(crate) struct Workforce {
     pub(crate) workers: Vec<WorkerSummary>,
     /// Of each experiment that waits for workers the cell whose games need most memory, and how much.
     pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
-    /// What waits for workers with engines.
-    pub(crate) engines_wanted: Vec<EnginesWanted>,
+    /// What waits for workers that meet its demands.
+    pub(crate) wanted: Vec<Wanted>,
     /// Of these, who verifies games of others.
     pub(crate) verifying: BTreeSet<WorkerId>,
     /// Workers that get no games, and why.
@@ -100,7 +100,7 @@ impl Workforce {
             workers,
             verifying,
             largest: scheduler.map(Scheduler::largest_waiting).unwrap_or_default(),
-            engines_wanted: scheduler.map(Scheduler::engines_wanted).unwrap_or_default(),
+            wanted: scheduler.map(Scheduler::wanted).unwrap_or_default(),
             withheld: scheduler.map(Scheduler::withheld).unwrap_or_default(),
         }
     }

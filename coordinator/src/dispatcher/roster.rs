@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::demands::Offer;
+use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{LeaseState, Time};
 use spelrum_tournament::{GameRange, LeaseId, WorkerId};
@@ -29,6 +30,8 @@ pub(super) struct Roster {
 #[derive(Debug)]
 struct Entry {
     introduction: Box<WorkerIntroduction>,
+    /// Those of the introduction.
+    labels: Arc<[Label]>,
     heard: Time,
     playing: u64,
     reported: u64,
@@ -98,10 +101,13 @@ impl Roster {
         entry.and_then(|entry| entry.introduction.machine.quiet_slots).unwrap_or(0)
     }
 
-    /// The engines that a worker has.
-    pub(super) fn engines_of(&self, worker: WorkerId) -> Arc<[OfferedEngine]> {
-        let entry = self.workers.get(&worker);
-        entry.map(|entry| Arc::clone(&entry.introduction.engines)).unwrap_or_default()
+    /// What else a worker has.
+    pub(super) fn offer_of(&self, worker: WorkerId) -> Offer {
+        let Some(entry) = self.workers.get(&worker) else { return Offer::default() };
+        Offer {
+            engines: Arc::clone(&entry.introduction.engines),
+            labels: Arc::clone(&entry.labels),
+        }
     }
 
     /// Whether a worker trains networks for others.
@@ -164,7 +170,8 @@ impl Roster {
             News::Hello(worker, introduction, heard) => {
                 let known = self.workers.get(&worker);
                 let (reported, refused) = known.map_or((0, 0), |it| (it.reported, it.refused));
-                let entry = Entry { introduction, heard, playing: 0, reported, refused };
+                let labels = introduction.machine.labels.as_slice().into();
+                let entry = Entry { introduction, labels, heard, playing: 0, reported, refused };
                 self.workers.insert(worker, entry);
             }
             News::Playing(worker, games) => {
@@ -216,6 +223,7 @@ impl Roster {
                 memory_bytes: entry.introduction.memory_bytes,
                 engines: Arc::clone(&entry.introduction.engines),
                 engines_total: entry.introduction.engines.len() as u64,
+                labels: Arc::clone(&entry.labels),
             }
         };
         self.workers.iter().map(summary).collect()

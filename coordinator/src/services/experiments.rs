@@ -169,17 +169,15 @@ impl Experiments for ExperimentsService {
         } else {
             (vec![self.summary(which).await?], 1)
         };
-        let Workforce { mut workers, largest, engines_wanted, verifying: _, withheld } =
+        let Workforce { mut workers, largest, wanted, verifying: _, withheld } =
             self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
-        let missing = results::missing_engines(
-            &experiments,
-            &engines_wanted,
-            &workers,
-            self.heartbeat_interval,
-        );
+        let missing =
+            results::missing_engines(&experiments, &wanted, &workers, self.heartbeat_interval);
+        let unplaced = results::unplaced(&experiments, &wanted, &workers, self.heartbeat_interval);
         let cells = largest.iter().map(|it| it.1).chain(missing.iter().map(|it| it.cell));
+        let cells = cells.chain(unplaced.iter().map(|it| it.cell));
         let cells: Vec<CellId> = cells.collect();
         let cells = self.readers.cells_named(&cells).await.map_err(reading_failed)?;
         let named = |(_, cell, memory_bytes)| {
@@ -195,6 +193,7 @@ impl Experiments for ExperimentsService {
         results::attention_of_workers(&experiments, workforce, &mut attention);
         results::attention_of_withheld(&workers, &withheld, &mut attention);
         results::attention_of_engines(&experiments, &missing, &cells, &mut attention);
+        results::attention_of_placement(&experiments, &unplaced, &cells, &mut attention);
         let removals = self.readers.removals().await.map_err(reading_failed)?;
         let stops = self.readers.stops(&experiments).await.map_err(reading_failed)?;
         let claims = self.readers.claims_to_tell(&experiments).await.map_err(reading_failed)?;

@@ -6,6 +6,7 @@ use spelrum_tournament::change::{
     CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell,
 };
 use spelrum_tournament::disturbance::Timing;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{CellId, Plan, PlannedCell, Record};
@@ -27,6 +28,7 @@ pub(super) struct Subject {
     pub(super) record: String,
     pub(super) game_timeout_us: Option<i64>,
     pub(super) timing: Timing,
+    pub(super) placement: Placement,
 }
 
 /// Ids are from 1 on: no cell has this rule.
@@ -203,8 +205,16 @@ async fn settings(
     connection: &mut SqliteConnection,
     subject: &Subject,
 ) -> Result<Settings, StoreError> {
-    let Subject { experiment, description, priority, allocation, record, game_timeout_us, timing } =
-        subject;
+    let Subject {
+        experiment,
+        description,
+        priority,
+        allocation,
+        record,
+        game_timeout_us,
+        timing,
+        placement,
+    } = subject;
     let axes = sqlx::query_scalar!(
         "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
         experiment
@@ -231,6 +241,7 @@ async fn settings(
         record: if record == record_name(Record::Moves) { Record::Moves } else { Record::Games },
         game_timeout_us: game_timeout_us.map(unsigned),
         timing: *timing,
+        placement: placement.clone(),
         axes,
         anchors,
         definition_prefixes: conditions.into_iter().collect(),

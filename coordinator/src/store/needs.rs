@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use spelrum_engine::{Parameters, memory_bytes_of};
+use spelrum_tournament::demands::Demands;
 use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::CellState;
 
 use super::error::StoreError;
@@ -30,6 +32,11 @@ impl Needs {
         }
     }
 
+    /// What a cell asks of its worker beside memory.
+    pub(super) fn demands(&self, placement: &Placement) -> Option<Arc<Demands>> {
+        placement.demands(self.engines.clone()).shared(&mut BTreeSet::new())
+    }
+
     /// Of two players who play at once.
     pub(super) fn together(&self, other: &Self) -> Self {
         let mut engines = [&*self.engines, &other.engines].concat();
@@ -40,7 +47,7 @@ impl Needs {
 
 impl Transaction<'_> {
     /// Gives some of an experiment's cells what a game of each needs: both of its players play at
-    /// once. It follows from the definitions, and is not stored.
+    /// once. It follows from the definitions, and is not stored. Beside, what their sweep asks of workers.
     pub(super) async fn add_needs(
         &mut self,
         experiment: i64,
@@ -77,6 +84,13 @@ impl Transaction<'_> {
             .into_iter()
             .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
             .collect();
+        let placement = sqlx::query_scalar!(
+            "SELECT placement_json FROM experiments WHERE experiment_id = ?",
+            experiment
+        )
+        .fetch_optional(self.connection())
+        .await?;
+        let placement = Placement::from_json(placement.flatten().as_deref());
         let nothing = Needs::default();
         let mut shared = BTreeSet::new();
         for cell in cells {
@@ -84,7 +98,7 @@ impl Transaction<'_> {
             let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
             let Needs { memory_bytes, engines } = first.together(second);
             cell.memory_bytes = memory_bytes;
-            cell.engines = share(engines, &mut shared);
+            cell.demands = placement.demands(engines).shared(&mut shared);
         }
         Ok(())
     }
@@ -96,20 +110,4 @@ impl Transaction<'_> {
 pub(super) fn ends(cells: &[CellState]) -> Option<(i64, i64)> {
     let ids = || cells.iter().map(|cell| cell.cell.0);
     ids().min().zip(ids().max())
-}
-
-/// What equals one that is known is the same.
-fn share(
-    engines: Vec<NeededEngine>,
-    known: &mut BTreeSet<Arc<[NeededEngine]>>,
-) -> Option<Arc<[NeededEngine]>> {
-    if engines.is_empty() {
-        return None;
-    }
-    let found = known.get(engines.as_slice()).map(Arc::clone);
-    Some(found.unwrap_or_else(|| {
-        let engines: Arc<[NeededEngine]> = engines.into();
-        known.insert(Arc::clone(&engines));
-        engines
-    }))
 }

@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use super::error::StoreError;
 use super::read::Readers;
 use super::report::{self, REPORT_ROWS_MAX};
-use super::scheduling::{quota_of, unsigned};
+use super::scheduling::{labels_of, quota_of, unsigned};
 use super::summaries::{find, summary};
 use super::worker_effects;
 
@@ -100,7 +100,7 @@ async fn workers(
             w.engine_revision AS "engine_revision: u32", w.version, w.cpu_model,
             w.logical_cores AS "logical_cores: u32", w.operating_system, w.build_commit,
             w.build_profile, w.cores, w.quiet_slots AS "quiet_slots: u32", w.cpu_quota_us,
-            w.cpu_period_us, r.games, r.plies, r.wall_us
+            w.cpu_period_us, w.labels_json, r.games, r.plies, r.wall_us
         FROM worker_results AS r CROSS JOIN workers AS w ON w.worker_id = r.worker_id
         WHERE r.experiment_id = ? AND r.games > 0 ORDER BY w.worker_id"#,
         experiment.0
@@ -123,6 +123,7 @@ async fn workers(
             cores: row.cores,
             quiet_slots: row.quiet_slots,
             cpu_quota: quota_of([row.cpu_quota_us, row.cpu_period_us]),
+            labels: labels_of(&row.labels_json),
         },
         games: unsigned(row.games),
         plies: unsigned(row.plies),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::labels::{LABELS_MAX, Label};
 use spelrum_tournament::results::{CpuQuota, Machine};
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
@@ -43,6 +44,21 @@ pub struct WorkerIntroduction {
     pub verifies: bool,
     /// What its results come from.
     pub machine: Machine,
+}
+
+/// Labels as they are stored.
+pub(super) fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
+    let values: BTreeMap<&str, &str> =
+        labels.iter().map(|label| (&*label.name, &*label.value)).collect();
+    serde_json::to_string(&values)
+        .map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
+}
+
+/// The same, read again. What is none is left out.
+pub(super) fn labels_of(column: &str) -> Vec<Label> {
+    let values: BTreeMap<String, String> = serde_json::from_str(column).unwrap_or_default();
+    let labels = values.into_iter().map(|(name, value)| Label { name, value });
+    labels.filter(|label| label.check().is_ok()).take(LABELS_MAX).collect()
 }
 
 /// A limit of CPU time as it is stored: what may be taken in a period, and the period.
@@ -291,11 +307,12 @@ impl Transaction<'_> {
         };
         let machine = &worker.machine;
         let [quota_us, period_us] = quota_columns(machine.cpu_quota);
+        let labels = labels_column(&machine.labels)?;
         sqlx::query!(
             "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
                 first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
-                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us, labels_json)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
             ON CONFLICT (worker_id) DO UPDATE SET
                 name = excluded.name, host = excluded.host, slots = excluded.slots,
                 engine_revision = excluded.engine_revision, version = excluded.version,
@@ -304,7 +321,8 @@ impl Transaction<'_> {
                 operating_system = excluded.operating_system,
                 build_commit = excluded.build_commit, build_profile = excluded.build_profile,
                 cores = excluded.cores, quiet_slots = excluded.quiet_slots,
-                cpu_quota_us = excluded.cpu_quota_us, cpu_period_us = excluded.cpu_period_us",
+                cpu_quota_us = excluded.cpu_quota_us, cpu_period_us = excluded.cpu_period_us,
+                labels_json = excluded.labels_json",
             id,
             worker.uuid,
             worker.name,
@@ -321,7 +339,8 @@ impl Transaction<'_> {
             machine.cores,
             machine.quiet_slots,
             quota_us,
-            period_us
+            period_us,
+            labels
         )
         .execute(self.connection())
         .await?;

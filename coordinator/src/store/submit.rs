@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::change::Change;
+use spelrum_tournament::change::{Change, PLACEMENT};
 use spelrum_tournament::claims::{ClaimStanding, Restatement};
 use spelrum_tournament::disturbance::Timing;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::{Allocation, Attempts, CellState, ExperimentState};
 use spelrum_tournament::{ExperimentId, Plan, SweepText, plan_sweep};
 use sqlx::{Connection as _, SqliteConnection};
@@ -163,7 +164,8 @@ impl Sweep<'_> {
                 e.allocation,
                 e.game_timeout_us, e.disturbed_above,
                 e.replays_max AS "replays_max: u32", e.reference_speed,
-                e.factor_max_permille AS "factor_max_permille: u32", e.course IS NOT NULL AS "has_course!: bool",
+                e.factor_max_permille AS "factor_max_permille: u32", e.placement_json,
+                e.course IS NOT NULL AS "has_course!: bool",
                 v.uuid IS NOT NULL AS "repeated!: bool"
             FROM experiments AS e
             LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
@@ -204,6 +206,7 @@ impl Sweep<'_> {
                     replays_max: row.replays_max,
                     scaling: scaling(row.reference_speed, row.factor_max_permille),
                 },
+                placement: Placement::from_json(row.placement_json.as_deref()),
             },
         }))
     }
@@ -336,6 +339,11 @@ impl Transaction<'_> {
         let was_finished = candidate.state == ExperimentState::Finished;
         // Only the scheduler says where cells end by another rule.
         let tell = !was_finished || change.games_to_play > 0 || rules_differ;
+        if change.settings_changed.contains(&PLACEMENT) && !was_finished {
+            // All of them ask for something else. What came back to them the scheduler knows.
+            cells = self.cell_states(experiment).await?;
+            cells.iter_mut().for_each(|cell| cell.returned.clear());
+        }
         if was_finished {
             // The scheduler has forgotten it.
             cells.clear();
@@ -380,6 +388,7 @@ impl Transaction<'_> {
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
         let allocation = plan.allocation.name();
+        let placement = plan.placement.to_json();
         let kind = plan.task().experiments();
         let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
         let now = self.now_unix_us;
@@ -387,9 +396,9 @@ impl Transaction<'_> {
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
                 game_timeout_us, allocation, kind, disturbed_above, replays_max,
-                reference_speed, factor_max_permille)
+                reference_speed, factor_max_permille, placement_json)
             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
-                ?15, ?16, ?17)
+                ?15, ?16, ?17, ?18)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -408,6 +417,7 @@ impl Transaction<'_> {
             plan.timing.replays_max,
             reference_speed,
             factor_max_permille,
+            placement,
         )
         .fetch_one(self.connection())
         .await?;
@@ -426,13 +436,15 @@ impl Transaction<'_> {
         let game_timeout_us = game_timeout_us(plan)?;
         let allocation = plan.allocation.name();
         let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
+        let placement = plan.placement.to_json();
         // With another game or seed, no cell would be in common. Whose moves were dropped stores no
         // more of them.
         sqlx::query!(
             "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
                 record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
                 game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
-                replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11
+                replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11,
+                placement_json = ?12
             WHERE experiment_id = ?1",
             experiment,
             plan.description,
@@ -444,7 +456,8 @@ impl Transaction<'_> {
             plan.timing.disturbed_above,
             plan.timing.replays_max,
             reference_speed,
-            factor_max_permille
+            factor_max_permille,
+            placement
         )
         .execute(self.connection())
         .await?;

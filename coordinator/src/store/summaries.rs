@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 
 use super::error::StoreError;
 use super::read::Readers;
-use super::scheduling::{state_of, unsigned};
+use super::scheduling::{labels_of, state_of, unsigned};
 use super::transaction::rows;
 
 /// Experiments that `status` looks at and shows: well below the bytes of a message, and as quick beside
@@ -119,7 +119,7 @@ impl Readers {
     pub async fn workers(&self, workers_max: u32) -> Result<Vec<WorkerSummary>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
-                w.engine_revision AS "engine_revision: u32",
+                w.engine_revision AS "engine_revision: u32", w.labels_json,
                 (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
                     WHERE r.worker_id = w.worker_id) AS "games!: i64"
             FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
@@ -140,6 +140,7 @@ impl Readers {
             memory_bytes: None,
             engines: Arc::default(),
             engines_total: 0,
+            labels: labels_of(&row.labels_json).into(),
         });
         Ok(found.collect())
     }

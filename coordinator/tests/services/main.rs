@@ -12,6 +12,7 @@ mod engines;
 mod exclusion;
 mod experiments;
 mod exposition;
+mod labels;
 mod metrics;
 mod referee;
 mod removal;

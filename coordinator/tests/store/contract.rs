@@ -27,7 +27,8 @@ use spelrum_tournament::{
 
 use crate::fixture::{
     add_cell, add_cell_of, alpha_beta, claim, empty_plan, engine, fish, game, genetic,
-    introduction, networked, parameters, rounded, rows, sweep, timed, trained, with_engines,
+    introduction, networked, parameters, placement_of, rounded, rows, sweep, timed, trained,
+    with_engines,
 };
 
 /// Something that is asked of a store, in a transaction of its own.
@@ -216,6 +217,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     plan.record = if games_only { Record::Games } else { Record::Moves };
     plan.priority = i32::from(cells.len() as u8);
     plan.timing.disturbed_above = [0.0, 0.4, 1.0][cells.len() % 3];
+    plan.placement = placement_of(cells.len());
     plan.allocation =
         if cells.len().is_multiple_of(2) { Allocation::Informative } else { Allocation::Grid };
     let cells: BTreeMap<u8, u8> = cells.iter().copied().collect();

@@ -14,6 +14,8 @@ use spelrum_engine::{
 };
 use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
+use spelrum_tournament::labels::WantedLabel;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::results::{CpuQuota, Machine};
 use spelrum_tournament::{
     AxisValue, CellDefinition, CellId, FinishedTraining, GameId, OpeningsRule, Plan, PlannedCell,
@@ -433,4 +435,14 @@ pub(crate) fn rounded(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// What a sweep of so many cells asks of workers.
+pub(crate) fn placement_of(cells: usize) -> Placement {
+    let label = |text| WantedLabel::parse(text).unwrap();
+    match cells % 3 {
+        0 => Placement { require: vec![label("site=a")], prefer: vec![label("gpu")] },
+        1 => Placement { prefer: vec![label("site")], ..Placement::default() },
+        _ => Placement::default(),
+    }
 }

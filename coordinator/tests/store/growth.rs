@@ -3,13 +3,13 @@
 
 use spelrum_engine::games::Pentago;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_coordinator::store::{StoreError, Submitted, Sweep, Writer};
 use spelrum_engine::Parameters;
 use spelrum_tournament::change::{CellChange, Change};
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{
     Allocation, CellProgress, CellState, Changes, Effect, Event, ExperimentState, Policy, Report,
     Scheduler, Time, Verdict,
@@ -454,7 +454,7 @@ impl Desk {
             slots: 2,
             quiet_slots: 0,
             memory_bytes: None,
-            engines: Arc::default(),
+            offer: Offer::default(),
             trains: false,
             verifies: false,
         };

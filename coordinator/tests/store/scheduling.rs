@@ -315,7 +315,7 @@ fn need(engine: &str) -> NeededEngine {
 }
 
 fn needs(states: &[CellState]) -> Vec<Option<&[NeededEngine]>> {
-    states.iter().map(|state| state.engines.as_deref()).collect()
+    states.iter().map(|state| Some(state.demands.as_ref()?.engines.as_slice())).collect()
 }
 
 /// They follow from the players' parameters, and nothing of them is stored: wherever the scheduler is told of
@@ -332,7 +332,7 @@ async fn the_engines_that_cells_need_are_told() {
     let [one, two] = [vec![need("fish")], vec![need("fish"), need("fish")]];
     let all: [Option<&[NeededEngine]>; 4] = [Some(&one), Some(&one), Some(&two), None];
     assert_eq!(needs(&store.submitted.cells), all);
-    let shared = store.submitted.cells[..2].iter().map(|it| it.engines.clone().unwrap());
+    let shared = store.submitted.cells[..2].iter().map(|it| it.demands.clone().unwrap());
     let shared: Vec<_> = shared.collect();
     assert!(Arc::ptr_eq(&shared[0], &shared[1]));
     assert_eq!(needs(&store.writer.snapshot().await.unwrap().experiments[0].cells), all);
@@ -343,5 +343,8 @@ async fn the_engines_that_cells_need_are_told() {
     let grown = transaction.submit(sweep("2", "grown", &plan)).await.unwrap();
     transaction.commit().await.unwrap();
     let new = grown.cells.last().unwrap();
-    assert_eq!(new.engines.as_deref(), Some(&[need("bird"), need("fish")][..]));
+    assert_eq!(
+        new.demands.as_ref().map(|it| &*it.engines),
+        Some(&[need("bird"), need("fish")][..])
+    );
 }

@@ -10,7 +10,7 @@ use spelrum_tournament::{BetweenWorkers, CellId, Interval, WorkerEffect, WorkerI
 use super::report::{places_from_wire, places_to_wire};
 use super::status::read_all;
 use crate::wire_error::{finite, id, in_range, number};
-use crate::{Fault, WireError, v1};
+use crate::{Fault, WireError, labels, v1};
 
 impl From<WorkerShare> for v1::WorkerShare {
     fn from(share: WorkerShare) -> Self {
@@ -33,6 +33,7 @@ impl From<WorkerShare> for v1::WorkerShare {
             quiet_slots: machine.quiet_slots,
             cpu_quota_us,
             cpu_period_us,
+            labels: machine.labels.into_iter().map(labels::label_to_wire).collect(),
             games: share.games,
             plies: share.plies,
             wall_us: share.wall_us,
@@ -63,6 +64,7 @@ impl TryFrom<v1::WorkerShare> for WorkerShare {
                     number("cpu_quota_us", share.cpu_quota_us)?,
                     number("cpu_period_us", share.cpu_period_us)?,
                 ),
+                labels: labels::labels(&share.labels)?,
             },
             games: number("games", share.games)?,
             plies: number("plies", share.plies)?,

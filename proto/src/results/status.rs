@@ -9,7 +9,7 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{ExperimentId, Task, WorkerId};
 
 use crate::wire_error::{id, number, unknown_word};
-use crate::{Fault, WireError, engines, v1};
+use crate::{Fault, WireError, engines, labels, v1};
 
 impl From<ExperimentSummary> for v1::ExperimentSummary {
     fn from(experiment: ExperimentSummary) -> Self {
@@ -81,6 +81,7 @@ impl From<WorkerSummary> for v1::WorkerSummary {
             memory_bytes: worker.memory_bytes.unwrap_or(0),
             engines: worker.engines.iter().cloned().map(engines::offer_to_wire).collect(),
             engines_total: worker.engines_total,
+            labels: worker.labels.iter().cloned().map(labels::label_to_wire).collect(),
         }
     }
 }
@@ -102,6 +103,7 @@ impl TryFrom<v1::WorkerSummary> for WorkerSummary {
             memory_bytes: Some(worker.memory_bytes).filter(|&bytes| bytes > 0),
             engines: engines::offers(&worker.engines)?.into(),
             engines_total: number("engines_total", worker.engines_total)?,
+            labels: labels::labels(&worker.labels)?.into(),
         })
     }
 }

@@ -66,6 +66,8 @@ pub enum AttentionKind {
     TooLarge,
     /// Cells whose games need engines that no worker has.
     MissingEngines,
+    /// Cells whose games are for workers with labels that none has.
+    Unplaced,
     /// A worker that gets no games, since somebody has excluded it.
     Excluded,
     /// A worker that gets none for a while, since it fails much more than others.
@@ -75,7 +77,7 @@ pub enum AttentionKind {
 }
 
 impl AttentionKind {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Conflicts,
         Self::Deviating,
         Self::Refused,
@@ -89,6 +91,7 @@ impl AttentionKind {
         Self::NoWorkers,
         Self::TooLarge,
         Self::MissingEngines,
+        Self::Unplaced,
         Self::Excluded,
         Self::Quarantined,
     ];
@@ -110,6 +113,7 @@ impl AttentionKind {
             Self::NoWorkers => "no_workers",
             Self::TooLarge => "too_large",
             Self::MissingEngines => "missing_engines",
+            Self::Unplaced => "unplaced",
             Self::Excluded => "excluded",
             Self::Quarantined => "quarantined",
             Self::Other(name) => name,
@@ -333,12 +337,13 @@ pub fn attention_of_withheld(
 ) {
     let why = |worker: &WorkerSummary| {
         let found = withheld.iter().find(|(it, _)| *it == worker.worker);
-        found.map(|&(_, why)| of_withheld(worker, why))
+        found.and_then(|(_, why)| of_withheld(worker, why))
     };
     attention.extend(workers.iter().filter_map(why).take(NAMED_MAX));
 }
 
-fn of_withheld(worker: &WorkerSummary, why: Withheld) -> Attention {
+/// Nothing of what a worker lacks: what no worker has is told by what waits for it.
+fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
     let WorkerSummary { worker: id, name, host, .. } = worker;
     let (kind, problem, remedy) = match why {
         Withheld::Excluded => (
@@ -358,8 +363,9 @@ fn of_withheld(worker: &WorkerSummary, why: Withheld) -> Attention {
                  played by others: spelrum exclude {id}"
             ),
         ),
+        Withheld::Unmet(_) => return None,
     };
-    Attention { kind, experiment: None, count: 1, problem, remedy }
+    Some(Attention { kind, experiment: None, count: 1, problem, remedy })
 }
 
 fn of_deviating(deviating: &DeviatingGames) -> Attention {

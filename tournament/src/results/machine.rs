@@ -1,5 +1,7 @@
 //! What results come from.
 
+use crate::labels::Label;
+
 /// The machine of a worker, and the program that it runs. Every text is empty where the worker does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Machine {
@@ -19,6 +21,8 @@ pub struct Machine {
     pub quiet_slots: Option<u32>,
     /// How much CPU time it gets, if that is limited.
     pub cpu_quota: Option<CpuQuota>,
+    /// What it says of itself, by name.
+    pub labels: Vec<Label>,
 }
 
 /// A limit on the CPU time of a worker's process.

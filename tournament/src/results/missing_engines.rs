@@ -8,7 +8,7 @@ use super::attention::{
 };
 use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::engines::{NeededEngine, OfferedEngine, can_play};
-use crate::scheduler::EnginesWanted;
+use crate::scheduler::Wanted;
 use crate::{CellId, ExperimentId};
 
 /// Workers of which is said what they have instead.
@@ -46,12 +46,14 @@ enum Missing {
 #[must_use]
 pub fn missing_engines(
     experiments: &[ExperimentSummary],
-    wanted: &[EnginesWanted],
+    wanted: &[Wanted],
     workers: &[WorkerSummary],
     heartbeat_interval: Duration,
 ) -> Vec<MissingEngines> {
-    let is_shown = |it: &&EnginesWanted| experiments.iter().any(|e| e.experiment == it.experiment);
-    let wanted: Vec<&EnginesWanted> = wanted.iter().filter(is_shown).collect();
+    let is_shown = |it: &&Wanted| {
+        !it.demands.engines.is_empty() && experiments.iter().any(|e| e.experiment == it.experiment)
+    };
+    let wanted: Vec<&Wanted> = wanted.iter().filter(is_shown).collect();
     if wanted.is_empty() {
         return Vec::new();
     }
@@ -78,8 +80,9 @@ pub fn missing_engines(
 }
 
 /// What of it no worker has; nothing, if one can play it.
-fn missing(wanted: &EnginesWanted, here: &[&WorkerSummary]) -> Vec<Missing> {
-    let EnginesWanted { engines, memory_bytes, .. } = wanted;
+fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
+    let Wanted { demands, memory_bytes, .. } = wanted;
+    let engines = &demands.engines;
     let has_room = |worker: &&WorkerSummary| slot_bytes(worker) >= *memory_bytes;
     let mut able = here.iter().filter(|worker| can_play(engines, &worker.engines)).peekable();
     if able.peek().is_some() {

@@ -21,7 +21,7 @@
 //! | `games` | settled games, in lists and whole |
 //! | `engines` | which programs of others played |
 //! | `overview`, `machine` | how games were played, and what results come from |
-//! | `status`, `attention`, `missing_engines`, `removal` | what needs somebody |
+//! | `status`, `attention`, `missing_engines`, `unplaced`, `removal` | what needs somebody |
 
 mod accuracy;
 mod attention;
@@ -47,6 +47,7 @@ mod side_by_side;
 mod status;
 mod summary;
 mod times;
+mod unplaced;
 mod worker_effects;
 
 pub use crate::statistics::GameTimes;
@@ -97,6 +98,7 @@ pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,
 };
+pub use unplaced::{Unplaced, attention_of_placement, lacking_text, unplaced};
 pub use worker_effects::{
     ComparedGame, ComparedMoves, Measure, NamedStart, P_VALUE_WARNED_OF, WorkerEffects,
     are_compared, compared_games, worker_effects,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engines::OfferedEngine;
+use crate::labels::Label;
 use crate::scheduler::ExperimentState;
 use crate::{ExperimentId, Task, WorkerId};
 
@@ -97,6 +98,8 @@ pub struct WorkerSummary {
     pub engines: Arc<[OfferedEngine]>,
     /// How many these are.
     pub engines_total: u64,
+    /// What it says of its machine.
+    pub labels: Arc<[Label]>,
 }
 
 impl ExperimentState {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::engines::{NeededEngine, OfferedEngine};
+use crate::demands::{Demands, Offer, Unmet};
 use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 use crate::statistics::GameCounts;
 use crate::stopping::{Points, Reading};
@@ -39,9 +39,9 @@ pub struct CellState {
     pub reading: Option<Box<Reading>>,
     /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
     pub memory_bytes: u64,
-    /// The engines that each game of it needs, if it needs any. Its definition says so, too. Cells that need
-    /// the same share it: there may be 100,000 of them.
-    pub engines: Option<Arc<[NeededEngine]>>,
+    /// What each game of it asks of its worker beside memory, if anything. Cells that ask for the same share it: there
+    /// may be 100,000 of them. One that is known already takes the new ones.
+    pub demands: Option<Arc<Demands>>,
     /// Cells of its experiment that must be settled before a game of it is handed out, such as the trainings of its
     /// players' networks. Cells that wait for the same share it.
     pub after: Option<Arc<[CellId]>>,
@@ -70,7 +70,7 @@ impl CellState {
             stop_number: None,
             reading: None,
             memory_bytes: 0,
-            engines: None,
+            demands: None,
             after: None,
             tasks: Tasks::Games,
             timed: false,
@@ -276,8 +276,8 @@ pub enum Event {
         quiet_slots: u32,
         /// Bytes of memory that it offers them together; `None` if it does not say.
         memory_bytes: Option<u64>,
-        /// The engines that it has.
-        engines: Arc<[OfferedEngine]>,
+        /// What else it has.
+        offer: Offer,
         /// Whether it trains networks.
         trains: bool,
         /// Whether it verifies games of others.
@@ -419,7 +419,7 @@ pub enum Effect {
 }
 
 /// Why a worker gets no games although some wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Withheld {
     /// Somebody has excluded it.
     Excluded,
@@ -432,6 +432,8 @@ pub enum Withheld {
         /// For how much longer, in milliseconds.
         left_ms: u64,
     },
+    /// Nothing waits but what asks for more than it has: what it lacks, not engines, each once.
+    Unmet(Vec<Unmet>),
 }
 
 /// Where a result goes (invariant 4).

@@ -1,7 +1,7 @@
 //! Who asks for games, and what it can play.
 
 use super::cells::Cell;
-use crate::engines::{NeededEngine, OfferedEngine, can_play};
+use crate::demands::{Demands, Liking, Offer, Unmet};
 use crate::ids::WorkerId;
 
 /// The playing threads that a worker is believed to have.
@@ -15,7 +15,7 @@ pub(super) struct Asking<'a> {
     pub(super) quiet_slots: u64,
     /// Each of its slots may play the largest game at the same time.
     slot_bytes: u64,
-    engines: &'a [OfferedEngine],
+    offer: &'a Offer,
     /// Whether it may take a training: it trains, and has a slot to spare.
     pub(super) trains: bool,
     /// Whether it may take a verification.
@@ -28,27 +28,37 @@ impl<'a> Asking<'a> {
         worker: WorkerId,
         (slots, quiet_slots): (u32, u32),
         memory_bytes: Option<u64>,
-        engines: &'a [OfferedEngine],
+        offer: &'a Offer,
     ) -> Self {
         let slots = u64::from(slots.clamp(1, SLOTS_MAX));
         let quiet_slots = u64::from(quiet_slots).min(slots);
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        Self { worker, slots, quiet_slots, slot_bytes, engines, trains: false, verifies: false }
+        Self { worker, slots, quiet_slots, slot_bytes, offer, trains: false, verifies: false }
     }
 
-    /// Whether the worker can play the cell's games: each of its slots can hold one, and it has their engines.
+    /// Whether the worker can play the cell's games: each of its slots can hold one, and it meets their demands.
     pub(super) fn can_play(&self, cell: &Cell) -> bool {
         self.has_memory(cell)
-            && cell.engines().is_none_or(|needed| self.has_engines(needed))
+            && cell.demands().is_none_or(|demands| self.meets(demands))
             && (self.trains || !cell.is_training())
             && (self.verifies || !cell.is_verification())
             && !cell.is_for_others(self.worker)
             && !cell.waits()
     }
 
-    /// Whether the worker has these engines.
-    pub(super) fn has_engines(&self, needed: &[NeededEngine]) -> bool {
-        can_play(needed, self.engines)
+    /// Whether the worker has what is demanded.
+    pub(super) fn meets(&self, demands: &Demands) -> bool {
+        self.lacks(demands).is_none()
+    }
+
+    /// What of it the worker lacks.
+    pub(super) fn lacks(&self, demands: &Demands) -> Option<Unmet> {
+        demands.unmet_by(self.offer)
+    }
+
+    /// How much such games are for the worker.
+    pub(super) fn liking(&self, demands: Option<&Demands>) -> Liking {
+        demands.map_or(Liking::Indifferent, |demands| demands.liking(self.offer))
     }
 
     /// Whether each of its slots can hold a game of the cell.

@@ -13,7 +13,7 @@ use rangemap::RangeMap;
 
 use super::api::{CellProgress, CellState, Tasks};
 use super::ranges::Numbers;
-use crate::engines::NeededEngine;
+use crate::demands::Demands;
 use crate::ids::{CellId, ExperimentId, GameRange, LeaseId, WorkerId};
 use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
@@ -47,8 +47,8 @@ pub(super) struct Cell {
     game_us: Option<u64>,
     /// Bytes of memory that a game may take.
     memory_bytes: u64,
-    /// The engines that a game needs, if it needs any.
-    engines: Option<Arc<[NeededEngine]>>,
+    /// What a game asks of its worker beside memory, if anything.
+    demands: Option<Arc<Demands>>,
     /// Cells of its experiment that must be settled before its games are handed out.
     after: Option<Arc<[CellId]>>,
     /// Whether one of these is not.
@@ -98,7 +98,7 @@ impl Cell {
             played: state.played,
             game_us: None,
             memory_bytes: state.memory_bytes,
-            engines: state.engines.clone(),
+            demands: state.demands.clone(),
             after: state.after.clone(),
             // Until somebody has looked.
             waits: state.after.is_some(),
@@ -286,6 +286,7 @@ impl Cell {
     pub(super) fn set_planned(&mut self, state: &CellState) {
         self.in_sweep = state.in_sweep;
         self.timed = state.timed;
+        self.demands.clone_from(&state.demands);
         // What was played under another allocation, before the last start.
         if state.played.games() > self.played.games() {
             self.played = state.played;
@@ -329,9 +330,9 @@ impl Cell {
         self.memory_bytes
     }
 
-    /// The engines that a game needs, if it needs any.
-    pub(super) const fn engines(&self) -> Option<&Arc<[NeededEngine]>> {
-        self.engines.as_ref()
+    /// What a game asks of its worker beside memory, if anything.
+    pub(super) const fn demands(&self) -> Option<&Arc<Demands>> {
+        self.demands.as_ref()
     }
 
     /// Cells that must be settled before its games are handed out.

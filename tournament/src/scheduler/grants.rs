@@ -10,11 +10,19 @@ use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
 use super::leases::Lease;
 use super::machine::Scheduler;
+use crate::demands::{Liking, Unmet};
 use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
 
 /// Leases that a worker may hold beside one for each slot and the next one for each: more are
 /// left over from replies that it never got, and will expire.
 const LEASES_BESIDE: usize = 8;
+
+/// An experiment that prefers what a worker has goes as if it had had so much less work, in microseconds: an hour of
+/// one slot. And one that prefers what it has not, as if it had had so much more.
+const PREFERENCE_US: i128 = 3_600 * 1_000_000;
+
+/// Reasons why a worker gets nothing that are told.
+const REASONS_MAX: usize = 8;
 
 impl Scheduler {
     /// Grants a lease, or says when to ask again.
@@ -26,23 +34,55 @@ impl Scheduler {
         let quarantined = || self.conduct.withheld(worker, self.now);
         let mut withheld = self.exclusions.withheld(worker).or_else(quarantined);
         if withheld.is_none() && self.leases.count_of(worker) < leases_max {
-            let mut turn = None;
-            while let Some(next) = self.shares.next(turn) {
-                turn = Some(next);
-                if self.exclusions.has(worker, next.experiment) {
+            let mut order = self.shares.order(|experiment| self.less_us(experiment, &asking));
+            let found = order.find_map(|experiment| {
+                if self.exclusions.has(worker, experiment) {
                     withheld = Some(Withheld::Excluded);
-                    continue;
+                    return None;
                 }
-                let batch = self.batch(next.experiment, &asking);
-                if !batch.ranges.is_empty() {
-                    return self.grant(worker, slots, next.experiment, batch);
-                }
+                let batch = self.batch(experiment, &asking);
+                (!batch.ranges.is_empty()).then_some((experiment, batch))
+            });
+            drop(order);
+            if let Some((experiment, batch)) = found {
+                return self.grant(worker, slots, experiment, batch);
+            }
+            if withheld.is_none() {
+                let lacking = self.lacking(&asking);
+                withheld = (!lacking.is_empty()).then_some(Withheld::Unmet(lacking));
             }
         }
         let all_done = !self.any_running();
         let retry_after_ms =
             if all_done { self.policy.retry_done_ms } else { self.policy.retry_waiting_ms };
         Effect::Idle { worker, retry_after_ms, all_done, withheld }
+    }
+
+    /// How much less work than it has had an experiment is served by.
+    fn less_us(&self, experiment: ExperimentId, asking: &Asking<'_>) -> i128 {
+        let experiment = self.experiments.get(&experiment);
+        let demands = experiment.and_then(|it| it.with_work.demands().next());
+        match asking.liking(demands) {
+            Liking::Preferred => PREFERENCE_US,
+            Liking::Indifferent => 0,
+            Liking::Disliked => -PREFERENCE_US,
+        }
+    }
+
+    /// What of what waits asks for more than a worker has: what it lacks, but for engines.
+    fn lacking(&self, asking: &Asking<'_>) -> Vec<Unmet> {
+        let mut lacking = BTreeSet::new();
+        for (id, experiment) in self.ready() {
+            if self.exclusions.has(asking.worker, id) {
+                continue;
+            }
+            let apart = experiment.alone.iter().chain(&experiment.suspects);
+            let apart = apart.filter_map(|game| self.cells.get(&game.cell)?.demands());
+            let demands = experiment.with_work.demands().chain(apart.map(AsRef::as_ref));
+            lacking.extend(demands.filter_map(|demands| asking.lacks(demands)));
+        }
+        lacking.remove(&Unmet::Engines);
+        lacking.into_iter().take(REASONS_MAX).collect()
     }
 
     /// How many trainings a worker holds.
@@ -77,7 +117,7 @@ impl Scheduler {
         let room =
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us)
                 .with_quiet_slots(quiet_slots);
-        let cells = experiment.with_work.with_engines(|needed| asking.has_engines(needed));
+        let cells = experiment.with_work.for_whom(|demands| asking.meets(demands));
         let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
         let cells = cells.filter(|(_, cell)| asking.has_memory(cell));
         let share = |cell: &Cell| share_of_lease(cell, experiment.allocation);

@@ -104,11 +104,11 @@ impl Scheduler {
                 slots,
                 quiet_slots,
                 memory_bytes,
-                engines,
+                offer,
                 trains,
                 verifies,
             } => {
-                let mut asking = Asking::new(worker, (slots, quiet_slots), memory_bytes, &engines);
+                let mut asking = Asking::new(worker, (slots, quiet_slots), memory_bytes, &offer);
                 (asking.trains, asking.verifies) = (trains, verifies);
                 effects.push(self.lease_wanted(asking));
             }
@@ -368,6 +368,14 @@ impl Scheduler {
 
     /// Takes what the sweep says now of a cell that is known.
     fn plan_cell(&mut self, state: &CellState) {
+        if let Some(cell) = self.cells.get(&state.cell)
+            && cell.demands() != state.demands.as_ref()
+            && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
+        {
+            // It comes back among those that ask for the same.
+            let turn = Turn::of(cell, experiment.allocation);
+            experiment.with_work.remove(turn, state.cell, cell);
+        }
         self.change_cell(state.cell, |cell| cell.set_planned(state));
         self.place_apart(state.cell);
     }

@@ -40,7 +40,8 @@
 //!
 //! # The decisions
 //!
-//! - Which experiment is served: by priority, and by leased time among equals (`shares`).
+//! - Which experiment is served: by priority, and by leased time among equals (`shares`), of which those that prefer
+//!   what the worker has come somewhat sooner, and those that prefer what it has not somewhat later.
 //! - Which games: lost and failed ones first, alone if need be, then cell after cell in the order
 //!   in which they came, which is that of the grid, whole pairs together (`cells`, `ranges`); or, if
 //!   its sweep says so, the cell that is known least first (`allocation`).
@@ -53,7 +54,7 @@
 //! - How many: a few seconds of work, less towards the end (`batches`).
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots, and
-//!   none that needs engines which it has not (`grants`); one that is excluded gets none (`exclusions`), nor
+//!   none whose demands it does not meet, such as engines (`grants`); one that is excluded gets none (`exclusions`), nor
 //!   for a while one that fails much more than others (`conduct`). What nobody can play holds nothing else up;
 //!   its experiment goes on (`waiting`).
 //!
@@ -73,8 +74,8 @@
 //!
 //! No event takes time with the number of cells or games, except that submitting, cancelling and
 //! finishing an experiment take time with its own cells, cancelling with the live leases, and
-//! granting with the cells that are too large for the worker, and with the different sets of engines that
-//! cells need.
+//! granting with the cells that are too large for the worker, with the different demands of cells, and with the
+//! running experiments of one priority.
 //!
 //! # Bounds (invariant 9)
 //!
@@ -110,4 +111,4 @@ pub use api::*;
 pub use counts::Counts;
 pub use machine::Scheduler;
 pub use policy::Policy;
-pub use waiting::EnginesWanted;
+pub use waiting::Wanted;

@@ -6,6 +6,10 @@
 //! nothing to lease for a while, or is new, continues from the tag that was served last, so that
 //! it neither catches up on what it did not want nor waits for the others to.
 //!
+//! Who asks may be one for whom an experiment is, or is not, by the labels that it prefers: then that one goes as if it
+//! had had less work, or more ([`Shares::order`]). So it waits for no longer than it would take to do so much, and
+//! the others neither.
+//!
 //! Tags are not durable: a restart lets experiments of equal priority start level.
 
 use std::cmp::Reverse;
@@ -32,11 +36,11 @@ struct Share {
 
 /// A place in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn {
+struct Turn {
     priority: Reverse<i32>,
     tag_us: u128,
     /// Whose turn it is.
-    pub(super) experiment: ExperimentId,
+    experiment: ExperimentId,
 }
 
 impl Share {
@@ -74,11 +78,24 @@ impl Shares {
         }
     }
 
-    /// The experiment to serve, or the one after a turn that could not be used.
-    pub(super) fn next(&self, after: Option<Turn>) -> Option<Turn> {
-        use std::ops::Bound::{Excluded, Unbounded};
-        let start = after.map_or(Unbounded, Excluded);
-        self.ready.range((start, Unbounded)).next().copied()
+    /// The experiments with games to lease, in the order in which they are served where each has had so much less
+    /// work, in microseconds, than it has. Only those of equal priority change places by that.
+    pub(super) fn order(
+        &self,
+        less_us: impl Fn(ExperimentId) -> i128,
+    ) -> impl Iterator<Item = ExperimentId> {
+        let mut ready = self.ready.iter().peekable();
+        let priorities = std::iter::from_fn(move || {
+            let priority = ready.peek()?.priority;
+            let mut equals: Vec<(i128, ExperimentId)> = Vec::new();
+            while let Some(turn) = ready.next_if(|turn| turn.priority == priority) {
+                let tag_us = i128::try_from(turn.tag_us).unwrap_or(i128::MAX / 2);
+                equals.push((tag_us - less_us(turn.experiment), turn.experiment));
+            }
+            equals.sort_unstable();
+            Some(equals)
+        });
+        priorities.flatten().map(|(_, experiment)| experiment)
     }
 
     /// Charges an experiment for a lease.
@@ -117,6 +134,7 @@ mod tests {
 
     const A: ExperimentId = ExperimentId(1);
     const B: ExperimentId = ExperimentId(2);
+    const C: ExperimentId = ExperimentId(3);
 
     fn ready(priorities: &[(ExperimentId, i32)]) -> Shares {
         let mut shares = Shares::default();
@@ -128,7 +146,7 @@ mod tests {
     }
 
     fn serve(shares: &mut Shares, work_us: u128) -> ExperimentId {
-        let experiment = shares.next(None).unwrap().experiment;
+        let experiment = shares.order(|_| 0).next().unwrap();
         shares.charge(experiment, work_us);
         experiment
     }
@@ -172,10 +190,20 @@ mod tests {
     #[test]
     fn one_that_cannot_be_served_is_passed_over() {
         let shares = ready(&[(A, 1), (B, 0)]);
-        let first = shares.next(None);
-        let second = shares.next(first);
-        assert_eq!([first, second].map(|turn| turn.unwrap().experiment), [A, B]);
-        assert_eq!(shares.next(second), None);
+        assert!(shares.order(|_| 0).eq([A, B]));
+    }
+
+    #[test]
+    fn a_head_start_changes_places_among_equals_only() {
+        let mut shares = ready(&[(A, 1), (B, 0), (C, 0)]);
+        let likes = |liked: ExperimentId| move |it| if it == liked { 100 } else { 0 };
+        assert!(shares.order(|_| 0).eq([A, B, C]));
+        assert!(shares.order(likes(C)).eq([A, C, B]));
+        // For as long as it lasts.
+        shares.charge(C, 99);
+        assert!(shares.order(likes(C)).eq([A, C, B]));
+        shares.charge(C, 2);
+        assert!(shares.order(likes(C)).eq([A, B, C]));
     }
 
     proptest! {
@@ -185,11 +213,11 @@ mod tests {
         fn equal_priorities_share_by_time(
             sizes in prop::collection::vec([1_u128..50, 1_u128..500, 1_u128..5_000], 1..200),
         ) {
-            let experiments = [A, B, ExperimentId(3)];
+            let experiments = [A, B, C];
             let mut shares = ready(&experiments.map(|experiment| (experiment, 7)));
             let mut work = [0_u128; 3];
             for size in sizes {
-                let turn = shares.next(None).unwrap().experiment;
+                let turn = shares.order(|_| 0).next().unwrap();
                 let index = experiments.iter().position(|&e| e == turn).unwrap();
                 shares.charge(turn, size[index]);
                 work[index] += size[index];

@@ -7,20 +7,20 @@ use std::sync::Arc;
 use super::experiments::Experiment;
 use super::machine::Scheduler;
 use super::with_work::needs;
-use crate::engines::NeededEngine;
+use crate::demands::Demands;
 use crate::ids::{CellId, ExperimentId};
 
-/// Cells of a running experiment with games to hand out, which need the same engines and the same memory.
+/// Cells of a running experiment with games to hand out, which ask for the same and need the same memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EnginesWanted {
+pub struct Wanted {
     /// The experiment.
     pub experiment: ExperimentId,
     /// The first of the cells.
     pub cell: CellId,
     /// How many they are.
     pub cells: u64,
-    /// What each of their games needs.
-    pub engines: Arc<[NeededEngine]>,
+    /// What each of their games asks of its worker.
+    pub demands: Arc<Demands>,
     /// Bytes of memory that one of them may take.
     pub memory_bytes: u64,
 }
@@ -39,15 +39,14 @@ impl Scheduler {
         self.ready().filter_map(largest).collect()
     }
 
-    /// What waits for workers with engines, by experiment and by what is needed.
+    /// What waits for workers that meet its demands, by experiment and by these.
     #[must_use]
-    pub fn engines_wanted(&self) -> Vec<EnginesWanted> {
+    pub fn wanted(&self) -> Vec<Wanted> {
         let mut wanted = Vec::new();
         for (id, experiment) in self.ready() {
             let with_work = experiment.with_work.by_needs();
             // Those of which only games to be leased alone wait.
-            let mut others: BTreeMap<(Arc<[NeededEngine]>, u64), BTreeSet<CellId>> =
-                BTreeMap::new();
+            let mut others: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> = BTreeMap::new();
             for cell in apart(experiment) {
                 if let Some(needs) = self.cells.get(&cell).and_then(needs)
                     && with_work.get(&needs).is_none_or(|cells| !cells.contains(&cell))
@@ -58,12 +57,12 @@ impl Scheduler {
             let all: BTreeSet<_> = with_work.keys().chain(others.keys()).collect();
             wanted.extend(all.into_iter().filter_map(|needs| {
                 let cells = || [with_work.get(needs), others.get(needs)].into_iter().flatten();
-                let (engines, memory_bytes) = needs;
-                Some(EnginesWanted {
+                let (demands, memory_bytes) = needs;
+                Some(Wanted {
                     experiment: id,
                     cell: *cells().filter_map(BTreeSet::first).min()?,
                     cells: cells().map(|cells| cells.len() as u64).sum(),
-                    engines: Arc::clone(engines),
+                    demands: Arc::clone(demands),
                     memory_bytes: *memory_bytes,
                 })
             }));
@@ -71,7 +70,8 @@ impl Scheduler {
         wanted
     }
 
-    fn ready(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
+    /// Running experiments with games to hand out.
+    pub(super) fn ready(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
         self.experiments.iter().filter(|(_, it)| it.is_ready()).map(|(&id, it)| (id, it))
     }
 }

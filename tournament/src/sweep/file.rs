@@ -14,6 +14,7 @@ use super::files::Files;
 use super::keys;
 use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
+use super::placement;
 use super::players::{self, Players};
 use super::sample::{self, Sample};
 use super::stop;
@@ -21,6 +22,7 @@ use super::timing;
 use super::tree::{Node, Table, Tree};
 use crate::definition::Task;
 use crate::disturbance::Timing;
+use crate::placement::Placement;
 use crate::plan::Record;
 use crate::scheduler::Allocation;
 use crate::stopping::StopRule;
@@ -55,6 +57,7 @@ pub(super) struct SweepFile {
     pub(super) allocation: Allocation,
     pub(super) game_timeout_us: Option<u64>,
     pub(super) timing: Timing,
+    pub(super) placement: Placement,
     pub(super) axes: Vec<Axis>,
     /// Absent: the whole grid.
     pub(super) sample: Option<Sample>,
@@ -143,6 +146,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
             .unwrap_or_default(),
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
         timing: value(root, "timing").map_or(Ok(Timing::default()), timing::read)?,
+        placement: value(root, "placement").map(placement::read).transpose()?.unwrap_or_default(),
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
         claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,

@@ -449,6 +449,7 @@ impl Planner<'_> {
             record: file.record,
             game_timeout_us: file.game_timeout_us,
             timing: file.timing,
+            placement: file.placement.clone(),
             stop: file.stop,
             anchors: file
                 .pairing

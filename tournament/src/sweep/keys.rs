@@ -7,6 +7,7 @@
 pub(super) mod adjudication;
 pub(super) mod course;
 mod openings;
+pub(super) mod placement;
 pub(super) mod timing;
 
 use serde_json::{Map, Value as Json, json};
@@ -65,7 +66,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 31] = [
+pub(super) static SWEEP: [Key; 32] = [
     Key::new(
         "name",
         "Name",
@@ -206,6 +207,12 @@ pub(super) static SWEEP: [Key; 31] = [
         "Of timed games: which of them are disturbed, and whether these count or are played again. They are marked, \
          and reports say how many they are.",
         Kind::Own(|| object(&timing::TIMING)),
+    ),
+    Key::new(
+        "placement",
+        "Placement",
+        "Which workers play the sweep, by the labels that they have. Changes who plays, never what.",
+        Kind::Own(|| object(&placement::PLACEMENT)),
     ),
     Key::new(
         "pairing",

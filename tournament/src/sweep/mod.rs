@@ -34,6 +34,7 @@ mod meant;
 mod merge;
 mod overrides;
 mod pairing;
+mod placement;
 mod players;
 mod points;
 mod range;

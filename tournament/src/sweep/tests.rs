@@ -25,6 +25,7 @@ mod keys;
 mod merge;
 mod overrides;
 mod pairing;
+mod placement;
 mod ranges;
 mod sample;
 mod seeds;

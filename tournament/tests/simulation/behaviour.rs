@@ -14,6 +14,7 @@ mod disturbed;
 mod engines;
 mod exclusions;
 mod growing;
+mod labels;
 mod timed;
 mod trainings;
 mod verifications;

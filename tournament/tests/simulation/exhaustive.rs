@@ -270,13 +270,13 @@ fn worker(who: usize) -> WorkerId {
 }
 
 fn wants(worker: WorkerId) -> Event {
-    let engines = everything();
+    let offer = everything();
     Event::LeaseWanted {
         worker,
         slots: 1,
         quiet_slots: 0,
         memory_bytes: None,
-        engines,
+        offer,
         trains: true,
         verifies: true,
     }

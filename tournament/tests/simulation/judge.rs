@@ -10,9 +10,8 @@ mod grants;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::Arc;
 
-use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
     Policy, Report, Tasks, Time, Verdict,
@@ -70,8 +69,8 @@ pub(crate) struct Judge {
     asking: WorkerId,
     /// What a slot of the worker that asks for games has; `None` if it does not say.
     slot_bytes: Option<u64>,
-    /// And the engines that the worker has.
-    engines: Arc<[OfferedEngine]>,
+    /// And what else the worker has.
+    offer: Offer,
     /// And whether it may have a training.
     may_train: bool,
     /// Whether the worker that asks may take a verification.
@@ -101,7 +100,7 @@ impl Judge {
             last_lease: LeaseId(0),
             asking: WorkerId(0),
             slot_bytes: None,
-            engines: Arc::default(),
+            offer: Offer::default(),
             may_train: false,
             may_verify: false,
             granted: Vec::new(),
@@ -195,9 +194,7 @@ impl Judge {
                 self.excluded.retain(|(it, _)| it != worker);
                 self.conduct.clean(*worker);
             }
-            Event::LeaseWanted {
-                worker, slots, memory_bytes, engines, trains, verifies, ..
-            } => {
+            Event::LeaseWanted { worker, slots, memory_bytes, offer, trains, verifies, .. } => {
                 let is_training = |lease: &&Lease| {
                     lease.granted.iter().any(|it| {
                         self.cells.get(&it.cell).is_some_and(|cell| cell.tasks == Tasks::Trainings)
@@ -210,7 +207,7 @@ impl Judge {
                 self.may_train = *trains && trainings < *slots as usize;
                 let per_slot = |offered: u64| offered / u64::from(*slots);
                 self.slot_bytes = memory_bytes.map(per_slot);
-                self.engines = Arc::clone(engines);
+                self.offer = offer.clone();
                 let answer = effects.last().expect("an answer");
                 match answer {
                     Effect::Grant { worker: to, lease, ranges, lost, duration_ms } => {
@@ -221,7 +218,7 @@ impl Judge {
                     Effect::Idle { worker: to, retry_after_ms, all_done, withheld } => {
                         assert_eq!(to, worker);
                         assert!(*retry_after_ms > 0);
-                        self.judge_idle(*worker, *slots, *all_done, *withheld);
+                        self.judge_idle(*worker, *slots, *all_done, withheld.as_ref());
                     }
                     other => panic!("no answer to a worker that wants games: {other:?}"),
                 }
@@ -261,7 +258,7 @@ impl Judge {
                 rule: None,
                 decision: (0, None),
                 memory_bytes: state.memory_bytes,
-                engines: state.engines.clone(),
+                demands: state.demands.clone(),
                 after: state.after.iter().flat_map(|after| after.iter().copied()).collect(),
                 tasks: state.tasks,
             };
@@ -269,6 +266,7 @@ impl Judge {
             let cell = Rc::make_mut(cell);
             cell.rule = state.reading.as_ref().map(|reading| reading.rule);
             cell.in_sweep = state.in_sweep;
+            cell.demands.clone_from(&state.demands);
             let games = usize::try_from(state.games).unwrap();
             let mut cut = cell.places.iter().skip(games);
             assert!(cut.all(|&place| place == Place::Never), "{} is cut", state.cell);

@@ -5,8 +5,8 @@
 //! killed before or after a commit, whose clock leaps, whose disk is full or takes what it said it had not,
 //! and whose file another one opens; and of games that fail or kill their workers. Each answer of the scheduler and each commit is
 //! judged by a slow twin ([`judge`]): invariants 4 to 6. Then the faults end, and everything must
-//! be finished in bounded time, except for games that need engines which no machine has: they stay, until
-//! one comes that has them.
+//! be finished in bounded time, except for games that ask for engines or labels which no machine has: they stay,
+//! until one comes that has them.
 //!
 //! `SPELRUM_SIMULATION_SEEDS=100000` runs more seeds, `SPELRUM_SIMULATION_SEEDS=50000..100000` those from
 //! the first number on, `SPELRUM_SIMULATION_SEED=17` only this one, with its course.
@@ -25,6 +25,7 @@ mod dice;
 mod engines;
 mod exhaustive;
 mod judge;
+mod labels;
 mod mutants;
 mod reference;
 mod scale;
@@ -124,7 +125,7 @@ fn a_coordinator_that_stands_still_charges_nobody() {
     assert_eq!((0..SEEDS).find(charges(None)), None, "this seed charges somebody");
 }
 
-/// In some seeds games are left that no machine has the engines for, until one comes that has.
+/// In some seeds games are left that no machine has the engines or the labels for, until one comes that has.
 #[test]
 fn what_nobody_can_play_waits_for_who_can() {
     let waits = |seed| {

@@ -1,7 +1,9 @@
 //! Schedulers with one mistake each, to show that the simulation notices.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use spelrum_tournament::demands::Demands;
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Changes, Effect, Event, ExperimentState, Policy, Report, Scheduler,
     Snapshot, Tasks, Time, Verdict, Withheld,
@@ -10,6 +12,7 @@ use spelrum_tournament::stopping::{Points, Prefix, Reading, Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
 use crate::engines::everything;
+use crate::labels::all_labels;
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,10 @@ pub(crate) enum Mutant {
     IgnoresAllocation,
     /// Workers are taken to have every engine.
     IgnoresEngines,
+    /// Workers are taken to have every label.
+    IgnoresLabels,
+    /// A sweep that asks for other labels changes nothing for its cells that are there.
+    KeepsDemands,
     /// Workers are taken to train.
     IgnoresTrains,
     /// Games do not wait for trainings.
@@ -160,7 +167,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 71] = [
+    pub(crate) const ALL: [Self; 73] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -210,6 +217,8 @@ impl Mutant {
         Self::IgnoresAllocation,
         Self::RestartsWithoutOpen,
         Self::IgnoresEngines,
+        Self::IgnoresLabels,
+        Self::KeepsDemands,
         Self::IgnoresTrains,
         Self::IgnoresAfter,
         Self::RestartsWithoutAfter,
@@ -253,6 +262,8 @@ pub(crate) struct Subject {
     started: Time,
     /// Cells that were once not named.
     dropped: BTreeSet<CellId>,
+    /// What cells asked of workers at first.
+    demands: BTreeMap<CellId, Option<Arc<Demands>>>,
     /// The stop rules that cells had at first.
     rules: BTreeMap<CellId, Option<StopRule>>,
     /// For each cell with a rule, what is read of its games as they come, and how many came.
@@ -297,7 +308,7 @@ impl Subject {
             }
             Some(Mutant::RestartsWithoutEngines) => {
                 let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
-                cells.for_each(|cell| cell.engines = None);
+                cells.for_each(|cell| cell.demands = None);
             }
             Some(Mutant::RestartsWithoutRules) => {
                 let cells = snapshot.experiments.iter_mut().flat_map(|it| &mut it.cells);
@@ -311,8 +322,8 @@ impl Subject {
             _ => {}
         }
         let scheduler = Scheduler::restore(snapshot, policy, from);
-        let (dropped, rules, arrived) = <_>::default();
-        Self { scheduler, mutant, holders, started: now, dropped, rules, arrived }
+        let (dropped, demands, rules, arrived) = <_>::default();
+        Self { scheduler, mutant, holders, started: now, dropped, demands, rules, arrived }
     }
 
     /// [`Scheduler::begin_turn`].
@@ -401,8 +412,17 @@ impl Subject {
             (Some(Mutant::IgnoresAllocation), Event::Submitted { allocation, .. }) => {
                 *allocation = Allocation::Grid;
             }
-            (Some(Mutant::IgnoresEngines), Event::LeaseWanted { engines, .. }) => {
-                *engines = everything();
+            (Some(Mutant::IgnoresEngines), Event::LeaseWanted { offer, .. }) => {
+                offer.engines = everything().engines;
+            }
+            (Some(Mutant::IgnoresLabels), Event::LeaseWanted { offer, .. }) => {
+                offer.labels = all_labels();
+            }
+            (Some(Mutant::KeepsDemands), Event::Submitted { cells, .. }) => {
+                for cell in cells {
+                    let first = self.demands.entry(cell.cell).or_insert(cell.demands.clone());
+                    cell.demands.clone_from(first);
+                }
             }
             (Some(Mutant::IgnoresTrains), Event::LeaseWanted { trains, .. }) => *trains = true,
             (Some(Mutant::IgnoresVerifies), Event::LeaseWanted { verifies, .. }) => {

@@ -1,7 +1,6 @@
 //! What must not grow with games or cells.
 
-use std::sync::Arc;
-
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
@@ -33,7 +32,7 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
                 slots: 8,
                 quiet_slots: 0,
                 memory_bytes: None,
-                engines: Arc::default(),
+                offer: Offer::default(),
                 trains: true,
                 verifies: true,
             },

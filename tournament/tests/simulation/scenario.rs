@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use spelrum_tournament::engines::{NeededEngine, OfferedEngine};
+use spelrum_tournament::demands::{Demands, Offer};
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::{Allocation, ExperimentState, Policy};
 use spelrum_tournament::stopping::{Points, StopRule};
 use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt, WorkerId};
 
 use crate::dice::Dice;
 use crate::engines::{draw_need, draw_offer};
+use crate::labels::{draw_labels, draw_placement};
 
 /// What a game does to who plays it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,10 +115,13 @@ pub(crate) struct Scenario {
     pub(crate) calm_ms: u64,
     /// The playing threads of each worker.
     pub(crate) workers: Vec<u32>,
-    /// The engines of each worker's machine.
-    pub(crate) engines: Vec<Arc<[OfferedEngine]>>,
-    /// The engines that games of these cells need; those of others need none.
-    pub(crate) needs: BTreeMap<CellId, Arc<[NeededEngine]>>,
+    /// What each worker's machine has.
+    pub(crate) offers: Vec<Offer>,
+    /// What games of these cells ask of their worker; those of others ask nothing.
+    pub(crate) demands: BTreeMap<CellId, Arc<Demands>>,
+    /// What the sweeps ask of workers: of each experiment what its first submit says, its second, and so on; the last of
+    /// them for all that follow.
+    pub(crate) placements: BTreeMap<ExperimentId, Vec<Placement>>,
     /// Cells that are trainings, and the cells that wait for them.
     pub(crate) trainings: BTreeSet<CellId>,
     pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
@@ -180,8 +185,9 @@ impl Scenario {
             policy,
             faults,
             calm_ms,
-            engines: vec![Arc::default(); workers.len()],
-            needs: BTreeMap::new(),
+            offers: vec![Offer::default(); workers.len()],
+            demands: BTreeMap::new(),
+            placements: BTreeMap::new(),
             trainings: BTreeSet::new(),
             after: BTreeMap::new(),
             untrained: BTreeSet::new(),
@@ -198,6 +204,7 @@ impl Scenario {
             scenario.draw_experiment(ExperimentId(experiment), dice);
         }
         scenario.draw_engines();
+        scenario.draw_placements();
         scenario.draw_trainings();
         scenario.draw_mischief();
         scenario.draw_exclusions();
@@ -222,7 +229,7 @@ impl Scenario {
             let exclude = Request::Exclude { experiment, worker, everywhere };
             self.requests.insert(after + 1, (at, exclude));
             // The first one does what no other can.
-            if worker == WorkerId(1) || !self.needs.is_empty() || dice.chance(500) {
+            if worker == WorkerId(1) || self.has_demands() || dice.chance(500) {
                 let at = at + dice.between(1_000, 60_000);
                 self.requests.insert(after + 2, (at, Request::Readmit { experiment, worker }));
             }
@@ -332,12 +339,49 @@ impl Scenario {
         }
         for &cell in self.game_ms.keys() {
             if dice.chance(400) {
-                self.needs.insert(cell, draw_need(&mut dice));
+                self.demands.insert(cell, Arc::new(draw_need(&mut dice)));
             }
         }
-        for engines in &mut self.engines {
-            *engines = draw_offer(&mut dice);
+        for offer in &mut self.offers {
+            *offer = draw_offer(&mut dice);
         }
+    }
+
+    /// Draws which labels sweeps ask for, and which machines have them. By its own dice, too.
+    fn draw_placements(&mut self) {
+        let mut dice = Dice::new(self.calm_ms.rotate_left(47));
+        if dice.chance(600) {
+            return;
+        }
+        let experiments: BTreeSet<ExperimentId> =
+            self.requests.iter().map(|(_, request)| request.experiment()).collect();
+        for experiment in experiments {
+            // What takes a course is what it was at first.
+            let most = if self.courses.contains_key(&experiment) { 1 } else { 3 };
+            let placements = (0..dice.between(1, most)).map(|_| draw_placement(&mut dice));
+            self.placements.insert(experiment, placements.collect());
+        }
+        for offer in &mut self.offers {
+            offer.labels = draw_labels(&mut dice);
+        }
+    }
+
+    /// What the sweep asks of workers that this request submits.
+    pub(crate) fn placement(&self, request: usize) -> Placement {
+        let experiment = self.requests[request].1.experiment();
+        let is_submit = |(_, it): &&(u64, Request)| {
+            it.experiment() == experiment && matches!(it, Request::Submit { .. })
+        };
+        let before = self.requests[..request].iter().filter(is_submit).count();
+        let Some(placements) = self.placements.get(&experiment) else {
+            return Placement::default();
+        };
+        placements[before.min(placements.len() - 1)].clone()
+    }
+
+    /// Whether there may be games that none of the machines can play.
+    pub(crate) fn has_demands(&self) -> bool {
+        !self.demands.is_empty() || !self.placements.is_empty()
     }
 
     /// Draws one in which everything goes right, except that the coordinator stands still often.
@@ -466,8 +510,9 @@ impl Scenario {
     pub(crate) fn draw_with_many_slots(dice: &mut Dice) -> Self {
         let mut scenario = Self::draw(dice);
         scenario.workers = vec![64; 4];
-        scenario.engines = vec![Arc::default(); 4];
-        scenario.needs.clear();
+        scenario.offers = vec![Offer::default(); 4];
+        scenario.demands.clear();
+        scenario.placements.clear();
         scenario.trainings.clear();
         scenario.after.clear();
         scenario.requests.clear();

@@ -29,11 +29,18 @@
 //! `exclude w1` is that somebody does not believe a worker any more, `exclude w1 from e1` in this experiment,
 //! and `readmit w1` that somebody does again.
 //!
+//! `e1 requires site=a gpu` and `e1 prefers gpu` say which labels the next submit of an experiment asks for, and `w1
+//! wants 2 at site=a` is a worker that has some.
+//!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use spelrum_tournament::demands::{Demands, Offer, Unmet};
+use spelrum_tournament::labels::{Label, WantedLabel};
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::{
     Allocation, Effect, Event, ExperimentState, Policy, Report, Verdict, Withheld,
 };
@@ -166,7 +173,17 @@ impl Stage {
             [cell, "plays", ref engines @ ..] => {
                 let cell = CellId(cell.parse().unwrap());
                 let engines = engines.iter().map(|engine| need(engine, None)).collect();
-                self.desk.staged_mut().engines.insert(cell, engines);
+                let demands = Arc::new(Demands { engines, ..Demands::default() });
+                self.desk.staged_mut().demands.insert(cell, demands);
+                return Vec::new();
+            }
+            [experiment, how @ ("requires" | "prefers"), ref labels @ ..] => {
+                let labels = labels.iter().map(|text| WantedLabel::parse(text).unwrap()).collect();
+                let placement = match how {
+                    "requires" => Placement { require: labels, ..Placement::default() },
+                    _ => Placement { prefer: labels, ..Placement::default() },
+                };
+                self.desk.staged_mut().placements.insert(of(experiment), placement);
                 return Vec::new();
             }
             [cell, "trains"] => {
@@ -195,6 +212,13 @@ impl Stage {
                 let mut wanted = wants(worker, slots, None, &[]);
                 if let Event::LeaseWanted { trains, verifies, .. } = &mut wanted {
                     (*trains, *verifies) = (false, false);
+                }
+                wanted
+            }
+            [worker, "wants", slots, "at", ref labels @ ..] => {
+                let mut wanted = wants(worker, slots, None, &[]);
+                if let Event::LeaseWanted { offer, .. } = &mut wanted {
+                    offer.labels = labels.iter().map(|text| Label::parse(text).unwrap()).collect();
                 }
                 wanted
             }
@@ -260,14 +284,22 @@ impl Stage {
 fn wants(worker: &str, slots: &str, memory_bytes: Option<u64>, engines: &[&str]) -> Event {
     let names: BTreeSet<&str> = engines.iter().copied().collect();
     let at_once = |name| u32::try_from(engines.iter().filter(|it| **it == name).count()).unwrap();
+    let engines = names.into_iter().map(|name| offer(name, "1", at_once(name))).collect();
     Event::LeaseWanted {
         worker: worker_id(worker),
         slots: slots.parse().unwrap(),
         quiet_slots: 0,
         memory_bytes,
-        engines: names.into_iter().map(|name| offer(name, "1", at_once(name))).collect(),
+        offer: Offer { engines, ..Offer::default() },
         trains: true,
         verifies: true,
+    }
+}
+
+fn describe_lack(lack: &Unmet) -> String {
+    match lack {
+        Unmet::Engines => "engines".to_owned(),
+        Unmet::Label(label) => label.to_string(),
     }
 }
 
@@ -285,6 +317,10 @@ fn describe(effect: &Effect) -> String {
         Effect::Idle { all_done: true, withheld: None, .. } => "done".into(),
         Effect::Idle { withheld: Some(Withheld::Excluded), .. } => "excluded".into(),
         Effect::Idle { withheld: Some(Withheld::Quarantined { .. }), .. } => "quarantined".into(),
+        Effect::Idle { withheld: Some(Withheld::Unmet(lacking)), .. } => {
+            let lacks: Vec<String> = lacking.iter().map(describe_lack).collect();
+            format!("lacks {}", lacks.join(" "))
+        }
         Effect::Quarantined { worker, faults, games } => {
             format!("quarantine w{worker} ({faults} of {games})")
         }

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use spelrum_tournament::course::{CellOutcome, NewCell, StoredCell};
-use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::demands::Demands;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd,
     LeaseState, Snapshot, Tasks,
@@ -39,8 +40,10 @@ pub(crate) struct Store {
     pub(crate) open: BTreeSet<ExperimentId>,
     /// The memory that a game of these cells takes; none of all others.
     pub(crate) needs: BTreeMap<CellId, u64>,
-    /// The engines that games of these cells need.
-    pub(crate) engines: BTreeMap<CellId, Arc<[NeededEngine]>>,
+    /// What games of these cells ask of their worker.
+    pub(crate) demands: BTreeMap<CellId, Arc<Demands>>,
+    /// What the sweeps ask of workers.
+    pub(crate) placements: BTreeMap<ExperimentId, Placement>,
     /// Cells that must be settled before games of these are handed out.
     pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
     /// Cells that are trainings.
@@ -95,7 +98,7 @@ impl Store {
         let mut reread = Vec::new();
         for (&cell, &games) in &named {
             let memory_bytes = self.needs.get(&cell).copied().unwrap_or(0);
-            let engines = self.engines.get(&cell).cloned();
+            let demands = self.demands_of(id, cell);
             let after = self.after.get(&cell).cloned();
             let not_by = self.verified.get(&cell).copied();
             let tasks = match not_by {
@@ -106,7 +109,7 @@ impl Store {
             let swap_sides = tasks == Tasks::Games;
             let none = CellState {
                 memory_bytes,
-                engines,
+                demands,
                 after,
                 tasks,
                 swap_sides,
@@ -130,6 +133,11 @@ impl Store {
             if *experiment == id && !named.contains_key(&state.cell) && !is_task {
                 state.in_sweep = false;
             }
+        }
+        let demanded: Vec<CellId> = self.cells_of(id).map(|(cell, _)| cell).collect();
+        for cell in demanded {
+            let demands = self.demands_of(id, cell);
+            self.cells.get_mut(&cell).expect("it is there").1.demands = demands;
         }
         let unsettled = |(cell, state): (CellId, CellState)| {
             let end = state.stop_number.unwrap_or(state.games);
@@ -184,7 +192,8 @@ impl Store {
             let player = self.players[&game];
             self.verified.insert(cell, player);
             let tasks = Tasks::Verifications { not_by: Some(player) };
-            let state = CellState { tasks, swap_sides: false, ..CellState::new(cell, 1) };
+            let demands = self.demands_of(id, cell);
+            let state = CellState { tasks, swap_sides: false, demands, ..CellState::new(cell, 1) };
             self.cells.insert(cell, (id, state.clone()));
             ordered.push(state);
         }
@@ -205,6 +214,14 @@ impl Store {
         let is_its = |it: &&Attempts| self.cells[&it.game.cell].0 == id;
         let is_unsettled = |it: &&Attempts| !self.games.contains_key(&it.game);
         self.attempts.values().filter(is_unsettled).filter(is_its).copied().collect()
+    }
+
+    /// What a cell of the experiment asks of its worker.
+    fn demands_of(&self, id: ExperimentId, cell: CellId) -> Option<Arc<Demands>> {
+        let engines = self.demands.get(&cell).map(|it| it.engines.clone()).unwrap_or_default();
+        let nothing = Placement::default();
+        let placement = self.placements.get(&id).unwrap_or(&nothing);
+        placement.demands(engines).shared(&mut BTreeSet::new())
     }
 
     /// Whether a cell is a verification.
@@ -244,16 +261,17 @@ impl Store {
 
     /// Stores cells that a course asked for.
     pub(crate) fn extend(&mut self, id: ExperimentId, plan: &Plan) -> Vec<CellState> {
-        let cells = self.courses.get_mut(&id).expect("a course");
+        let cells = &self.courses[&id];
         let told = cells.iter().filter(|cell| cell.told.is_some()).count() as u64;
         let mut states = Vec::new();
         for new in &plan.cells {
-            let cell = CellId(id.0 * 100 + i64::try_from(cells.len()).unwrap());
+            let cell = CellId(id.0 * 100 + i64::try_from(self.courses[&id].len()).unwrap());
             let added = Some((told, NewCell::of(plan, new)));
+            let cells = self.courses.get_mut(&id).expect("a course");
             cells.push(StoredCell { cell, added, told: None });
-            let engines = self.engines.get(&cell).cloned();
+            let demands = self.demands_of(id, cell);
             let timed = is_timed(cell);
-            states.push(CellState { engines, timed, ..CellState::new(cell, new.games) });
+            states.push(CellState { demands, timed, ..CellState::new(cell, new.games) });
         }
         self.cells.extend(states.iter().map(|state| (state.cell, (id, state.clone()))));
         states

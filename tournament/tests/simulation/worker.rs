@@ -1,10 +1,9 @@
 //! A worker's side: the machine that decides for a real worker, and what stands for its threads.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Duration;
 
-use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{Report, Time};
 use spelrum_tournament::worker::{self, Action, Batch, Caller, Event, Jitter, Machine, Settings};
 use spelrum_tournament::{CellId, DefinitionHash, GameId, LeaseId, WorkerId};
@@ -25,8 +24,8 @@ pub(crate) type Call = worker::Call<Result>;
 pub(crate) struct Worker {
     pub(crate) id: WorkerId,
     pub(crate) slots: u32,
-    /// The engines of its machine.
-    pub(crate) engines: Arc<[OfferedEngine]>,
+    /// What its machine has.
+    pub(crate) offer: Offer,
     /// Whether it trains and verifies: one of an older release does neither.
     pub(crate) trains: bool,
     /// Which start of it this is: what was meant for an earlier one is not for this one.
@@ -98,12 +97,7 @@ fn quiet_slots(id: WorkerId, slots: u32) -> u32 {
 
 impl Worker {
     /// Just started.
-    pub(crate) fn new(
-        id: WorkerId,
-        slots: u32,
-        engines: Arc<[OfferedEngine]>,
-        exit_when_done: bool,
-    ) -> Self {
+    pub(crate) fn new(id: WorkerId, slots: u32, offer: Offer, exit_when_done: bool) -> Self {
         let settings = Settings {
             slots: NonZeroU32::new(slots).unwrap(),
             quiet_slots: quiet_slots(id, slots),
@@ -113,7 +107,7 @@ impl Worker {
         Self {
             id,
             slots,
-            engines,
+            offer,
             trains: true,
             start: 0,
             away_until: 0,
@@ -138,8 +132,8 @@ impl Worker {
     /// Killed, or at its end: starts again at some time, as somebody else or under the same name.
     pub(crate) fn start_again(&mut self, id: WorkerId, back: u64) {
         let start = self.start + 1;
-        let engines = Arc::clone(&self.engines);
-        let fresh = Self::new(id, self.slots, engines, self.settings.exit_when_done);
+        let offer = self.offer.clone();
+        let fresh = Self::new(id, self.slots, offer, self.settings.exit_when_done);
         *self = Self { start, away_until: back, ..fresh };
     }
 

@@ -7,7 +7,6 @@ mod work;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
-use std::sync::Arc;
 
 use spelrum_tournament::scheduler::{CellState, Effect, ExperimentState, Verdict};
 use spelrum_tournament::worker::{Answer, CallId, Event, Failure};
@@ -142,7 +141,7 @@ pub(crate) struct World {
     pub(crate) events: usize,
     /// How many cells their stop rule ended.
     pub(crate) stopped: usize,
-    /// Whether games were left for a machine that came with their engines.
+    /// Whether games were left for a machine that came with what they ask for.
     pub(crate) waited: bool,
     /// How many experiments their course brought to an end.
     pub(crate) led: usize,
@@ -174,10 +173,10 @@ impl World {
 
     fn of(scenario: Scenario, dice: Dice, mutant: Option<Mutant>, trace: Trace) -> Self {
         let workers: Vec<_> = (1..)
-            .zip(scenario.workers.iter().zip(&scenario.engines))
-            .map(|(id, (&slots, engines))| {
-                let engines = Arc::clone(engines);
-                let mut worker = Worker::new(WorkerId(id), slots, engines, scenario.workers_exit);
+            .zip(scenario.workers.iter().zip(&scenario.offers))
+            .map(|(id, (&slots, offer))| {
+                let offer = offer.clone();
+                let mut worker = Worker::new(WorkerId(id), slots, offer, scenario.workers_exit);
                 worker.trains = !scenario.untrained.contains(&WorkerId(id));
                 match mutant {
                     Some(Mutant::TakesAllForQuiet) => worker.mistaking_quiet_slots(slots),
@@ -187,7 +186,7 @@ impl World {
             })
             .collect();
         let mut desk = Desk::open(scenario.policy.clone(), scenario.courses.clone(), mutant);
-        desk.staged_mut().engines.clone_from(&scenario.needs);
+        desk.staged_mut().demands.clone_from(&scenario.demands);
         desk.staged_mut().after.clone_from(&scenario.after);
         desk.staged_mut().trainings.clone_from(&scenario.trainings);
         desk.commit();
@@ -346,7 +345,7 @@ impl World {
                     worker.away_until = worker.away_until.min(self.now + 60_000);
                 }
                 let verifies = |(_, it): &(u64, Request)| matches!(it, Request::Verify { .. });
-                if !self.scenario.needs.is_empty() || self.scenario.requests.iter().any(verifies) {
+                if self.scenario.has_demands() || self.scenario.requests.iter().any(verifies) {
                     self.after(LOOK_MS, Happening::Look);
                 }
             }
@@ -412,7 +411,7 @@ impl World {
             && disk.experiments.values().all(over)
     }
 
-    /// What every machine that is there lacks the engines for, or nobody else could verify, is all that stays, and it
+    /// What every machine that is there lacks the engines or labels for, or nobody else could verify, is all that stays, and it
     /// stays; then a machine comes that can do it all.
     fn look(&mut self) {
         let disk = self.desk.disk();
@@ -424,13 +423,13 @@ impl World {
             state == ExperimentState::Running && cell.in_sweep && (0..end).any(is_open)
         });
         let can = |worker: &Worker, experiment: ExperimentId, cell: &CellState| {
-            let has_engines = cell.engines.as_ref().is_none_or(|all| has_all(all, &worker.engines));
+            let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &worker.offer));
             let may_verify = disk.verified.get(&cell.cell).is_none_or(|&player| {
                 let excluded =
                     [None, Some(experiment)].map(|from| disk.excluded.contains(&(worker.id, from)));
                 worker.trains && worker.id != player && excluded == [false; 2]
             });
-            has_engines && may_verify
+            has_all && may_verify
         };
         let nobody_can = |&(experiment, ref cell): &(ExperimentId, CellState)| {
             !self.workers.iter().any(|worker| can(worker, experiment, cell))

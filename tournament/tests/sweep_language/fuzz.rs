@@ -79,6 +79,9 @@ const WORDS: &[&str] = &[
     "after",
     "game_timeout",
     "timing",
+    "placement",
+    "require",
+    "prefer",
     "stop",
     "precision",
     "priority",
@@ -390,6 +393,8 @@ fn head() -> impl Strategy<Value = (String, String)> {
             .prop_map(|timeout| ("game_timeout".to_owned(), timeout.to_owned())),
         1 => select(&["{ disturbed_above = 0.1 }", "{ disturbed_above = 2 }", "{}"][..])
             .prop_map(|timing| ("timing".to_owned(), timing.to_owned())),
+        1 => select(&["{ require = [\"site=a\"] }", "{ prefer = [\"gpu\"] }", "{ require = [\"=\"] }"][..])
+            .prop_map(|placement| ("placement".to_owned(), placement.to_owned())),
         1 => select(&["{ precision = 0.03 }", "{ precision = 1 }", "0.03"][..])
             .prop_map(|stop| ("stop".to_owned(), stop.to_owned())),
         1 => (word(), value()),

@@ -31,6 +31,7 @@ impl Working {
     ) -> Self {
         let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
         let config = Config {
+            labels: Vec::new(),
             coordinator: Endpoint::new(url).unwrap(),
             token,
             name: Some("a test's".to_owned()),

@@ -40,6 +40,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         record: if of.record_moves { Record::Moves } else { Record::Games },
         game_timeout_us: of.game_timeout_us,
         timing: of.timing,
+        placement: of.placement.clone(),
         stop: cells.first().and_then(|cell| cell.rule),
         anchors: of.anchors.clone(),
         axes: of

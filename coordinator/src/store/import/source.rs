@@ -12,6 +12,7 @@ use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
 use spelrum_tournament::course::Noted;
 use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::engines::Forfeit;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::stopping::StopRule;
@@ -66,6 +67,7 @@ pub(super) struct SourceExperiment {
     pub(super) finished_unix_us: Option<i64>,
     pub(super) game_timeout_us: Option<u64>,
     pub(super) timing: Timing,
+    pub(super) placement: Placement,
     pub(super) course: Option<String>,
     pub(super) pruned_unix_us: Option<i64>,
     pub(super) axes: Vec<String>,
@@ -270,7 +272,7 @@ impl Source {
             "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record,
                 sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course,
                 pruned_unix_us, allocation, disturbed_above, replays_max,
-                reference_speed, factor_max_permille
+                reference_speed, factor_max_permille, placement_json
             FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
@@ -296,6 +298,7 @@ impl Source {
                         replays_max: row.get(18)?,
                         scaling: scaling(row.get(19)?, row.get(20)?),
                     },
+                    placement: Placement::from_json(row.get::<_, Option<String>>(21)?.as_deref()),
                     course: row.get(14)?,
                     pruned_unix_us: row.get(15)?,
                     allocation: Allocation::named(&row.get::<_, String>(16)?).unwrap_or_default(),

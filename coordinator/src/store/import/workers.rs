@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use spelrum_tournament::WorkerId;
 use spelrum_tournament::results::Machine;
 
-use super::super::scheduling::quota_of;
+use super::super::scheduling::{labels_of, quota_of};
 use super::super::transaction::Transaction;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, text};
@@ -32,7 +32,7 @@ impl Source {
         let found = self.all(
             "SELECT uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
                 last_hello_unix_us, cpu_model, logical_cores, operating_system, build_commit,
-                build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us
+                build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us, labels_json
             FROM workers WHERE worker_id = ?",
             [id],
             |row| {
@@ -54,6 +54,7 @@ impl Source {
                         cores: text(row, 13, NAME_BYTES_MAX)?,
                         quiet_slots: row.get(14)?,
                         cpu_quota: quota_of([row.get(15)?, row.get(16)?]),
+                        labels: labels_of(&row.get::<_, String>(17)?),
                     },
                 })
             },

@@ -13,7 +13,7 @@ use super::super::cells::{Place, ROWS_AT_ONCE};
 use super::super::error::StoreError;
 use super::super::numbers::{integer, safe};
 use super::super::readings::settled;
-use super::super::scheduling::{quota_columns, unsigned};
+use super::super::scheduling::{labels_column, quota_columns, unsigned};
 use super::super::stop_rules;
 use super::super::transaction::{Transaction, rows};
 use super::super::uncounted::Reason;
@@ -275,11 +275,13 @@ impl Transaction<'_> {
         let id = self.last_id("workers").await? + 1;
         let machine = &worker.machine;
         let [quota_us, period_us] = quota_columns(machine.cpu_quota);
+        let labels = labels_column(&machine.labels)?;
         sqlx::query!(
             "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
                 first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
-                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us, labels_json)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                ?19)",
             id,
             worker.uuid,
             worker.name,
@@ -297,7 +299,8 @@ impl Transaction<'_> {
             machine.cores,
             machine.quiet_slots,
             quota_us,
-            period_us
+            period_us,
+            labels
         )
         .execute(self.connection())
         .await?;

@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use spelrum_engine::Outcome;
 use spelrum_tournament::course::{CellOutcome, Noted};
 use spelrum_tournament::disturbance::Timing;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
@@ -131,6 +132,7 @@ struct Experiment {
     record: Record,
     game_timeout_us: Option<u64>,
     timing: Timing,
+    placement: Placement,
     engine_revision: u32,
     toml: String,
     files: BTreeMap<String, String>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
     Snapshot, Tasks,
@@ -43,6 +44,8 @@ impl State {
         let mut cells: Vec<_> =
             self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
         cells.sort_by_key(|&(&id, cell)| (cell.has_games(), cell.number, id));
+        let nothing = Placement::default();
+        let placement = self.experiments.get(&experiment).map_or(&nothing, |it| &it.placement);
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
             in_sweep: cell.in_sweep,
@@ -54,10 +57,7 @@ impl State {
             stop_number: cell.stop_number,
             reading: cell.rule.map(|rule| Box::new(self.reading(id, cell, rule))),
             memory_bytes: cell.needs.memory_bytes,
-            engines: match &*cell.needs.engines {
-                [] => None,
-                engines => Some(engines.into()),
-            },
+            demands: cell.needs.demands(placement),
             played: self.played(id, cell),
             after: self.trainings_before(cell),
             tasks: Tasks::Games,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::change::{
-    ALLOCATE, Change, Comparison, DroppedCell, Settings, StoredCell, place_mark,
+    ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, Settings, StoredCell, place_mark,
 };
 use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
 use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::engines::is_deterministic;
+use spelrum_tournament::placement::Placement;
 use spelrum_tournament::results::{StatedCell, StatedClaim};
 use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
 use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
@@ -79,6 +80,7 @@ impl State {
             record: Record::Moves,
             game_timeout_us: None,
             timing: Timing::default(),
+            placement: Placement::default(),
             engine_revision: ENGINE_REVISION,
             toml: String::new(),
             files: BTreeMap::new(),
@@ -157,7 +159,8 @@ impl State {
         let uuid = experiment.uuid.clone();
         let (mut cells, mut attempts) = (Vec::new(), Vec::new());
         if !was_finished {
-            cells = self.states_of(id, &touched);
+            let is_all = change.settings_changed.contains(&PLACEMENT);
+            cells = if is_all { self.cell_states(id) } else { self.states_of(id, &touched) };
             // The scheduler knows what came back to them.
             cells.iter_mut().for_each(|cell| cell.returned.clear());
         } else if tell {
@@ -293,6 +296,7 @@ impl State {
             record: it.record,
             game_timeout_us: it.game_timeout_us,
             timing: it.timing,
+            placement: it.placement.clone(),
             axes: it.axes.clone(),
             anchors: it.anchors.clone(),
             definition_prefixes: its
@@ -372,6 +376,7 @@ impl Experiment {
         self.record = if self.is_pruned { Record::Games } else { plan.record };
         self.game_timeout_us = plan.game_timeout_us;
         self.timing = plan.timing;
+        self.placement = plan.placement.clone();
         self.axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();
         self.anchors.clone_from(&plan.anchors);
     }

@@ -34,6 +34,7 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         engines_total: 0,
+        labels: std::sync::Arc::default(),
     }
 }
 

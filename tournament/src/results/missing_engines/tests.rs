@@ -3,6 +3,7 @@ use std::sync::Arc;
 use spelrum_engine::{ENGINE_REVISION, Protocol};
 
 use super::*;
+use crate::demands::Demands;
 use crate::engines::EngineIdentity;
 use crate::scheduler::ExperimentState;
 use crate::{Task, WorkerId};
@@ -46,6 +47,7 @@ fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
         memory_bytes: None,
         engines: engines.into(),
         engines_total: engines.len() as u64,
+        labels: std::sync::Arc::default(),
     }
 }
 
@@ -54,12 +56,13 @@ fn need(engine: &str) -> NeededEngine {
     NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None }
 }
 
-fn wanted(cell: i64, cells: u64, engines: &[NeededEngine]) -> EnginesWanted {
+fn wanted(cell: i64, cells: u64, engines: &[NeededEngine]) -> Wanted {
     let (experiment, cell) = (ExperimentId(1), CellId(cell));
-    EnginesWanted { experiment, cell, cells, engines: Arc::from(engines), memory_bytes: 50 << 20 }
+    let demands = Arc::new(Demands { engines: engines.to_vec(), ..Demands::default() });
+    Wanted { experiment, cell, cells, demands, memory_bytes: 50 << 20 }
 }
 
-fn attention(wanted: &[EnginesWanted], workers: &[WorkerSummary]) -> Vec<Attention> {
+fn attention(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<Attention> {
     let experiments = [experiment()];
     let missing = missing_engines(&experiments, wanted, workers, BEAT);
     let named = |it: &MissingEngines| NamedCell {
@@ -73,7 +76,7 @@ fn attention(wanted: &[EnginesWanted], workers: &[WorkerSummary]) -> Vec<Attenti
     attention
 }
 
-fn problems(wanted: &[EnginesWanted], workers: &[WorkerSummary]) -> Vec<String> {
+fn problems(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<String> {
     attention(wanted, workers).into_iter().map(|it| it.problem).collect()
 }
 
@@ -93,7 +96,7 @@ fn what_somebody_can_play_is_not_told() {
         ]
     );
     // Nor is what an experiment waits for that nobody asked about.
-    let elsewhere = EnginesWanted { experiment: ExperimentId(2), ..waits[0].clone() };
+    let elsewhere = Wanted { experiment: ExperimentId(2), ..waits[0].clone() };
     assert_eq!(problems(&[elsewhere], &[]), [""; 0]);
 }
 
@@ -190,7 +193,7 @@ fn engines_without_memory_are_told() {
 
 #[test]
 fn what_is_told_has_a_bound() {
-    let waits: Vec<EnginesWanted> =
+    let waits: Vec<Wanted> =
         (0..1_000).map(|id| wanted(id, 1, &[need(&format!("fish {id}"))])).collect();
     assert_eq!(attention(&waits, &[]).len(), NAMED_MAX);
 }

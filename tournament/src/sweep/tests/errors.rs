@@ -161,6 +161,13 @@ errors! {
     timing_factor_without_speed: head("timing = { factor_max = 2 }");
     timing_factor_too_small: head("timing = { reference_speed = 2_500_000, factor_max = 0.5 }");
     timing_factor_too_great: head("timing = { reference_speed = 2_500_000, factor_max = 101 }");
+    placement_of_wrong_type: head("placement = [\"site=lab2\"]");
+    placement_key_misspelt: head("placement = { requires = [\"site=lab2\"] }");
+    placement_labels_of_wrong_type: head("placement = { require = \"site=lab2\" }");
+    placement_label_of_wrong_type: head("placement = { require = [2] }");
+    placement_label_misspelt: head("placement = { prefer = [\"site: lab2\"] }");
+    placement_label_without_name: head("placement = { require = [\"=lab2\"] }");
+    placement_of_two_values: head("placement = { require = [\"site=a\", \"site=b\"] }");
     timing_share_negative: head("timing = { disturbed_above = -0.01 }");
     stop_of_wrong_type: head("stop = 0.03");
     stop_without_precision: head("stop = {}");

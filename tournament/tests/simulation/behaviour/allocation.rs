@@ -1,9 +1,8 @@
 //! Which cells go first.
 
-use std::sync::Arc;
-
 use std::collections::VecDeque;
 
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Effect, Event, Policy, Report, Scheduler, Snapshot, Time,
 };
@@ -86,7 +85,7 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
                 slots: 4,
                 quiet_slots: 0,
                 memory_bytes: None,
-                engines: Arc::default(),
+                offer: Offer::default(),
                 trains: true,
                 verifies: true,
             };

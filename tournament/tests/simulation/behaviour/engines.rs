@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::demands::Demands;
 use spelrum_tournament::scheduler::{
-    Allocation, CellState, EnginesWanted, Event, ExperimentSnapshot, ExperimentState, Policy,
-    Scheduler, Snapshot, Time,
+    Allocation, CellState, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler, Snapshot,
+    Time, Wanted,
 };
 use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 
@@ -93,13 +93,13 @@ fn needs_outlast_a_restart() {
     );
 }
 
-type Needs = Option<Arc<[NeededEngine]>>;
+type Needs = Option<Arc<Demands>>;
 
 /// With cells that need these engines and take so much memory.
 fn scheduler(cells: &[(i64, &Needs, u64)]) -> Scheduler {
-    let state = |&(id, engines, memory_bytes): &(i64, &Needs, u64)| {
-        let engines = engines.clone();
-        CellState { engines, memory_bytes, ..CellState::new(CellId(id), 2) }
+    let state = |&(id, demands, memory_bytes): &(i64, &Needs, u64)| {
+        let demands = demands.clone();
+        CellState { demands, memory_bytes, ..CellState::new(CellId(id), 2) }
     };
     let experiment = ExperimentSnapshot {
         experiment: ExperimentId(1),
@@ -116,32 +116,35 @@ fn scheduler(cells: &[(i64, &Needs, u64)]) -> Scheduler {
 /// By what is needed and not by who shares it; what is leased or needs nothing waits for nobody.
 #[test]
 fn what_waits_for_engines_is_summed_up() {
-    let of = |names: &[&str]| Some(names.iter().map(|name| need(name, None)).collect());
+    let of = |names: &[&str]| {
+        let engines = names.iter().map(|name| need(name, None)).collect();
+        Some(Arc::new(Demands { engines, ..Demands::default() }))
+    };
     let [fish, again, bird] = [of(&["fish"]), of(&["fish"]), of(&["bird"])];
     let cells = [(1, &None, 9), (2, &fish, 7), (3, &bird, 7), (4, &again, 7), (5, &fish, 8)];
     let mut scheduler = scheduler(&cells);
-    let wanted = |cell, cells, engines: &Needs, memory_bytes| EnginesWanted {
+    let wanted = |cell, cells, demands: &Needs, memory_bytes| Wanted {
         experiment: ExperimentId(1),
         cell: CellId(cell),
         cells,
-        engines: engines.clone().unwrap(),
+        demands: demands.clone().unwrap(),
         memory_bytes,
     };
     assert_eq!(
-        scheduler.engines_wanted(),
+        scheduler.wanted(),
         [wanted(3, 1, &bird, 7), wanted(2, 2, &fish, 7), wanted(5, 1, &fish, 8)]
     );
-    let (worker, engines) = (WorkerId(1), everything());
+    let (worker, offer) = (WorkerId(1), everything());
     let wants = Event::LeaseWanted {
         worker,
         slots: 64,
         quiet_slots: 0,
         memory_bytes: Some(64 * 7),
-        engines,
+        offer,
         trains: true,
         verifies: true,
     };
     scheduler.handle(wants, Time(0));
-    assert_eq!(scheduler.engines_wanted(), [wanted(5, 1, &fish, 8)]);
+    assert_eq!(scheduler.wanted(), [wanted(5, 1, &fish, 8)]);
     assert_eq!(scheduler.largest_waiting(), [(ExperimentId(1), CellId(1), 9)]);
 }

@@ -1,8 +1,7 @@
 //! Sweeps that change: cells come, go, and come back.
 
-use std::sync::Arc;
-
 use super::*;
+use spelrum_tournament::demands::Offer;
 
 #[test]
 fn a_cell_that_is_no_longer_named_is_not_handed_out() {
@@ -41,7 +40,7 @@ fn an_experiment_that_goes_on_was_never_finished() {
         slots: 1,
         quiet_slots: 0,
         memory_bytes: None,
-        engines: Arc::default(),
+        offer: Offer::default(),
         trains: true,
         verifies: true,
     };

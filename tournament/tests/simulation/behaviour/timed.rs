@@ -1,7 +1,6 @@
 //! Leases of timed games are for quiet slots.
 
-use std::sync::Arc;
-
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Report,
     Scheduler, Snapshot, Time,
@@ -33,7 +32,7 @@ fn games(scheduler: &mut Scheduler, quiet_slots: u32) -> u64 {
         slots: 8,
         quiet_slots,
         memory_bytes: None,
-        engines: Arc::default(),
+        offer: Offer::default(),
         trains: true,
         verifies: true,
     };

@@ -1,7 +1,6 @@
 //! Calls that wait, since the coordinator stands still or cannot keep up.
 
-use std::sync::Arc;
-
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{
     Allocation, CellState, Effect, Event, ExperimentSnapshot, ExperimentState, Policy, Scheduler,
     Snapshot, Time,
@@ -57,7 +56,7 @@ fn a_heartbeat_never_shortens_a_lease() {
         slots: 1,
         quiet_slots: 0,
         memory_bytes: None,
-        engines: Arc::default(),
+        offer: Offer::default(),
         trains: true,
         verifies: true,
     };
@@ -80,7 +79,7 @@ fn a_lease_lives_from_the_turn_that_grants_it() {
         slots: 1,
         quiet_slots: 0,
         memory_bytes: None,
-        engines: Arc::default(),
+        offer: Offer::default(),
         trains: true,
         verifies: true,
     };

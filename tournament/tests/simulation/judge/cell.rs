@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::demands::Demands;
 use spelrum_tournament::scheduler::Tasks;
 use spelrum_tournament::stopping::{Settled, StopRule};
 use spelrum_tournament::{CellId, ExperimentId, LeaseId};
@@ -29,7 +29,7 @@ pub(super) struct Cell {
     /// How far its rule has read, and where it ends by it: all over again at each change.
     pub(super) decision: (u64, Option<u64>),
     pub(super) memory_bytes: u64,
-    pub(super) engines: Option<Arc<[NeededEngine]>>,
+    pub(super) demands: Option<Arc<Demands>>,
     pub(super) after: Vec<CellId>,
     pub(super) tasks: Tasks,
 }

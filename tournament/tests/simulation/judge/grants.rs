@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use spelrum_tournament::demands::{Demands, Unmet};
 use spelrum_tournament::scheduler::{Allocation, ExperimentState, LeaseState, Tasks, Withheld};
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::cell::{Cell, Place};
 use super::{Judge, Lease, Manner, leases_max};
 use crate::engines::has_all;
+use crate::labels::lacking;
 use crate::store::games;
 
 impl Judge {
@@ -17,7 +19,7 @@ impl Judge {
         worker: WorkerId,
         slots: u32,
         all_done: bool,
-        withheld: Option<Withheld>,
+        withheld: Option<&Withheld>,
     ) {
         let running = |state: ExperimentState| state == ExperimentState::Running;
         let any_running = self.experiments.values().any(|&(_, state)| running(state));
@@ -25,18 +27,48 @@ impl Judge {
         if let Some(quarantined) = self.quarantined(worker)
             && !self.excluded.contains(&(worker, None))
         {
-            assert_eq!(withheld, Some(quarantined), "{worker} is quarantined");
+            assert_eq!(withheld, Some(&quarantined), "{worker} is quarantined");
             return;
         }
         let is_excluded = self.excluded.iter().any(|(excluded, _)| *excluded == worker);
-        assert!(withheld.is_none() || is_excluded, "{worker} is not excluded");
+        let says_excluded = withheld == Some(&Withheld::Excluded);
+        assert!(!says_excluded || is_excluded, "{worker} is not excluded");
         let everywhere = self.excluded.contains(&(worker, None));
-        assert!(withheld.is_some() || !everywhere, "{worker} is not told that it is excluded");
+        assert!(says_excluded || !everywhere, "{worker} is not told that it is excluded");
         if self.of(worker).count() < leases_max(slots) {
             for &id in self.experiments.keys() {
                 assert!(!self.has_games_for(id, worker), "{worker} waits though {id} has games");
             }
+            if !says_excluded {
+                let lacking: Vec<Unmet> = self.lacking(worker).into_iter().take(8).collect();
+                let told = match withheld {
+                    Some(Withheld::Unmet(told)) => told.as_slice(),
+                    _ => &[],
+                };
+                assert_eq!(told, lacking, "what {worker} is told that it lacks");
+            }
         }
+    }
+
+    /// What the worker that asks lacks of all that could be handed out.
+    fn lacking(&self, worker: WorkerId) -> BTreeSet<Unmet> {
+        let is_unsettled = |id: &CellId| self.cells.get(id).is_some_and(|cell| !cell.is_done());
+        let waits = |cell: &&Rc<Cell>| {
+            let is_free = |(number, place): (u64, &Place)| {
+                matches!(place, Place::Never | Place::Returned) && cell.hands_out(number)
+            };
+            self.state(cell.experiment) == Some(ExperimentState::Running)
+                && !self.is_excluded(worker, cell.experiment)
+                && (0..).zip(&cell.places).any(is_free)
+                && !cell.after.iter().any(is_unsettled)
+        };
+        let demands = self.cells.values().filter(waits).filter_map(|cell| cell.demands.as_ref());
+        let lacks = demands.filter_map(|demands| {
+            let engines = Demands { engines: demands.engines.clone(), ..Demands::default() };
+            let first = lacking(&demands.require, &self.offer.labels).into_iter().next()?;
+            has_all(&engines, &self.offer).then_some(Unmet::Label(first))
+        });
+        lacks.collect()
     }
 
     pub(super) fn judge_grant(
@@ -180,11 +212,11 @@ impl Judge {
             })
     }
 
-    /// Whether the worker that asks has the memory and the engines for it.
+    /// Whether the worker that asks has the memory for it and all that it demands.
     fn can_play(&self, cell: &Cell) -> bool {
-        let has_engines = cell.engines.as_ref().is_none_or(|all| has_all(all, &self.engines));
+        let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &self.offer));
         let is_unsettled = |id: &CellId| self.cells.get(id).is_some_and(|cell| !cell.is_done());
-        has_engines
+        has_all
             && self.slot_bytes.is_none_or(|bytes| cell.memory_bytes <= bytes)
             && match cell.tasks {
                 Tasks::Games => true,

@@ -1,7 +1,5 @@
 //! The coordinator: one transaction for what has come, then the replies; and how it is killed.
 
-use std::sync::Arc;
-
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState};
 use spelrum_tournament::worker::{Answer, CallId, Caller, Failure, LeasedGames, Session};
 use spelrum_tournament::{GameRange, WorkerId};
@@ -228,8 +226,8 @@ impl World {
     }
 
     fn lease(&mut self, worker: WorkerId, from: usize, at: u64) -> Reply {
-        let Worker { slots, ref engines, trains, .. } = self.workers[from];
-        let engines = Arc::clone(engines);
+        let Worker { slots, ref offer, trains, .. } = self.workers[from];
+        let offer = offer.clone();
         let (memory_bytes, verifies) = (None, trains);
         let quiet_slots = self.workers[from].quiet_slots();
         let wanted = Event::LeaseWanted {
@@ -237,7 +235,7 @@ impl World {
             slots,
             quiet_slots,
             memory_bytes,
-            engines,
+            offer,
             trains,
             verifies,
         };
@@ -290,6 +288,7 @@ impl World {
         let state = staged.experiments.get(&experiment).map(|experiment| experiment.1);
         self.desk.drain();
         let has_course = self.desk.has_course(experiment);
+        let placement = self.scenario.placement(index);
         let staged = self.desk.staged_mut();
         let event = match &requests[index].1 {
             Request::Submit { .. } if state == Some(ExperimentState::Cancelled) => Event::Tick,
@@ -297,6 +296,7 @@ impl World {
                 if has_course && !staged.experiments.contains_key(&experiment) {
                     staged.begin_course(experiment, cells);
                 }
+                staged.placements.insert(experiment, placement);
                 staged.submit(experiment, *priority, *allocation, cells, *rule)
             }
             Request::Reopen { one_in, .. }

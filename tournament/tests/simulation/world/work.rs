@@ -212,9 +212,9 @@ impl World {
         if self.scenario.sick.contains(&of) {
             self.sick.insert(id);
         }
-        if !self.calm && !self.scenario.needs.is_empty() && self.dice.chance(300) {
+        if !self.calm && !self.scenario.demands.is_empty() && self.dice.chance(300) {
             // Somebody has changed its file of engines.
-            self.workers[of].engines = draw_offer(&mut self.dice);
+            self.workers[of].offer.engines = draw_offer(&mut self.dice).engines;
         }
         self.begin_life(of);
     }

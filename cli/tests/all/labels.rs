@@ -1,0 +1,77 @@
+//! Sweeps that ask for labels are played by the workers that have them.
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+const SWEEP: &str = r#"
+name = "placed"
+game = "tic-tac-toe"
+seed = 1
+games = 4
+[placement]
+require = ["site=lab2"]
+[players.random]
+algorithm = "random"
+[players.same]
+algorithm = "minimax"
+depth = 1
+"#;
+
+/// Who lacks it waits, and `status` says what for, until one comes that has it.
+#[test]
+fn a_sweep_waits_for_a_worker_that_has_its_label() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", SWEEP);
+    let coordinator = sandbox.coordinator_with("a.db", "127.0.0.1:0", "200ms");
+    let url = &*coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let _other = sandbox.worker(url, "1", &["--label", "site=lab1", "--name", "other"]);
+    let told = loop {
+        let status = sandbox.run(&["status", "--coordinator", url, "--json"]);
+        let status: Value = serde_json::from_str(status.expect_exit(0).stdout()).unwrap();
+        let mut attention = status["attention"].as_array().unwrap().iter();
+        if let Some(told) = attention.find(|it| it["kind"] == "unplaced") {
+            assert_eq!(status["workers"][0]["labels"]["site"], "lab1");
+            break told.clone();
+        }
+    };
+    let problem = told["problem"].as_str().unwrap();
+    assert!(problem.contains("the label site=lab2, which none that is here has"), "{problem}");
+    assert!(told["remedy"].as_str().unwrap().contains("--label site=lab2"), "{told}");
+    let text = sandbox.run(&["status", "--coordinator", url]);
+    assert!(text.expect_exit(0).stdout().contains("other: site=lab1"));
+
+    let _able =
+        sandbox.worker(url, "1", &["--label", "site=lab2", "--label", "gpu", "--name", "able"]);
+    while sandbox.sql("a.db", "SELECT state FROM experiments") != "finished" {}
+    let who =
+        "SELECT DISTINCT w.name, w.labels_json FROM games AS g JOIN workers AS w USING (worker_id)";
+    assert_eq!(sandbox.sql("a.db", who), r#"able|{"gpu":"","site":"lab2"}"#);
+}
+
+/// Nobody else would come.
+#[test]
+fn run_refuses_what_its_machine_may_not_play() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", SWEEP);
+    let refused = sandbox.run(&["run", "sweep.toml", "--db", "a.db", "--label", "site=lab1"]);
+    let told = refused.expect_exit(3).stderr();
+    assert!(told.contains("the label site=lab2") && told.contains("--listen"), "{told}");
+    sandbox.run(&["run", "sweep.toml", "--db", "a.db", "--label", "site=lab2"]).expect_exit(0);
+}
+
+#[test]
+fn a_label_that_is_none_is_refused() {
+    let sandbox = Sandbox::new();
+    let worker = |labels: &[&str]| {
+        let words = ["worker", "--coordinator", "http://127.0.0.1:1", "--exit-when-done"];
+        let flags = labels.iter().flat_map(|label| ["--label", label]);
+        let words: Vec<&str> = words.into_iter().chain(flags).collect();
+        sandbox.run(&words).expect_exit(2).stderr().to_owned()
+    };
+    assert!(worker(&["site lab2"]).contains("letters, digits"));
+    assert!(worker(&["=lab2"]).contains("no name"));
+    let twice = worker(&["site=a", "site=b"]);
+    assert!(twice.contains("two of one name, site=a and site=b"), "{twice}");
+}
