@@ -26,9 +26,33 @@ impl Turn {
     }
 }
 
-/// The most games that a cell gets in one lease: a quarter of what it has had and has, so that a lease is not
-/// full of the one cell that was least known when it began.
-pub(super) fn share_of_lease(cell: &Cell, allocation: Allocation) -> u64 {
+/// The most games that a cell gets in one lease, where so many workers ask for games.
+pub(super) fn share_of_lease(
+    cell: &Cell,
+    allocation: Allocation,
+    workers: impl FnOnce() -> u64,
+) -> u64 {
+    let share = share_by_allocation(cell, allocation);
+    if cell.is_timed() && cell.has_games() {
+        share.min(share_of_timed(cell.end(), workers()))
+    } else {
+        share
+    }
+}
+
+/// Half of a worker's part of the pairs of a timed cell, so that no worker plays the most of it: the times of its
+/// machine would be those of the cell. All, where nobody else asks.
+fn share_of_timed(games: u64, workers: u64) -> u64 {
+    if workers < 2 {
+        return u64::MAX;
+    }
+    let pairs = games.div_ceil(PAIR).div_ceil(workers.saturating_mul(2));
+    PAIR.max(pairs.saturating_mul(PAIR))
+}
+
+/// In the order of the grid as much as there is room for; by error a quarter of what the cell has had and has, so that
+/// a lease is not full of the one cell that was least known when it began.
+fn share_by_allocation(cell: &Cell, allocation: Allocation) -> u64 {
     match allocation {
         Allocation::Grid => u64::MAX,
         Allocation::Informative => {
@@ -73,6 +97,16 @@ mod tests {
         // What is leased will be known.
         assert!(turn([10, 0, 10], 0) < turn([10, 0, 10], 2));
         assert!(turn([0, 0, 0], 0) < turn([0, 0, 0], 2));
+    }
+
+    #[test]
+    fn a_timed_cell_is_for_all_workers() {
+        let of = share_of_timed;
+        assert_eq!([of(1_000, 0), of(1_000, 1)], [u64::MAX; 2]);
+        // 500 pairs over two workers: at most 125 of them at once.
+        assert_eq!([of(1_000, 2), of(1_000, 3), of(1_000, 500)], [250, 168, 2]);
+        assert_eq!([of(1, 2), of(2, 9), of(3, 2), of(9, 2)], [2, 2, 2, 4]);
+        assert_eq!([of(u64::MAX, u64::MAX), of(0, 2)], [2, 2]);
     }
 
     #[test]

@@ -9,6 +9,10 @@
 //! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the
 //! workers finish together.
 //!
+//! Of a timed cell a lease holds half of a worker's part of its pairs at most, where several workers are there
+//! (`allocation`): what is measured of it is then no single machine's. Pairs are never parted, here or anywhere:
+//! whoever plays a game plays its partner, unless one of the two was lost or has failed.
+//!
 //! A timed game on a quiet slot keeps the slots idle that are not quiet, and counts as their work, too.
 //!
 //! Cells are served in the order of the grid, the first to its end before the second: a person

@@ -46,6 +46,9 @@ const LEFT_TO_OTHERS: u64 = 4;
 /// For how long a worker is quarantined.
 const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
 
+/// Who has called within so many milliseconds is there.
+const LATELY_MS: u64 = 60_000;
+
 /// Workers that are remembered (invariant 9).
 const WORKERS_MAX: usize = 10_000;
 
@@ -115,6 +118,12 @@ impl Conduct {
         if record.quarantined_until.is_some_and(|until| now >= until) {
             self.readmit(worker);
         }
+    }
+
+    /// How many workers have called within the last minute.
+    pub(super) fn heard_lately(&self, now: Time) -> u64 {
+        let is_there = |it: &&Record| now.0.saturating_sub(it.heard.0) <= LATELY_MS;
+        self.workers.values().filter(is_there).count() as u64
     }
 
     /// Why a worker gets no games.

@@ -120,7 +120,9 @@ impl Scheduler {
         let cells = experiment.with_work.for_whom(|demands| asking.meets(demands));
         let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
         let cells = cells.filter(|(_, cell)| asking.has_memory(cell));
-        let share = |cell: &Cell| share_of_lease(cell, experiment.allocation);
+        let mut heard = None;
+        let mut workers = || *heard.get_or_insert_with(|| self.conduct.heard_lately(self.now));
+        let mut share = |cell: &Cell| share_of_lease(cell, experiment.allocation, &mut workers);
         room.fill(cells.map(|(id, cell)| (id, cell, share(cell))))
     }
 

@@ -53,6 +53,12 @@ impl Judge {
         }
     }
 
+    /// How many workers have called within the last minute.
+    pub(super) fn heard_lately(&self) -> u64 {
+        let is_there = |&&heard: &&u64| self.now - heard <= 60_000;
+        self.conduct.heard.values().filter(is_there).count() as u64
+    }
+
     fn is_quarantined(&self, worker: WorkerId) -> bool {
         self.conduct.quarantined.get(&worker).is_some_and(|&until| self.now < until)
     }

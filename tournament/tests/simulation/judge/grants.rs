@@ -12,6 +12,7 @@ use super::{Judge, Lease, Manner, leases_max};
 use crate::engines::has_all;
 use crate::labels::lacking;
 use crate::store::games;
+use crate::worker::is_timed;
 
 impl Judge {
     pub(super) fn judge_idle(
@@ -170,6 +171,11 @@ impl Judge {
             }
         }
         let last_cell = granted.last().unwrap().cell;
+        for cell in granted.iter().map(|game| game.cell).collect::<BTreeSet<_>>() {
+            let count = granted.iter().filter(|game| game.cell == cell).count() as u64;
+            let most = self.share_of_timed(cell);
+            assert!(most.is_none_or(|most| count <= most), "{count} games of {cell} in a lease");
+        }
         for (game, manner) in self.free(experiment) {
             match manner {
                 Manner::Alone => panic!("{game:?} was lost before, and comes first"),
@@ -182,7 +188,12 @@ impl Judge {
                     let split = granted.contains(&partner) && !granted.contains(&game);
                     assert!(!split, "the pair of {game:?} is split");
                     let in_grid = self.allocations[&experiment] == Allocation::Grid;
-                    let passed_over = in_grid && game.cell < last_cell && !granted.contains(&game);
+                    let its = granted.iter().filter(|it| it.cell == game.cell).count() as u64;
+                    let is_its_share = self.share_of_timed(game.cell) == Some(its);
+                    let passed_over = in_grid
+                        && game.cell < last_cell
+                        && !granted.contains(&game)
+                        && !is_its_share;
                     assert!(!passed_over, "{game:?} is passed over");
                     let never = |game| self.place(game) == Some(Place::Never);
                     let overtaken = never(game) && !granted.contains(&game);
@@ -192,6 +203,16 @@ impl Judge {
             }
         }
         false
+    }
+
+    /// How many games of a timed cell a lease holds at most, if others are there: half of a worker's part.
+    fn share_of_timed(&self, id: CellId) -> Option<u64> {
+        let cell = &self.cells[&id];
+        let (workers, all) = (self.heard_lately(), cell.places.len() as u64);
+        let end = cell.decision.1.unwrap_or(all);
+        let is_limited = is_timed(id) && cell.tasks == Tasks::Games && workers > 1;
+        let pairs = (end as f64 / 2.0).ceil() / (2 * workers) as f64;
+        is_limited.then(|| 2 * (pairs.ceil() as u64).max(1))
     }
 
     /// No cell that waits has a score with a greater error.
