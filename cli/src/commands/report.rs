@@ -54,7 +54,7 @@ opponents, steps, ended, parameter, value, value_text, low, low_text, high, high
 lengths (cell_id, axes, player, opponent, games, plies_mean, plies_shortest, plies_p25, plies_median, plies_p75, \
 plies_longest), terminations (cell_id, axes, player, opponent, termination, games, share), workers (worker_id, worker, \
 host, slots, engine_revision, version, cpu_model, logical_cores, operating_system, build_commit, build_profile, cores, \
-quiet_slots, cpu_quota, cpu_quota_period_us, games, plies, wall_us). With --with: experiments (experiment, \
+quiet_slots, cpu_quota, cpu_quota_period_us, labels, games, plies, wall_us). With --with: experiments (experiment, \
 experiment_uuid, game, state, submitted_unix_us, engine_revision, \
 games_planned, games_settled, description, cpu_models, builds), axes, cells (axes, player, opponent, first_cell_id, \
 second_cell_id, first_games, second_games, first_score, second_score, difference, difference_low, difference_high), \
