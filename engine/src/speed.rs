@@ -46,13 +46,12 @@ fn spells_of<G: Game>(rules: &Rules, count: u32, length: Duration, host: &dyn Ho
         ("depth".to_owned(), Value::Integer(DEPTH)),
     ]
     .into();
-    let player = Player::from_parameters(rules, &given).ok();
-    let Some(mut search) = player.and_then(|player| player.search::<G>()) else {
-        return Vec::new();
-    };
-    let mut random = Random::from_key([0; 32]);
+    let Ok(player) = Player::from_parameters(rules, &given) else { return Vec::new() };
     let positions = positions::<G>(rules);
-    let mut spell = || {
+    let spell = || {
+        // What is left of the spell before would make each another.
+        let mut search = player.search::<G>()?;
+        let mut random = Random::from_key([0; 32]);
         let began = host.wall();
         let mut nodes = 0;
         for position in positions.iter().cycle() {

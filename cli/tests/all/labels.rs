@@ -47,7 +47,7 @@ fn a_sweep_waits_for_a_worker_that_has_its_label() {
     while sandbox.sql("a.db", "SELECT state FROM experiments") != "finished" {}
     let who =
         "SELECT DISTINCT w.name, w.labels_json FROM games AS g JOIN workers AS w USING (worker_id)";
-    assert_eq!(sandbox.sql("a.db", who), r#"able|{"gpu":"","site":"lab2"}"#);
+    assert_eq!(sandbox.sql("a.db", who), r#"able,"{""gpu"":"""",""site"":""lab2""}""#);
 }
 
 /// Nobody else would come.

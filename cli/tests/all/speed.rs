@@ -10,7 +10,13 @@ fn masked(text: &str) -> String {
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let figure = |word: &&str| word.bytes().any(|byte| byte.is_ascii_digit());
-        let words = words.iter().map(|word| if figure(word) { "N" } else { *word });
+        // A rule is as wide as its figures.
+        let is_rule = |word: &&str| word.starts_with('─');
+        let words = words.iter().map(|word| match word {
+            word if figure(word) => "N",
+            word if is_rule(word) => "─",
+            word => *word,
+        });
         masked.push_str(&words.collect::<Vec<_>>().join(" "));
         masked.push('\n');
     }

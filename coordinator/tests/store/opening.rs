@@ -317,8 +317,18 @@ async fn readers_read_with_and_without_a_coordinator() {
     drop(directory);
 }
 
-/// The migrations up to one, as the release had them that ended with it.
+/// A database with the migrations up to one, as the release had them that ended with it.
 async fn database_of(path: &Path, last: &str) -> SqliteConnection {
+    let mut connection = plain_connection(path).await;
+    let pragmas =
+        "PRAGMA application_id = 0x53706c6d; PRAGMA auto_vacuum = 2; PRAGMA journal_mode = wal";
+    connection.execute(pragmas).await.unwrap();
+    migrate(&mut connection, last).await;
+    connection
+}
+
+/// Applies the migrations up to one.
+async fn migrate(connection: &mut SqliteConnection, last: &str) {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
     let some = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(all).unwrap() {
@@ -327,12 +337,7 @@ async fn database_of(path: &Path, last: &str) -> SqliteConnection {
             fs::copy(entry.unwrap().path(), some.path().join(name)).unwrap();
         }
     }
-    let mut connection = plain_connection(path).await;
-    let pragmas =
-        "PRAGMA application_id = 0x53706c6d; PRAGMA auto_vacuum = 2; PRAGMA journal_mode = wal";
-    connection.execute(pragmas).await.unwrap();
-    Migrator::new(some.path()).await.unwrap().run(&mut connection).await.unwrap();
-    connection
+    Migrator::new(some.path()).await.unwrap().run(connection).await.unwrap();
 }
 
 /// Before rules had rows, a cell had its precision; and people had views of their own.
@@ -489,17 +494,12 @@ async fn processor_times_are_made_of_older_games() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("old.db");
     old_database(&path).await;
-    drop(Writer::open(&path).await.unwrap());
-    // As the release before the processor times would have it.
+    // As the release before the processor times would have it, but for what it had by opening: that is made anew.
     let mut before = plain_connection(&path).await;
+    migrate(&mut before, "0019_disturbance.sql").await;
     before
         .execute(
-            "ALTER TABLE cell_openings DROP COLUMN first_player_cpu_us_mean_sum;
-            ALTER TABLE cell_openings DROP COLUMN first_player_cpu_us_mean_log_sum;
-            ALTER TABLE cell_openings DROP COLUMN second_player_cpu_us_mean_sum;
-            ALTER TABLE cell_openings DROP COLUMN second_player_cpu_us_mean_log_sum;
-            DELETE FROM _sqlx_migrations WHERE version >= 20;
-            UPDATE game_sides SET cpu_us = (side + 1) * wall_us;
+            "UPDATE game_sides SET cpu_us = (side + 1) * wall_us;
             UPDATE game_depths SET cpu_us = (side + 1) * wall_us;
             UPDATE cell_depths SET cpu_us = (
                 SELECT total(d.cpu_us) FROM games AS g
@@ -514,8 +514,8 @@ async fn processor_times_are_made_of_older_games() {
     let writer = Writer::open(&path).await.unwrap();
     let readers = writer.readers();
     let differences = readers.recount().await.unwrap();
-    let differences: Vec<_> =
-        differences.iter().filter(|it| it.key != "cell_id 2").map(ToString::to_string).collect();
+    let of_openings = differences.iter().filter(|it| it.table == "cell_openings");
+    let differences: Vec<_> = of_openings.map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     let times = "SELECT printf('%.1f %.1f', sum(first_player_cpu_us_mean_sum) / sum(first_player_wall_us_mean_sum),
             sum(second_player_cpu_us_mean_sum) / sum(second_player_wall_us_mean_sum))

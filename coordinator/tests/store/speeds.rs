@@ -100,7 +100,9 @@ async fn limits_are_scaled_as_the_sweep_says<S: contract::Store>(
     told.push(format!("{:?}", leased[0].scaling));
     transaction.commit().await.unwrap();
     let report = reading.report("scaled", <_>::default()).await.unwrap().unwrap();
-    told.push(format!("{:?}", report.scaled));
+    let [games] = &report.scaled.cells[..] else { panic!("{:?}", report.scaled) };
+    assert_eq!((games.cell, games.games, games.games_at_bound), (limited, 3, 0));
+    told.push(format!("{:?}", report.scaled.scaling));
     told
 }
 

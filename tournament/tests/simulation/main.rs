@@ -48,7 +48,7 @@ use world::{Trace, World};
 const SEEDS: u64 = 300;
 
 /// Seeds in which a mistake must be noticed.
-const SEEDS_FOR_A_MISTAKE: u64 = 300;
+const SEEDS_FOR_A_MISTAKE: u64 = 600;
 
 /// Lines of the course that are printed of a seed that fails.
 const LINES_MAX: usize = 400;

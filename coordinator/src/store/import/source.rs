@@ -21,18 +21,16 @@ use spelrum_tournament::{PlayableCell, Task, names};
 use super::super::connection::BUSY_TIMEOUT;
 use super::super::engines::Engines;
 use super::super::error::{StoreError, code, primary_code};
-use super::super::numbers::{scaled, scaling};
+use super::super::numbers::scaled;
 use super::super::open::require_ours;
 use super::super::query::{immutable_uri, uri};
 use super::super::read::at_rest;
 use super::super::stop_rules::RuleRow;
 use super::claims::{self, SourceClaim};
-use super::engines;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, optional, text};
+use super::{engines, fields};
 
-/// The longest text or blob.
-const VALUE_BYTES_MAX: i32 = 8 << 20;
 /// Games that are read at once.
 const GAMES_AT_ONCE: i64 = 200;
 
@@ -220,7 +218,7 @@ impl Source {
     fn bound(&self) -> rusqlite::Result<()> {
         let it = &self.connection;
         it.busy_timeout(BUSY_TIMEOUT)?;
-        it.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+        it.set_limit(Limit::SQLITE_LIMIT_LENGTH, fields::VALUE_BYTES_MAX)?;
         it.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
         it.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         it.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -253,7 +251,7 @@ impl Source {
         match theirs.symmetric_difference(ours).find(differs) {
             None => Ok(()),
             Some((kind, name, _)) => {
-                Err(self.wrong(format!("its {kind} {} is not ours", shown(name))))
+                Err(self.wrong(format!("its {kind} {} is not ours", fields::shown(name))))
             }
         }
     }
@@ -271,8 +269,8 @@ impl Source {
         let mut experiments = self.all(
             "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record,
                 sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course,
-                pruned_unix_us, allocation, disturbed_above, replays_max,
-                reference_speed, factor_max_permille, placement_json
+                pruned_unix_us, allocation, disturbed_above, replays_max, reference_speed,
+                factor_max_permille, placement_json
             FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
@@ -293,11 +291,7 @@ impl Source {
                     submitted_unix_us: row.get(11)?,
                     finished_unix_us: row.get(12)?,
                     game_timeout_us: optional(row, 13)?,
-                    timing: Timing {
-                        disturbed_above: row.get(17)?,
-                        replays_max: row.get(18)?,
-                        scaling: scaling(row.get(19)?, row.get(20)?),
-                    },
+                    timing: fields::timing(row, 17)?,
                     placement: Placement::from_json(row.get::<_, Option<String>>(21)?.as_deref()),
                     course: row.get(14)?,
                     pruned_unix_us: row.get(15)?,
@@ -702,9 +696,4 @@ fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {
         robbed_share: None,
         scaled: None,
     })
-}
-
-/// A name of a file that may be anybody's.
-fn shown(name: &str) -> String {
-    name.chars().take(60).map(|it| if it.is_control() { '?' } else { it }).collect()
 }

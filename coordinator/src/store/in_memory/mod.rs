@@ -2,6 +2,7 @@
 //! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
 
 mod accuracy;
+mod costs;
 mod courses;
 mod disturbance;
 mod engines;

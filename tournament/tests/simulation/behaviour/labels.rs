@@ -23,7 +23,7 @@ fn what_lacks_a_worker_holds_nothing_else_up() {
          submit e2 20x2                     ->
          w1 wants 1                         -> lease 1: 20:0-1
          w1 wants 1                         -> lacks site=a
-         w1 played 1/20:0-1                 -> counts, counts, finish e2",
+         w1 played 1/20:0-1                 -> counts, counts, e2 finished",
     );
 }
 

@@ -189,7 +189,9 @@ impl Judge {
                     assert!(!split, "the pair of {game:?} is split");
                     let in_grid = self.allocations[&experiment] == Allocation::Grid;
                     let its = granted.iter().filter(|it| it.cell == game.cell).count() as u64;
-                    let is_its_share = self.share_of_timed(game.cell) == Some(its);
+                    // With a game whose partner is settled there may be no room for one more pair.
+                    let most = self.share_of_timed(game.cell);
+                    let is_its_share = most.is_some_and(|most| its + 2 > most);
                     let passed_over = in_grid
                         && game.cell < last_cell
                         && !granted.contains(&game)
