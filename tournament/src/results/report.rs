@@ -80,7 +80,7 @@ pub struct Scaled {
     /// How the sweep says, if it does.
     pub scaling: Option<Scaling>,
     /// The cells with counted games in which they were, in the order of their ids. What their moves took is not held
-    /// against a limit ([`MoveCost::overruns`]), which is another in each game.
+    /// against a limit ([`Costs::overruns`]), which is another in each game.
     pub cells: Vec<ScaledGames>,
 }
 
