@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use spelrum_tournament::scheduler::{CellState, Effect, ExperimentState, Verdict};
+use spelrum_tournament::scheduler::{CellState, Effect, ExperimentState, Tasks, Verdict};
 use spelrum_tournament::worker::{Answer, CallId, Event, Failure};
 use spelrum_tournament::{ExperimentId, GameId, WorkerId};
 
@@ -416,12 +416,13 @@ impl World {
     fn look(&mut self) {
         let disk = self.desk.disk();
         let is_live = disk.leases.values().any(|(_, end)| end.is_none());
-        let mut left = disk.cells.values().filter(|(experiment, cell)| {
+        let is_left = |(experiment, cell): &&(ExperimentId, CellState)| {
             let end = cell.stop_number.unwrap_or(cell.games);
             let is_open = |number| !disk.games.contains_key(&GameId { cell: cell.cell, number });
             let state = disk.experiments[experiment].1;
             state == ExperimentState::Running && cell.in_sweep && (0..end).any(is_open)
-        });
+        };
+        let mut left = disk.cells.values().filter(is_left);
         let can = |worker: &Worker, experiment: ExperimentId, cell: &CellState| {
             let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &worker.offer));
             let may_verify = disk.verified.get(&cell.cell).is_none_or(|&player| {
@@ -429,7 +430,10 @@ impl World {
                     [None, Some(experiment)].map(|from| disk.excluded.contains(&(worker.id, from)));
                 worker.trains && worker.id != player && excluded == [false; 2]
             });
-            has_all && may_verify
+            let may_train = cell.tasks != Tasks::Trainings || worker.trains;
+            let mut after = cell.after.iter().flat_map(|after| after.iter());
+            let waits = after.any(|it| disk.cells.get(it).is_some_and(|it| is_left(&it)));
+            has_all && may_verify && may_train && !waits
         };
         let nobody_can = |&(experiment, ref cell): &(ExperimentId, CellState)| {
             !self.workers.iter().any(|worker| can(worker, experiment, cell))
