@@ -77,7 +77,8 @@ impl Scheduler {
                 continue;
             }
             let apart = experiment.alone.iter().chain(&experiment.suspects);
-            let apart = apart.filter_map(|game| self.cells.get(&game.cell)?.demands());
+            let apart = apart.filter_map(|game| self.cells.get(&game.cell));
+            let apart = apart.filter(|cell| !cell.waits()).filter_map(|cell| cell.demands());
             let demands = experiment.with_work.demands().chain(apart.map(AsRef::as_ref));
             lacking.extend(demands.filter_map(|demands| asking.lacks(demands)));
         }
