@@ -6,7 +6,7 @@
 
 use spelrum_engine::{MoveRecord, OUTSIDE_ALGORITHMS};
 
-use crate::speed::{ScaledTime, Scaling};
+use crate::speed::Scaling;
 
 /// A move is robbed of nothing whose wall time exceeds its processor time by no more than this, in microseconds.
 ///
@@ -67,24 +67,6 @@ impl TimedCell {
     #[must_use]
     pub fn disturbs(&self, share: f64) -> bool {
         share > self.timing.disturbed_above
-    }
-
-    /// Whether a game can have been played with time limits that were scaled like this: within the bounds of its
-    /// sweep. One whose limits were not scaled, or of whose sweep nothing of the kind is known, may be older than what
-    /// the sweep says now.
-    ///
-    /// # Errors
-    /// What is wrong.
-    pub fn check_scaled(&self, scaled: Option<ScaledTime>) -> Result<(), String> {
-        let (Some(scaled), Some(scaling)) = (scaled, self.timing.scaling) else { return Ok(()) };
-        if scaling.allows(scaled.factor_permille) {
-            return Ok(());
-        }
-        let factor = f64::from(scaled.factor_permille) / 1_000.0;
-        let most = f64::from(scaling.factor_max_permille) / 1_000.0;
-        Err(format!(
-            "its time limits were scaled by {factor}, and its sweep allows 1/{most} to {most}"
-        ))
     }
 
     /// Whether a result is kept beside the settled ones, and its game played again: it was disturbed, and so were no

@@ -70,18 +70,12 @@ impl Scaling {
         (1_000_000_u128.div_ceil(most), most)
     }
 
-    /// Whether a factor is within the bounds.
-    #[must_use]
-    pub fn allows(self, factor_permille: u32) -> bool {
-        let (least, most) = self.bounds();
-        (least..=most).contains(&factor_permille.into())
-    }
-
-    /// Whether a factor is at a bound, so that a machine is slower or faster than limits are scaled for.
+    /// Whether a factor is at a bound, so that a machine is slower or faster than limits are scaled for; or beyond it,
+    /// since its sweep had another when the game was leased.
     #[must_use]
     pub fn is_bound(self, factor_permille: u32) -> bool {
         let (least, most) = self.bounds();
-        least == u128::from(factor_permille) || most == u128::from(factor_permille)
+        !(least + 1..most).contains(&factor_permille.into())
     }
 
     /// How long limits last on a machine of this speed: in thousandths of what the sweep says, never 0.
@@ -101,6 +95,23 @@ pub struct ScaledTime {
     pub factor_permille: u32,
     /// The speed of its worker by which that was found.
     pub nodes_per_second: u64,
+}
+
+impl ScaledTime {
+    /// Whether some sweep can have asked for it. Not whether its own does: that may have had other bounds when the game
+    /// was leased.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn check(self) -> Result<(), String> {
+        let most = Scaling { reference: 1, factor_max_permille: Scaling::FACTOR_MOST_PERMILLE };
+        let (least, most) = most.bounds();
+        if (least..=most).contains(&self.factor_permille.into()) {
+            return Ok(());
+        }
+        let factor = f64::from(self.factor_permille) / 1_000.0;
+        Err(format!("its time limits were scaled by {factor}, and no sweep allows that"))
+    }
 }
 
 #[cfg(test)]
@@ -138,8 +149,12 @@ mod tests {
         let most = Scaling { reference: u64::MAX, factor_max_permille: u32::MAX };
         assert_eq!(most.factor_permille(1), u32::MAX);
         assert_eq!(Scaling { reference: 1, ..most }.factor_permille(u64::MAX), 1);
-        let allowed = [249, 250, 4_000, 4_001].map(|factor| scaling.allows(factor));
-        assert_eq!(allowed, [false, true, true, false]);
-        assert!(scaling.is_bound(250) && scaling.is_bound(4_000) && !scaling.is_bound(1_000));
+        let bound = [1, 250, 251, 1_000, 3_999, 4_000, 9_000].map(|it| scaling.is_bound(it));
+        assert_eq!(bound, [true, true, false, false, false, true, true]);
+        let one = Scaling { factor_max_permille: 1_000, ..scaling };
+        assert!(one.is_bound(1_000));
+        let can_be =
+            |factor_permille| ScaledTime { factor_permille, nodes_per_second: 1 }.check().is_ok();
+        assert_eq!([9, 10, 100_000, 100_001].map(can_be), [false, true, true, false]);
     }
 }

@@ -8,6 +8,7 @@ use spelrum_proto::work::ReportedWhat;
 use spelrum_proto::{game, v1};
 use spelrum_tournament::results::lacking_text;
 use spelrum_tournament::scheduler::{Effect, Report, Verdict, Withheld};
+use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::{
     ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, PlayedVerification,
     WorkerId,
@@ -88,10 +89,10 @@ pub(super) fn plays_again(
         || timed.plays_again(game.game.number, &game.record.moves, before)
 }
 
-/// A result whose time limits were scaled as its sweep does not allow is none.
-pub(super) fn within_scaling(what: ReportedWhat, facts: &GameFacts) -> ReportedWhat {
-    let (ReportedWhat::Played(game), Some(timed)) = (&what, facts.timed) else { return what };
-    let Err(problem) = timed.check_scaled(game.scaled) else { return what };
+/// A result whose time limits were scaled as no sweep allows is none.
+pub(super) fn within_scaling(what: ReportedWhat) -> ReportedWhat {
+    let ReportedWhat::Played(game) = &what else { return what };
+    let Some(Err(problem)) = game.scaled.map(ScaledTime::check) else { return what };
     let engine_revision = game.engine_revision;
     let record = game::to_wire(game.clone()).encode_to_vec();
     ReportedWhat::Irregular { engine_revision, record, problem }

@@ -81,7 +81,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let mut kept = BTreeMap::<GameId, BTreeSet<LeaseId>>::new();
         for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
-            let what = within_scaling(what, &facts);
+            let what = within_scaling(what);
             let kept = kept.entry(game).or_default();
             let is_again = facts.is_kept || kept.contains(&lease);
             let plays_again = plays_again(&facts, lease, &what, kept);
