@@ -22,8 +22,9 @@ use spelrum_tournament::labels::Label;
 use spelrum_tournament::ratings::Estimate;
 use spelrum_tournament::results::{
     Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, EnginesUsed,
-    ExperimentSummary, Meeting, Progress, RatedGroup, RatedPlayer, Ratings, Removal, Removing,
-    Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame, WorkerSummary,
+    ExperimentSummary, Meeting, PlayedOn, Progress, RatedGroup, RatedPlayer, Ratings, Removal,
+    Removing, Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame,
+    WorkerSummary,
 };
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{
@@ -221,12 +222,13 @@ fn report() -> impl Strategy<Value = Report> {
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
         let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3), vec(run(), 0..3));
-        let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3), scaled());
+        let played_on = option::of([count(), count(), count()]);
+        let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3), scaled(), played_on);
         let rest = (again, vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
                 let (again, claims, asked, accuracy, (engines, mixed, runs)) = rest;
-                let (replayed, disturbed, scaled) = again;
+                let (replayed, disturbed, scaled, played_on) = again;
                 Report {
                     experiment,
                     description: asked.0,
@@ -244,6 +246,11 @@ fn report() -> impl Strategy<Value = Report> {
                     replayed,
                     disturbed,
                     scaled,
+                    played_on: played_on.map(|[quiet, others, unknown]| PlayedOn {
+                        quiet,
+                        others,
+                        unknown,
+                    }),
                     claims,
                     engines: EnginesUsed { engines, mixed },
                     runs,
@@ -383,6 +390,7 @@ proptest! {
             replayed,
             disturbed,
             scaled,
+            played_on,
             claims: _,
             engines,
             runs,
@@ -397,6 +405,7 @@ proptest! {
             first_mover,
             claims,
             scale: scaled.scaling.map(scaling_to_wire),
+            played_on: played_on.map(Into::into),
             ..Default::default()
         };
         reader.take(first).unwrap();

@@ -35,7 +35,8 @@ its opponent's), cpu_us_mean, cpu_us_game_mean, cpu_us_ratio with _low and _high
 whose moves no time limit ends)); failures, of cells that have any (cell_id, axes, player, opponent, games, games_failed, games_replayed, \
 score, score_worst, score_best); disturbed, of cells that have any (cell_id, axes, player, opponent, games, games_disturbed, \
 games_played_again, score_of_games, score_of_first_results); time_scale, where time limits are scaled (reference_speed, \
-factor_max, games, games_at_bound, factor_least, factor_greatest). A cell's axes are its values in the order of the experiment's. \
+factor_max, games, games_at_bound, factor_least, factor_greatest); played_on, where cells are timed \
+(games_on_quiet_slots, games_elsewhere, games_unknown). A cell's axes are its values in the order of the experiment's. \
 ratings, where they are shown or asked for: groups of players who met (axes, players, first_move_elo, \
 first_move_elo_error, draw_rate, games, self_play_games, clusters, clusters_are, differences, meetings), \
 players the strongest first (player, elo, elo_error, is_anchor, games, wins, draws, losses, score), \

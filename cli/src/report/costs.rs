@@ -3,7 +3,7 @@
 use spelrum_tournament::results::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
 
 use super::axes::{axis_columns, names_opponents, places};
-use super::scaled;
+use super::{played_on, scaled};
 use crate::output::{
     Column, TitledTable, count, duration_us, optional, percent, ratio, relative_error,
 };
@@ -149,6 +149,7 @@ fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
     }
     notes.extend(many_overruns(costs));
     notes.extend(scaled::notes(report));
+    notes.extend(played_on::note(report));
     notes
 }
 

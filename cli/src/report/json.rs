@@ -6,6 +6,7 @@ use spelrum_tournament::results::{self, CellFailures};
 use spelrum_tournament::stopping::StopRule;
 
 use super::margins::CellMargin;
+use super::played_on::PlayedOn;
 use super::scaled::{Scaled, scaled};
 
 /// An experiment's results.
@@ -33,6 +34,9 @@ pub(super) struct Report<'a> {
     /// How time limits were scaled, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_scale: Option<Scaled>,
+    /// On what the games of an experiment with timed cells were played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    played_on: Option<PlayedOn>,
 }
 
 /// What went wrong in a cell.
@@ -279,6 +283,7 @@ impl<'a> From<&'a results::Report> for Report<'a> {
             depths: depths.iter().map(Into::into).collect(),
             failures: report.failures().iter().map(Failures::of).collect(),
             time_scale: scaled(report),
+            played_on: report.played_on.map(Into::into),
         }
     }
 }

@@ -20,6 +20,7 @@ mod json;
 mod margins;
 mod overview;
 mod phases;
+mod played_on;
 mod ratings;
 mod ratings_json;
 mod runs;
@@ -38,11 +39,10 @@ use csv::{ComparedRows, OverviewRows, PhaseRows, ReportRows};
 use ratings::Meetings;
 use ratings_json::GroupRows;
 use serde::Serialize;
+use spelrum_tournament::Task;
 use spelrum_tournament::results::{
     Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report, SideBySide,
 };
-
-use spelrum_tournament::Task;
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;

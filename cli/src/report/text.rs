@@ -410,6 +410,7 @@ pub(super) mod tests {
             replayed: Vec::new(),
             disturbed: Vec::new(),
             scaled: Default::default(),
+            played_on: None,
             claims: Vec::new(),
         }
     }

@@ -44,6 +44,7 @@ impl ReportParts {
             replayed,
             disturbed,
             scaled: Scaled { scaling, cells: scaled },
+            played_on,
             claims: _,
             engines,
             runs,
@@ -59,6 +60,7 @@ impl ReportParts {
                 description,
                 engine_revision,
                 scale: scaling.map(scaling_to_wire),
+                played_on: played_on.map(Into::into),
                 ..Default::default()
             }),
             cells: cells.into_iter(),

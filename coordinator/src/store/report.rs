@@ -22,7 +22,7 @@ use super::error::StoreError;
 use super::game_times::{Clock, time_sums};
 use super::opening_rows::{by_mover, first_mover_of_all};
 use super::read::Readers;
-use super::scaled::scaled;
+use super::scaled::{played_on, scaled};
 use super::scheduling::unsigned;
 use super::stop_rules::RuleRow;
 use super::summaries::{find, summary};
@@ -218,6 +218,10 @@ impl Readers {
         let replayed = replayed(&mut snapshot, id).await?;
         let disturbed = disturbed(&mut snapshot, id).await?;
         let scaled = scaled(&mut snapshot, id).await?;
+        let played_on = match cells.iter().any(|cell| cell.is_timed) {
+            true => Some(played_on(&mut snapshot, id).await?),
+            false => None,
+        };
         for cost in moves.iter_mut().chain(&mut depths) {
             let overruns = cost.costs.overruns.take();
             cost.costs.overruns = overruns.filter(|_| !scaled.is_scaled(cost.cell));
@@ -240,6 +244,7 @@ impl Readers {
             replayed,
             disturbed,
             scaled,
+            played_on,
             claims,
             engines,
             runs,

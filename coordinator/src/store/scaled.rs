@@ -1,6 +1,6 @@
-//! How time limits were scaled in the games of an experiment.
+//! How time limits were scaled in the games of an experiment, and on what they were played.
 
-use spelrum_tournament::results::Scaled;
+use spelrum_tournament::results::{PlayedOn, Scaled};
 use spelrum_tournament::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
@@ -38,4 +38,23 @@ pub(super) async fn scaled(
         }
     }
     Ok(scaled)
+}
+
+/// On what the games of an experiment with timed cells were played.
+pub(super) async fn played_on(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<PlayedOn, StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT coalesce(sum(r.games) FILTER (WHERE w.quiet_slots > 0), 0) AS "quiet!: i64",
+            coalesce(sum(r.games) FILTER (WHERE w.quiet_slots = 0), 0) AS "others!: i64",
+            coalesce(sum(r.games) FILTER (WHERE w.quiet_slots IS NULL), 0) AS "unknown!: i64"
+        FROM worker_results AS r CROSS JOIN workers AS w ON w.worker_id = r.worker_id
+        WHERE r.experiment_id = ?"#,
+        experiment.0
+    )
+    .fetch_one(connection)
+    .await?;
+    let [quiet, others, unknown] = [row.quiet, row.others, row.unknown].map(unsigned);
+    Ok(PlayedOn { quiet, others, unknown })
 }

@@ -2,8 +2,8 @@
 
 use spelrum_tournament::results::{
     CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, CpuTimes,
-    DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, ReplayedGames, Report, RunResult,
-    Scaled, ScaledGames, SettledCells, StatedClaim, UsedEngine,
+    DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, PlayedOn, ReplayedGames, Report,
+    RunResult, Scaled, ScaledGames, SettledCells, StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -350,6 +350,24 @@ impl TryFrom<v1::ScaledGames> for ScaledGames {
     }
 }
 
+impl From<PlayedOn> for v1::PlayedOn {
+    fn from(PlayedOn { quiet, others, unknown }: PlayedOn) -> Self {
+        Self { quiet, others, unknown }
+    }
+}
+
+impl TryFrom<v1::PlayedOn> for PlayedOn {
+    type Error = WireError;
+
+    fn try_from(played: v1::PlayedOn) -> Result<Self, WireError> {
+        Ok(Self {
+            quiet: number("quiet", played.quiet)?,
+            others: number("others", played.others)?,
+            unknown: number("unknown", played.unknown)?,
+        })
+    }
+}
+
 impl From<DisturbedGames> for v1::DisturbedGames {
     fn from(disturbed: DisturbedGames) -> Self {
         let DisturbedGames { cell, games, replayed, half_points_before } = disturbed;
@@ -518,6 +536,7 @@ impl ReportReader {
             disturbed,
             scale,
             scaled,
+            played_on,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -543,6 +562,10 @@ impl ReportReader {
                         .transpose()?,
                     cells: Vec::new(),
                 },
+                played_on: played_on
+                    .map(PlayedOn::try_from)
+                    .transpose()
+                    .map_err(|error| error.within("played_on"))?,
                 claims: Vec::new(),
                 engines: EnginesUsed::default(),
                 runs: Vec::new(),

@@ -87,7 +87,7 @@ pub use ratings::{
 pub use removal::{Removal, Removing};
 pub use report::{
     CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, CpuTimes,
-    DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, ReplayedGames, Report, Scaled,
+    DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, PlayedOn, ReplayedGames, Report, Scaled,
     ScaledGames, SprtStanding, Stronger,
 };
 pub use runs::{RunResult, runs_of};

@@ -56,6 +56,8 @@ pub struct Report {
     pub disturbed: Vec<DisturbedGames>,
     /// How time limits are scaled, and were.
     pub scaled: Scaled,
+    /// On what its games were played; `None` if none of its cells is timed.
+    pub played_on: Option<PlayedOn>,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
     /// Which programs of others played.
@@ -72,6 +74,17 @@ pub struct ReplayedGames {
     pub cell: CellId,
     /// How many.
     pub games: u64,
+}
+
+/// Counted games of an experiment by what their workers have for timed ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlayedOn {
+    /// Those of workers with quiet slots.
+    pub quiet: u64,
+    /// Those of workers without: they play timed games beside all others.
+    pub others: u64,
+    /// Those of workers that do not say.
+    pub unknown: u64,
 }
 
 /// How an experiment's time limits are scaled by the speed of workers.

@@ -266,6 +266,7 @@ mod tests {
             replayed: Vec::new(),
             disturbed: Vec::new(),
             scaled: Default::default(),
+            played_on: None,
             claims: Vec::new(),
         }
     }

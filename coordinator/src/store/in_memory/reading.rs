@@ -550,6 +550,7 @@ impl State {
         let Experiment { description, engine_revision, claims, notes, timing, .. } =
             self.experiments[&id].clone();
         let scaled = self.scaled_of(&of, timing.scaling);
+        let played_on = cells.iter().any(|cell| cell.is_timed).then(|| self.played_on(id));
         for cost in moves.iter_mut().chain(&mut depths) {
             let overruns = cost.costs.overruns.take();
             cost.costs.overruns = overruns.filter(|_| !scaled.is_scaled(cost.cell));
@@ -567,6 +568,7 @@ impl State {
             replayed,
             disturbed: self.disturbed_of(&of),
             scaled,
+            played_on,
             claims,
             engines: self.engines_used(&of),
             runs: runs_of(notes),

@@ -1,8 +1,8 @@
 //! What workers measured of their machines, and how time limits were scaled by it.
 
-use spelrum_tournament::results::Scaled;
+use spelrum_tournament::results::{PlayedOn, Scaled};
 use spelrum_tournament::speed::{Scaling, Speed};
-use spelrum_tournament::{CellId, WorkerId};
+use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 
 use super::{Cell, State};
 use crate::store::speeds::{APART_US, is_known, measured_unix_us};
@@ -22,6 +22,20 @@ impl State {
             }
         }
         scaled
+    }
+
+    /// On what the games of an experiment were played.
+    pub(super) fn played_on(&self, id: ExperimentId) -> PlayedOn {
+        let mut played = PlayedOn::default();
+        for share in self.shares(id) {
+            let games = match share.machine.quiet_slots {
+                None => &mut played.unknown,
+                Some(0) => &mut played.others,
+                Some(_) => &mut played.quiet,
+            };
+            *games += share.games;
+        }
+        played
     }
 
     /// Keeps what a worker has measured, if it is not what it told before.
