@@ -23,7 +23,7 @@ differed between spells of 50 ms and between slots.
 Take the speed of the machine that limits are meant for, and write it into the sweep:
 
   [timing]
-  reference_speed = 2_500_000
+  reference_speed = 30_000_000
 
 Time limits then last longer on slower machines and shorter on faster ones, so that all of them \
 search about the same number of nodes.

@@ -35,7 +35,7 @@ fn share(node: &Node) -> Result<f64, Fault> {
 
 /// How time limits are scaled, if they are.
 fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
-    const EXAMPLE: &str = "timing = { reference_speed = 2_500_000, factor_max = 4 }";
+    const EXAMPLE: &str = "timing = { reference_speed = 30_000_000, factor_max = 4 }";
     let factor_max = table.get("factor_max");
     let Some(entry) = table.get("reference_speed") else {
         return match factor_max {
@@ -54,7 +54,7 @@ fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
         return Err(Fault::at(
             &entry.value.place,
             format!("`reference_speed` is {nodes}"),
-            "it is in nodes per second, such as 2_500_000: `spelrum speed` shows a machine's",
+            "it is in nodes per second, such as 30_000_000: `spelrum speed` shows a machine's",
         ));
     };
     let factor_max_permille = match factor_max {
