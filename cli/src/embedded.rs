@@ -103,6 +103,7 @@ impl Embedded {
             own_token: own.as_ref().map(|own| own.token.clone()),
             told,
             hosts: Vec::new(),
+            is_alone: address.is_none(),
         })
         .await?;
         let readers = coordinator.readers();

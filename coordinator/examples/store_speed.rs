@@ -448,6 +448,7 @@ fn introduction() -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
+        measures: false,
         machine: Machine::default(),
     }
 }

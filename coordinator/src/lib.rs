@@ -70,6 +70,9 @@ pub struct Config {
     /// Names by which it is called, beside those that always mean this machine. With some, calls to
     /// other names are refused.
     pub hosts: Vec<String>,
+    /// Whether no worker comes but the one inside this process: then a bound that no sweep has said keeps no game
+    /// from it.
+    pub is_alone: bool,
 }
 
 /// A coordinator that has its database open but does not serve yet.
@@ -148,7 +151,8 @@ impl Coordinator {
         config: Config,
         course_of: Arc<CourseOf>,
     ) -> Result<Self, CoordinatorError> {
-        let Config { db, heartbeat_interval, token, tokens, tls, own_token, hosts, told } = config;
+        let Config { db, heartbeat_interval, token, tokens, tls, own_token, hosts, told, is_alone } =
+            config;
         let takes_certificates = tls.as_ref().is_some_and(|files| files.client_ca.is_some());
         let tls = tls.as_ref().map(Tls::read).transpose()?;
         let path = tokens.clone().unwrap_or_default();
@@ -171,8 +175,9 @@ impl Coordinator {
         let metrics = Metrics::new(ENGINE_REVISION)
             .map_err(|error| CoordinatorError::Metrics(error.into()))?;
         let work = Arc::clone(&metrics.work);
-        let (dispatcher, dispatch) =
+        let (mut dispatcher, dispatch) =
             Dispatcher::start(writer, policy, clock, faults.clone(), course_of, work).await?;
+        dispatcher.expect_one_worker(is_alone);
         tracing::info!(db = %db.display(), epoch, "opened the database");
         Ok(Self {
             dispatcher,

@@ -44,6 +44,8 @@ pub const PROTOCOL_MINOR: u32 = 12;
 /// report such games as failed, or say nothing of a margin that the rules give; and where there are no others, nobody
 /// would train the networks that games wait for.
 pub const WORKER_MINOR_MIN: u32 = 7;
+/// From this minor number on workers measure their speed when they are asked to (`LeaseResponse.calibrate`).
+pub const MEASURING_MINOR: u32 = 12;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));

@@ -185,6 +185,7 @@ impl Served {
                 own_token: None,
                 hosts: Vec::new(),
                 told: String::new(),
+                is_alone: false,
             };
             Coordinator::open_with_courses(config, Arc::clone(&course_of)).await.ok()
         })

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::demands::Demands;
+use crate::demands::{Demands, QuotaBound, SpeedBounds};
 use crate::engines::NeededEngine;
 use crate::labels::WantedLabel;
 
@@ -17,13 +17,59 @@ pub struct Placement {
     /// of them, and later if not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prefer: Vec<WantedLabel>,
+    /// Workers that are slower get none of its timed games: nodes per second. At least 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_min: Option<u64>,
+    /// Workers whose speed differs more between short spells get none of its timed games: thousandths of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_max_permille: Option<u32>,
+    /// Workers without quiet slots get none of its timed games whose quota of CPU time comes in periods that are longer
+    /// than so many thousandths of the shortest time limit for a move; `None`: than [`QUOTA_PERIOD_MAX_PERMILLE`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota_period_max_permille: Option<u32>,
+}
+
+/// The longest period that a sweep may allow, as a share of the shortest time limit.
+pub const QUOTA_PERIOD_MOST: f64 = 1_000.0;
+
+/// A tenth, where a sweep does not say.
+pub const QUOTA_PERIOD_MAX_PERMILLE: u32 = 100;
+
+/// What is known of a cell whose games are timed.
+#[derive(Clone, Copy, Debug)]
+pub struct TimedGames<'a> {
+    /// The name of their game.
+    pub game: &'a str,
+    /// The shortest time limit for a move of a player, in microseconds; `None` if neither has one.
+    pub move_limit_us: Option<u64>,
 }
 
 impl Placement {
-    /// What the games of a cell ask of their worker that need these engines.
+    /// What the games of a cell ask of their worker that need these engines; `timed` if they are.
     #[must_use]
-    pub fn demands(&self, engines: Vec<NeededEngine>) -> Demands {
-        Demands { engines, require: self.require.clone(), prefer: self.prefer.clone() }
+    pub fn demands(&self, engines: Vec<NeededEngine>, timed: Option<TimedGames<'_>>) -> Demands {
+        Demands {
+            engines,
+            require: self.require.clone(),
+            prefer: self.prefer.clone(),
+            speed: timed.and_then(|timed| self.speed_bounds(timed.game)),
+            quota: timed.and_then(|it| it.move_limit_us).map(|limit| self.quota_bound(limit)),
+        }
+    }
+
+    fn speed_bounds(&self, game: &str) -> Option<SpeedBounds> {
+        let Self { speed_min, noise_max_permille, .. } = *self;
+        let is_bound = speed_min.is_some() || noise_max_permille.is_some();
+        is_bound.then(|| SpeedBounds { game: game.to_owned(), speed_min, noise_max_permille })
+    }
+
+    fn quota_bound(&self, move_limit_us: u64) -> QuotaBound {
+        let permille = self.quota_period_max_permille.unwrap_or(QUOTA_PERIOD_MAX_PERMILLE);
+        let period_max_us = u128::from(move_limit_us) * u128::from(permille) / 1_000;
+        QuotaBound {
+            period_max_us: u64::try_from(period_max_us).unwrap_or(u64::MAX),
+            is_said: self.quota_period_max_permille.is_some(),
+        }
     }
 
     /// The same as a store keeps it; `None` if it says nothing.

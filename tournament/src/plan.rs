@@ -3,6 +3,7 @@
 //! A sweep of 100,000 cells has few players, conditions and values on its axes, or else many of one
 //! of them: each is here once, and cells refer to them by number.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -11,8 +12,9 @@ use spelrum_engine::{Adjudication, Parameters, Rules, Value, memory_bytes_of};
 use crate::claims::Claim;
 use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
+use crate::demands::Demands;
 use crate::disturbance::Timing;
-use crate::placement::Placement;
+use crate::placement::{Placement, TimedGames};
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
 use crate::stopping::{Precision, StopRule};
@@ -311,9 +313,27 @@ impl Plan {
     /// Whether some of its cells are timed, or of those that its course plays.
     #[must_use]
     pub fn has_timed(&self) -> bool {
+        self.all_cells().any(|cell| cell.timed)
+    }
+
+    /// What its cells, and those that its course plays, ask of their workers beside engines and memory: each once.
+    #[must_use]
+    pub fn demands(&self) -> BTreeSet<Demands> {
+        let limits: Vec<Option<u64>> =
+            self.players.iter().map(PlannedPlayer::move_limit_us).collect();
+        let of_cell = |cell: &PlannedCell| {
+            let limits = cell.players.iter().filter_map(|&player| limits[player]);
+            let timed = TimedGames { game: &self.game, move_limit_us: limits.min() };
+            self.placement.demands(Vec::new(), cell.timed.then_some(timed))
+        };
+        self.all_cells().map(of_cell).collect()
+    }
+
+    /// Its cells, and those that its course plays.
+    fn all_cells(&self) -> impl Iterator<Item = &PlannedCell> {
         let runs = self.course.iter().flat_map(|course| &course.runs);
         let met = runs.flat_map(|run| &run.meetings).map(|meeting| &meeting.cell);
-        self.cells.iter().chain(met).any(|cell| cell.timed)
+        self.cells.iter().chain(met)
     }
 
     /// The same without a course: in its place, the cells that its runs are made of, where their games take longest
@@ -427,5 +447,13 @@ impl PlannedPlayer {
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         serde_json::from_str(&self.parameters_json).expect("canonical JSON reads back")
+    }
+
+    /// Its time limit for a move, in microseconds, if it has one.
+    fn move_limit_us(&self) -> Option<u64> {
+        match self.parameters().get("move_time_us") {
+            Some(Value::Integer(us)) => u64::try_from(*us).ok(),
+            Some(_) | None => None,
+        }
     }
 }

@@ -6,6 +6,9 @@
 
 use spelrum_engine::Spell;
 
+/// A speed is measured again when it is older: a machine that others use, or that grows warm, changes within minutes.
+pub const SPEED_FRESH_MS: u64 = 600_000;
+
 /// How fast a machine is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speed {

@@ -127,6 +127,7 @@ impl Coordinator {
             own_token: own.as_ref().map(|own| own.token.clone()),
             told,
             hosts: self.hosts,
+            is_alone: false,
         })
         .await?;
         {

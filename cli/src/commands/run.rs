@@ -1,15 +1,18 @@
 //! `spelrum run`: the main job, whole, on one machine.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::ProgressBar;
+use spelrum_engine::Rules;
 use spelrum_external::EngineFile;
 use spelrum_proto::v1;
 use spelrum_tournament::Plan;
+use spelrum_tournament::demands::{self, Demands, Unmet};
 use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::ExperimentSummary;
-use spelrum_worker::Engines;
+use spelrum_tournament::results::{ExperimentSummary, Machine, bound};
+use spelrum_worker::{Cores, Engines, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
 use crate::change;
@@ -145,24 +148,71 @@ impl Run {
     /// What this process says of its machine. Where workers may join, what it may not play is left to them.
     fn labels(&self, sweep: &SweepFile) -> Result<Vec<Label>> {
         let labels = self.labels.labels()?;
-        let mut required = sweep.plan.placement.require.iter();
-        let Some(lacking) = required.find(|label| !label.is_met_by(&labels)) else {
+        let demands = sweep.plan.demands();
+        let here = self.offered(&labels, sweep, &demands)?;
+        let Some(unmet) = demands.iter().find_map(|demands| demands.unmet_by(&here)) else {
+            self.warn_of_quota(&demands, &here);
             return Ok(labels);
         };
+        let (whom, remedy) = if let Unmet::Label(label) = &unmet {
+            (
+                format!("workers with the label {label}"),
+                "say --label if it is true of this machine, --listen for workers of others, or take it out of \
+                 `require` in the sweep's [placement]"
+                    .to_owned(),
+            )
+        } else {
+            bound(&unmet).unwrap_or_default()
+        };
         if self.listen.is_some() {
-            voice::say(&format!(
-                "the sweep is for workers with the label {lacking}: its games are left to them"
-            ));
+            voice::say(&format!("the sweep has games for {whom}: they are left to them"));
             return Ok(labels);
         }
         Err(CliError::new(Exit::Input, "play the sweep")
-            .because(format!(
-                "it is for workers with the label {lacking}, which this process has not, and nobody else plays"
-            ))
-            .help(
-                "say --label if it is true of this machine, --listen for workers of others, or take it out of \
-                 `require` in the sweep's [placement]",
-            ))
+            .because(format!("it has games for {whom}, and nobody plays but this process"))
+            .help(remedy))
+    }
+
+    /// What this process has of what is demanded. Its speed is measured where that matters.
+    fn offered(
+        &self,
+        labels: &[Label],
+        sweep: &SweepFile,
+        demands: &BTreeSet<Demands>,
+    ) -> Result<demands::Offer> {
+        let slots = self.slots.offer().slots;
+        let quiet = self.slots.quiet(slots)?;
+        let machine = Machine {
+            quiet_slots: Some(quiet.count()),
+            cpu_quota: Cores::here().quota(),
+            ..Machine::default()
+        };
+        let is_measured = demands.iter().any(|demands| demands.speed.is_some());
+        let rules = Rules::from_name(&sweep.plan.game).ok().filter(|_| is_measured);
+        let speed = rules.and_then(|rules| measured_speed(&rules, slots, &quiet));
+        Ok(demands::Offer {
+            labels: labels.into(),
+            speeds: speed.into_iter().collect(),
+            measures: true,
+            quota_period_us: machine.stands_still_us(),
+            is_alone: self.listen.is_none(),
+            ..demands::Offer::default()
+        })
+    }
+
+    /// Where nobody else plays, what no sweep says is played all the same.
+    fn warn_of_quota(&self, demands: &BTreeSet<Demands>, here: &demands::Offer) {
+        let others = demands::Offer { is_alone: false, ..here.clone() };
+        let is_unmet = |demands: &Demands| {
+            matches!(demands.unmet_by(&others), Some(Unmet::QuotaPeriod { .. }))
+        };
+        if let Some(period_us) = here.quota_period_us.filter(|_| demands.iter().any(is_unmet)) {
+            voice::say(&format!(
+                "warning: this machine's quota of CPU time comes every {} ms, and there are time limits of less than ten \
+                 times that: what a player has of them is a matter of luck (docs/timing.md)",
+                period_us as f64 / 1_000.0
+            ));
+        }
     }
 
     /// The engines that the sweep needs. Where workers may join, those that are not here are left to them.

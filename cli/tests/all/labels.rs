@@ -1,4 +1,4 @@
-//! Sweeps that ask for labels are played by the workers that have them.
+//! Sweeps that ask for labels, or for fast machines, are played by the workers that are so.
 
 use serde_json::Value;
 
@@ -74,4 +74,40 @@ fn a_label_that_is_none_is_refused() {
     assert!(worker(&["=lab2"]).contains("no name"));
     let twice = worker(&["site=a", "site=b"]);
     assert!(twice.contains("two of one name, site=a and site=b"), "{twice}");
+}
+
+/// A timed sweep that asks this of its workers.
+fn timed(placement: &str) -> String {
+    format!(
+        "name = \"fast\"\ngame = \"tic-tac-toe\"\nseed = 1\ngames = 4\nplacement = {{ {placement} }}\n\
+         [players.random]\nalgorithm = \"random\"\n[players.quick]\nalgorithm = \"alpha-beta\"\ndepth = 1\n\
+         move_time = \"1s\"\n"
+    )
+}
+
+/// Nobody measures that is not asked: the coordinator asks where games wait for a speed.
+#[test]
+fn games_for_fast_machines_are_played_once_the_speed_is_measured() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &timed("speed_min = 1, noise_max = 1"));
+    let coordinator = sandbox.coordinator_with("a.db", "127.0.0.1:0", "200ms");
+    let url = &*coordinator.url;
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    let _worker = sandbox.worker(url, "1", &[]);
+    while sandbox.sql("a.db", "SELECT state FROM experiments") != "finished" {}
+    let told = "SELECT DISTINCT game, nodes_per_second > 0 FROM worker_speeds";
+    assert_eq!(sandbox.sql("a.db", told), "tic-tac-toe,1");
+}
+
+/// `run` measures before it begins: nobody else would come.
+#[test]
+fn run_refuses_games_for_faster_machines() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &timed("speed_min = 1_000_000_000_000"));
+    let refused = sandbox.run(&["run", "sweep.toml", "--db", "a.db"]);
+    let told = refused.expect_exit(3).stderr();
+    assert!(told.contains("at least 1000000000000 nodes of tic-tac-toe a second"), "{told}");
+    assert!(told.contains("spelrum speed tic-tac-toe") && told.contains("speed_min"), "{told}");
+    sandbox.write("sweep.toml", &timed("speed_min = 1"));
+    sandbox.run(&["run", "sweep.toml", "--db", "a.db"]).expect_exit(0);
 }

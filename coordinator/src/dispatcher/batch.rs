@@ -136,7 +136,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 hold(held, reply, answer)
             }
             Request::Lease { caller, slots, speeds, reply } => {
-                let answer = self.lease(caller, slots, &speeds, now).await;
+                let answer = self.lease(caller, slots, speeds, now).await;
                 hold(held, reply, answer)
             }
             Request::Report { caller, results, reply } => {
@@ -184,7 +184,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 // Nothing that the transaction could undo.
                 let workers = self.roster.summaries(now);
                 let verifying = self.roster.verifying();
-                let workforce = Workforce::of(workers, verifying, Some(self.scheduler));
+                let offers = self.roster.offers(now);
+                let workforce = Workforce::of(workers, verifying, offers, Some(self.scheduler));
                 let _gone = reply.send(Ok(workforce));
                 Ok(())
             }
@@ -257,11 +258,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         &mut self,
         caller: Caller,
         slots: u32,
-        speeds: &[Speed],
+        speeds: Vec<Speed>,
         now: Time,
     ) -> Result<Leased, Failure> {
         let worker = self.known(caller, now)?;
-        self.transaction.store_speeds(worker, speeds).await?;
+        self.transaction.store_speeds(worker, &speeds).await?;
         if self.roster.refused(worker) >= REFUSED_MAX {
             let problem = format!(
                 "{REFUSED_MAX} results of this worker are not games that the rules allow: it gets no more"
@@ -271,7 +272,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
         }
         let memory_bytes = self.roster.memory_of(worker);
-        let offer = self.roster.offer_of(worker);
+        self.roster.measured(worker, speeds, now);
+        let offer = self.roster.offer_of(worker, now);
         let trains = self.roster.trains(worker);
         let verifies = self.roster.verifies(worker);
         let quiet_slots = self.roster.quiet_slots_of(worker);
@@ -290,10 +292,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 tracing::debug!(%worker, %lease, ranges = games.len(), "granted");
                 Ok(Leased::Grant(Grant { lease, duration, games }))
             }
-            Some(Answer::Idle { retry_after, all_done, withheld }) => {
+            Some(Answer::Idle { retry_after, all_done, withheld, calibrate }) => {
                 let retry_after = self.idlers.retry_after(retry_after, now);
                 let withheld = withheld.map(|why| withheld_text(why, worker)).unwrap_or_default();
-                Ok(Leased::Idle { retry_after, all_done, withheld })
+                let calibrate = calibrate.unwrap_or_default();
+                Ok(Leased::Idle { retry_after, all_done, withheld, calibrate })
             }
             other => Err(unanswered("LeaseWanted", other).into()),
         }

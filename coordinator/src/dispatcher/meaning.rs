@@ -22,7 +22,12 @@ pub(super) enum Answer {
     /// To `LeaseWanted`.
     Grant { lease: LeaseId, ranges: Vec<GameRange>, lost: Vec<GameRange>, duration: Duration },
     /// To `LeaseWanted`.
-    Idle { retry_after: Duration, all_done: bool, withheld: Option<Withheld> },
+    Idle {
+        retry_after: Duration,
+        all_done: bool,
+        withheld: Option<Withheld>,
+        calibrate: Option<String>,
+    },
     /// To `Heartbeat`.
     Drop(Vec<LeaseId>),
     /// To `Reported`.
@@ -49,9 +54,9 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
                 let duration = Duration::from_millis(duration_ms);
                 Answer::Grant { lease, ranges, lost, duration }
             }
-            Effect::Idle { retry_after_ms, all_done, withheld, .. } => {
+            Effect::Idle { worker: _, retry_after_ms, all_done, withheld, calibrate } => {
                 let retry_after = Duration::from_millis(retry_after_ms);
-                Answer::Idle { retry_after, all_done, withheld }
+                Answer::Idle { retry_after, all_done, withheld, calibrate }
             }
             Effect::Drop { leases, .. } => Answer::Drop(leases),
             Effect::Verdict { verdict, .. } => Answer::Verdict(verdict),

@@ -150,6 +150,11 @@ impl<S: Store> Dispatcher<S> {
         Ok((dispatcher, dispatch))
     }
 
+    /// Whether no worker comes but one.
+    pub(crate) const fn expect_one_worker(&mut self, is_alone: bool) {
+        self.roster.expect_one_worker(is_alone);
+    }
+
     /// Tells whether it can do its work.
     pub(crate) fn health(&self, dispatch: Dispatch) -> Health {
         self.watch.health(dispatch)
@@ -237,7 +242,8 @@ impl<S: Store> Dispatcher<S> {
             // Whatever the disk does, people may see who works.
             let workers = self.roster.summaries(at);
             let verifying = self.roster.verifying();
-            let workforce = Workforce::of(workers, verifying, self.scheduler.as_ref());
+            let offers = self.roster.offers(at);
+            let workforce = Workforce::of(workers, verifying, offers, self.scheduler.as_ref());
             let _gone = reply.send(Ok(workforce));
             return Ok(());
         }

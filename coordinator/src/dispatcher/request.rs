@@ -7,6 +7,7 @@ use spelrum_proto::work::{Caller, Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{ExperimentState, Scheduler, Time, Wanted, Withheld};
 use spelrum_tournament::speed::Speed;
@@ -85,6 +86,8 @@ pub(crate) struct Workforce {
     pub(crate) wanted: Vec<Wanted>,
     /// Of these, who verifies games of others.
     pub(crate) verifying: BTreeSet<WorkerId>,
+    /// What each worker has, beside memory.
+    pub(crate) offers: BTreeMap<WorkerId, Offer>,
     /// Workers that get no games, and why.
     pub(crate) withheld: Vec<(WorkerId, Withheld)>,
 }
@@ -94,11 +97,13 @@ impl Workforce {
     pub(super) fn of(
         workers: Vec<WorkerSummary>,
         verifying: BTreeSet<WorkerId>,
+        offers: BTreeMap<WorkerId, Offer>,
         scheduler: Option<&Scheduler>,
     ) -> Self {
         Self {
             workers,
             verifying,
+            offers,
             largest: scheduler.map(Scheduler::largest_waiting).unwrap_or_default(),
             wanted: scheduler.map(Scheduler::wanted).unwrap_or_default(),
             withheld: scheduler.map(Scheduler::withheld).unwrap_or_default(),
@@ -161,6 +166,8 @@ pub(crate) enum Leased {
         all_done: bool,
         /// Why this worker gets none of what waits; empty if that is not because of it.
         withheld: String,
+        /// The game whose speed it is to measure; empty if it is to measure none.
+        calibrate: String,
     },
 }
 

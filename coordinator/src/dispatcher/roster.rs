@@ -7,6 +7,7 @@ use spelrum_tournament::demands::Offer;
 use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::WorkerSummary;
 use spelrum_tournament::scheduler::{LeaseState, Time};
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{GameRange, LeaseId, WorkerId};
 
 use crate::store::WorkerIntroduction;
@@ -22,6 +23,8 @@ const SILENT_MS: u64 = 60 * 1_000;
 #[derive(Debug)]
 pub(super) struct Roster {
     workers_max: usize,
+    /// Whether no worker comes but one.
+    is_alone: bool,
     workers: BTreeMap<WorkerId, Entry>,
     /// Live leases: who holds each, and how many of its games have no result yet.
     leases: BTreeMap<LeaseId, (WorkerId, u64)>,
@@ -32,6 +35,8 @@ struct Entry {
     introduction: Box<WorkerIntroduction>,
     /// Those of the introduction.
     labels: Arc<[Label]>,
+    /// What it said last of its speeds, and when.
+    speeds: (Time, Vec<Speed>),
     heard: Time,
     playing: u64,
     reported: u64,
@@ -64,7 +69,12 @@ impl Default for Roster {
 impl Roster {
     /// Of nobody yet, with places for so many.
     pub(super) fn with_places(workers_max: usize) -> Self {
-        Self { workers_max, workers: BTreeMap::new(), leases: BTreeMap::new() }
+        Self { workers_max, is_alone: false, workers: BTreeMap::new(), leases: BTreeMap::new() }
+    }
+
+    /// Whether no worker comes but one.
+    pub(super) const fn expect_one_worker(&mut self, is_alone: bool) {
+        self.is_alone = is_alone;
     }
 
     /// Takes the live leases from the store: at the start, and after a failed transaction.
@@ -101,12 +111,31 @@ impl Roster {
         entry.and_then(|entry| entry.introduction.machine.quiet_slots).unwrap_or(0)
     }
 
+    /// A worker tells its speeds: all that it knows.
+    pub(super) fn measured(&mut self, worker: WorkerId, speeds: Vec<Speed>, now: Time) {
+        if let Some(entry) = self.workers.get_mut(&worker) {
+            entry.speeds = (now, speeds);
+        }
+    }
+
+    /// What else each worker has.
+    pub(super) fn offers(&self, now: Time) -> BTreeMap<WorkerId, Offer> {
+        self.workers.keys().map(|&worker| (worker, self.offer_of(worker, now))).collect()
+    }
+
     /// What else a worker has.
-    pub(super) fn offer_of(&self, worker: WorkerId) -> Offer {
+    pub(super) fn offer_of(&self, worker: WorkerId, now: Time) -> Offer {
         let Some(entry) = self.workers.get(&worker) else { return Offer::default() };
+        let (told, speeds) = &entry.speeds;
+        let since_ms = now.0.saturating_sub(told.0);
+        let aged = |it: &Speed| Speed { age_ms: it.age_ms.saturating_add(since_ms), ..it.clone() };
         Offer {
             engines: Arc::clone(&entry.introduction.engines),
             labels: Arc::clone(&entry.labels),
+            speeds: speeds.iter().map(aged).collect(),
+            measures: entry.introduction.measures,
+            quota_period_us: entry.introduction.machine.stands_still_us(),
+            is_alone: self.is_alone,
         }
     }
 
@@ -171,7 +200,9 @@ impl Roster {
                 let known = self.workers.get(&worker);
                 let (reported, refused) = known.map_or((0, 0), |it| (it.reported, it.refused));
                 let labels = introduction.machine.labels.as_slice().into();
-                let entry = Entry { introduction, labels, heard, playing: 0, reported, refused };
+                let speeds = (heard, Vec::new());
+                let entry =
+                    Entry { introduction, labels, speeds, heard, playing: 0, reported, refused };
                 self.workers.insert(worker, entry);
             }
             News::Playing(worker, games) => {
@@ -249,6 +280,7 @@ mod tests {
             engines: Arc::default(),
             trains: false,
             verifies: false,
+            measures: false,
             machine: Machine::default(),
         })
     }

@@ -149,6 +149,7 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
+        measures: false,
         machine: Machine::default(),
     })
 }

@@ -169,13 +169,14 @@ impl Experiments for ExperimentsService {
         } else {
             (vec![self.summary(which).await?], 1)
         };
-        let Workforce { mut workers, largest, wanted, verifying: _, withheld } =
+        let Workforce { mut workers, largest, wanted, verifying: _, offers, withheld } =
             self.dispatch.workers().await?;
         let workers_total = workers.len() as u64;
         let mut attention = self.readers.attention(&experiments).await.map_err(reading_failed)?;
         let missing =
             results::missing_engines(&experiments, &wanted, &workers, self.heartbeat_interval);
-        let unplaced = results::unplaced(&experiments, &wanted, &workers, self.heartbeat_interval);
+        let unplaced =
+            results::unplaced(&experiments, &wanted, &workers, &offers, self.heartbeat_interval);
         let cells = largest.iter().map(|it| it.1).chain(missing.iter().map(|it| it.cell));
         let cells = cells.chain(unplaced.iter().map(|it| it.cell));
         let cells: Vec<CellId> = cells.collect();

@@ -8,7 +8,7 @@ use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
 use spelrum_proto::{
-    PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, WORKER_MINOR_MIN, engines, v1,
+    MEASURING_MINOR, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, WORKER_MINOR_MIN, engines, v1,
 };
 use spelrum_tournament::LeaseId;
 use tonic::{Request, Response, Status};
@@ -70,6 +70,7 @@ impl Work for WorkService {
             engines: engines.into(),
             trains: hello.trains,
             verifies: hello.verifies,
+            measures: hello.protocol_minor >= MEASURING_MINOR,
             machine,
         });
         let worker = self.dispatch.hello(introduction).await?;
@@ -96,12 +97,12 @@ impl Work for WorkService {
             Leased::Grant(grant) => {
                 v1::LeaseResponse { grant: Some(grant.into()), ..Default::default() }
             }
-            Leased::Idle { retry_after, all_done, withheld } => v1::LeaseResponse {
+            Leased::Idle { retry_after, all_done, withheld, calibrate } => v1::LeaseResponse {
                 grant: None,
                 retry_after_ms: millis(retry_after),
                 all_done,
                 withheld,
-                ..Default::default()
+                calibrate,
             },
         }))
     }

@@ -18,6 +18,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
+        measures: false,
         machine: Machine::default(),
     }
 }

@@ -1,12 +1,12 @@
 //! What the games of cells need of a worker, by what their players say: how much memory, and which engines.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use spelrum_engine::{Parameters, memory_bytes_of};
 use spelrum_tournament::demands::Demands;
 use spelrum_tournament::engines::NeededEngine;
-use spelrum_tournament::placement::Placement;
+use spelrum_tournament::placement::{Placement, TimedGames};
+use spelrum_tournament::results::CostedPlayer;
 use spelrum_tournament::scheduler::CellState;
 
 use super::error::StoreError;
@@ -19,6 +19,8 @@ pub(super) struct Needs {
     pub(super) memory_bytes: u64,
     /// Their engines, in an order of their own.
     pub(super) engines: Vec<NeededEngine>,
+    /// The shortest time limit for a move, in microseconds, if there is one.
+    pub(super) move_limit_us: Option<u64>,
 }
 
 impl Needs {
@@ -29,19 +31,23 @@ impl Needs {
         Self {
             memory_bytes: memory_bytes_of(&parameters),
             engines: NeededEngine::of_parameters(&parameters).into_iter().collect(),
+            move_limit_us: CostedPlayer::of(parameters_json).time_limit_us,
         }
     }
 
-    /// What a cell asks of its worker beside memory.
-    pub(super) fn demands(&self, placement: &Placement) -> Option<Arc<Demands>> {
-        placement.demands(self.engines.clone()).shared(&mut BTreeSet::new())
+    /// What a cell of this game asks of its worker beside memory.
+    pub(super) fn demands(self, placement: &Placement, game: &str, is_timed: bool) -> Demands {
+        let timed = TimedGames { game, move_limit_us: self.move_limit_us };
+        placement.demands(self.engines, is_timed.then_some(timed))
     }
 
     /// Of two players who play at once.
     pub(super) fn together(&self, other: &Self) -> Self {
         let mut engines = [&*self.engines, &other.engines].concat();
         engines.sort_unstable();
-        Self { memory_bytes: self.memory_bytes + other.memory_bytes, engines }
+        let limits = [self.move_limit_us, other.move_limit_us];
+        let move_limit_us = limits.into_iter().flatten().min();
+        Self { memory_bytes: self.memory_bytes + other.memory_bytes, engines, move_limit_us }
     }
 }
 
@@ -84,21 +90,21 @@ impl Transaction<'_> {
             .into_iter()
             .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
             .collect();
-        let placement = sqlx::query_scalar!(
-            "SELECT placement_json FROM experiments WHERE experiment_id = ?",
+        let said = sqlx::query!(
+            "SELECT game, placement_json FROM experiments WHERE experiment_id = ?",
             experiment
         )
-        .fetch_optional(self.connection())
+        .fetch_one(self.connection())
         .await?;
-        let placement = Placement::from_json(placement.flatten().as_deref());
+        let placement = Placement::from_json(said.placement_json.as_deref());
         let nothing = Needs::default();
         let mut shared = BTreeSet::new();
         for cell in cells {
             let players = pairs.get(&cell.cell.0).copied().unwrap_or_default();
             let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
-            let Needs { memory_bytes, engines } = first.together(second);
-            cell.memory_bytes = memory_bytes;
-            cell.demands = placement.demands(engines).shared(&mut shared);
+            let needs = first.together(second);
+            cell.memory_bytes = needs.memory_bytes;
+            cell.demands = needs.demands(&placement, &said.game, cell.timed).shared(&mut shared);
         }
         Ok(())
     }

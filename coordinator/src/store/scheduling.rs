@@ -42,6 +42,8 @@ pub struct WorkerIntroduction {
     pub trains: bool,
     /// Whether it verifies games of others. Not stored.
     pub verifies: bool,
+    /// Whether it measures its speed when it is asked to. Not stored.
+    pub measures: bool,
     /// What its results come from.
     pub machine: Machine,
 }

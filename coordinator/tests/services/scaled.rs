@@ -18,8 +18,18 @@ fn with_factor(mut result: v1::Result, factor_permille: u32) -> v1::Result {
     result
 }
 
+fn speed(game: &str, nodes_per_second: u64) -> v1::Speed {
+    let (game, noise_permille, slots) = (game.to_owned(), 8, 1);
+    v1::Speed { game, nodes_per_second, noise_permille, slots, age_ms: 5_000 }
+}
+
+fn asks(worker: &HandWorker, speeds: Vec<v1::Speed>) -> v1::LeaseRequest {
+    let HandWorker { id: worker_id, epoch: coordinator_epoch, .. } = *worker;
+    v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, speeds }
+}
+
 #[tokio::test]
-async fn a_result_whose_factor_is_out_of_bounds_is_refused() {
+async fn a_result_whose_factor_no_sweep_allows_is_refused() {
     let site = Site::new();
     let served = site.serve().await;
     served.submit(&sweep("{ reference_speed = 2_000_000, factor_max = 2 }")).await;
@@ -51,25 +61,41 @@ async fn speeds_are_kept_once_and_malformed_ones_refused() {
     let site = Site::new();
     let served = site.serve().await;
     let mut worker = HandWorker::new(&served).await;
-    let speed = v1::Speed {
-        game: "pentago".to_owned(),
-        nodes_per_second: 2_500_000,
-        noise_permille: 8,
-        slots: 1,
-        age_ms: 5_000,
-    };
-    let asks = |speeds: Vec<v1::Speed>| v1::LeaseRequest {
-        worker_id: worker.id,
-        coordinator_epoch: worker.epoch,
-        slots: 1,
-        speeds,
-    };
-    let [good, bad] =
-        [asks(vec![speed.clone()]), asks(vec![v1::Speed { nodes_per_second: 0, ..speed.clone() }])];
+    let speed = speed("pentago", 2_500_000);
+    let [good, bad] = [speed.clone(), v1::Speed { nodes_per_second: 0, ..speed }]
+        .map(|speed| asks(&worker, vec![speed]));
     for _ in 0..3 {
         worker.client.lease(good.clone()).await.unwrap();
     }
     assert!(worker.client.lease(bad).await.unwrap_err().message().contains("nodes_per_second"));
     assert_eq!(served.number("SELECT count(*) FROM worker_speeds").await, 1);
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_worker_is_asked_for_its_speed_where_games_are_for_fast_ones() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let sweep = sweep("{}").replace("timing = {}", "placement = { speed_min = 2_000_000 }");
+    served.submit(&sweep).await;
+    let mut worker = HandWorker::new(&served).await;
+    let asked = |speeds| asks(&worker, speeds);
+    let [unknown, slow, fast] = [
+        asked(Vec::new()),
+        asked(vec![speed("tic-tac-toe", 1_999_999)]),
+        asked(vec![speed("tic-tac-toe", 2_000_000)]),
+    ];
+    let told = worker.client.lease(unknown).await.unwrap().into_inner();
+    assert_eq!((told.grant, &*told.calibrate, &*told.withheld), (None, "tic-tac-toe", ""));
+    let told = worker.client.lease(slow).await.unwrap().into_inner();
+    assert_eq!((told.grant, &*told.calibrate), (None, ""));
+    let whom = "workers that visit at least 2000000 nodes of tic-tac-toe a second, not 1999999";
+    assert!(told.withheld.contains(whom), "{}", told.withheld);
+    let status = served.status().await;
+    let attention = status.attention.iter().find(|it| it.problem.contains(whom));
+    let attention = attention.unwrap_or_else(|| panic!("{status:?}"));
+    assert!(attention.remedy.contains("`speed_min`"), "{attention:?}");
+    let told = worker.client.lease(fast).await.unwrap().into_inner();
+    assert!(told.grant.is_some_and(|grant| !grant.games.is_empty()));
     served.stop().await.unwrap();
 }

@@ -145,9 +145,11 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
+        measures: false,
         machine: Machine {
             cores: "2 cores".to_owned(),
-            quiet_slots: Some(1),
+            // Workers of all kinds.
+            quiet_slots: [Some(1), Some(0), None][uuid.bytes().map(usize::from).sum::<usize>() % 3],
             cpu_quota: CpuQuota::new(150_000, 100_000),
             ..Machine::default()
         },
@@ -441,8 +443,18 @@ pub(crate) fn rounded(text: &str) -> String {
 pub(crate) fn placement_of(cells: usize) -> Placement {
     let label = |text| WantedLabel::parse(text).unwrap();
     match cells % 3 {
-        0 => Placement { require: vec![label("site=a")], prefer: vec![label("gpu")] },
-        1 => Placement { prefer: vec![label("site")], ..Placement::default() },
+        0 => Placement {
+            require: vec![label("site=a")],
+            prefer: vec![label("gpu")],
+            speed_min: Some(1_000_000),
+            ..Placement::default()
+        },
+        1 => Placement {
+            prefer: vec![label("site")],
+            noise_max_permille: Some(50),
+            quota_period_max_permille: Some(200),
+            ..Placement::default()
+        },
         _ => Placement::default(),
     }
 }

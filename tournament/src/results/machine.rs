@@ -25,6 +25,16 @@ pub struct Machine {
     pub labels: Vec<Label>,
 }
 
+impl Machine {
+    /// For how long players of timed games may stand still since a quota of CPU time is used up, in microseconds: a
+    /// period of it. `None` without a quota, and on quiet slots, of which there are only as many as have all their time.
+    #[must_use]
+    pub fn stands_still_us(&self) -> Option<u64> {
+        let has_quiet = self.quiet_slots.is_some_and(|slots| slots > 0);
+        self.cpu_quota.filter(|_| !has_quiet).map(|quota| quota.period_us)
+    }
+}
+
 /// A limit on the CPU time of a worker's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CpuQuota {

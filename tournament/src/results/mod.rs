@@ -98,7 +98,7 @@ pub use times::{
     CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
     time_bucket,
 };
-pub use unplaced::{Unplaced, attention_of_placement, lacking_text, unplaced};
+pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, unplaced};
 pub use worker_effects::{
     ComparedGame, ComparedMoves, Measure, NamedStart, P_VALUE_WARNED_OF, WorkerEffects,
     are_compared, compared_games, worker_effects,

@@ -1,4 +1,4 @@
-//! Cells whose games ask for labels that no worker has: which, and what to do.
+//! Cells whose games ask for labels that no worker has, or for a speed that none has: which, and what to do.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::demands::{Demands, Offer, Unmet};
 use crate::labels::WantedLabel;
 use crate::scheduler::Wanted;
-use crate::{CellId, ExperimentId};
+use crate::{CellId, ExperimentId, WorkerId};
 
 /// Cells of an experiment that no worker may play, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,47 +19,83 @@ pub struct Unplaced {
     pub cell: CellId,
     /// How many they are.
     pub cells: u64,
-    /// What they ask for.
-    require: Vec<WantedLabel>,
-    /// One of them that no worker has, if there is one: else each is somewhere.
-    missing: Option<WantedLabel>,
+    why: Why,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Why {
+    /// No worker has these labels; one of them that none has, if there is one: else each is somewhere.
+    Labels(Vec<WantedLabel>, Option<WantedLabel>),
+    /// Each worker that has the labels is out of a bound: one of them of this.
+    Bound(Unmet),
+}
+
+/// What cells of an experiment that are told together have in common. Not the bound itself, which is another for
+/// another time limit.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Reason<'a> {
+    Labels(&'a [WantedLabel]),
+    Quota,
+    Speed,
 }
 
 /// What of what waits in these experiments no worker that is here may play, whatever engines and memory it has.
+/// `offers` is what workers have.
 #[must_use]
 pub fn unplaced(
     experiments: &[ExperimentSummary],
     wanted: &[Wanted],
     workers: &[WorkerSummary],
+    offers: &BTreeMap<WorkerId, Offer>,
     heartbeat_interval: Duration,
 ) -> Vec<Unplaced> {
-    let here: Vec<&WorkerSummary> = workers_here(workers, heartbeat_interval).collect();
+    let here = workers_here(workers, heartbeat_interval);
+    let here: Vec<&Offer> = here.filter_map(|worker| offers.get(&worker.worker)).collect();
     if here.is_empty() {
         return Vec::new();
     }
-    let mut found: BTreeMap<(ExperimentId, &[WantedLabel]), (CellId, u64)> = BTreeMap::new();
-    for it in wanted.iter().filter(|it| !it.demands.require.is_empty()) {
+    let mut found: BTreeMap<(ExperimentId, Reason<'_>), (CellId, u64, Why)> = BTreeMap::new();
+    for it in wanted {
         let is_shown = experiments.iter().any(|e| e.experiment == it.experiment);
-        let labels = Demands { require: it.demands.require.clone(), ..Demands::default() };
-        if is_shown && !here.iter().any(|worker| meets(&labels, worker)) {
-            let (cell, cells) =
-                found.entry((it.experiment, &it.demands.require)).or_insert((it.cell, 0));
-            *cell = it.cell.min(*cell);
-            *cells += it.cells;
+        if let Some(why) = why(&it.demands, &here).filter(|_| is_shown) {
+            let reason = match &why {
+                Why::Labels(..) => Reason::Labels(&it.demands.require),
+                Why::Bound(Unmet::QuotaPeriod { .. }) => Reason::Quota,
+                Why::Bound(_) => Reason::Speed,
+            };
+            let of = found.entry((it.experiment, reason)).or_insert((it.cell, 0, why));
+            of.0 = it.cell.min(of.0);
+            of.1 += it.cells;
         }
     }
     let told = found.into_iter().take(NAMED_MAX);
-    let told = told.map(|((experiment, require), (cell, cells))| {
-        let is_nowhere = |label: &&WantedLabel| !here.iter().any(|it| label.is_met_by(&it.labels));
-        let missing = require.iter().find(is_nowhere).cloned();
-        Unplaced { experiment, cell, cells, require: require.to_vec(), missing }
-    });
-    told.collect()
+    told.map(|((experiment, _), (cell, cells, why))| Unplaced { experiment, cell, cells, why })
+        .collect()
 }
 
-fn meets(demands: &Demands, worker: &WorkerSummary) -> bool {
-    let offer = Offer { labels: worker.labels.clone(), ..Offer::default() };
-    demands.unmet_by(&offer).is_none()
+/// Why none of these workers may play what demands this, if none may.
+fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
+    let demands = Demands { engines: Vec::new(), ..demands.clone() };
+    let mut bound = None;
+    for offer in here {
+        match demands.unmet_by(offer)? {
+            // It is asked for its speed, and may turn out to be fast enough.
+            Unmet::Measured(_) if offer.measures => return None,
+            Unmet::Label(_) | Unmet::Engines => {}
+            unmet @ (Unmet::QuotaPeriod { .. }
+            | Unmet::Speed { .. }
+            | Unmet::Noise { .. }
+            | Unmet::Measured(_)) => bound = bound.or(Some(unmet)),
+        }
+    }
+    Some(bound.map_or_else(
+        || {
+            let is_nowhere = |it: &&WantedLabel| !here.iter().any(|of| it.is_met_by(&of.labels));
+            let missing = demands.require.iter().find(is_nowhere).cloned();
+            Why::Labels(demands.require.clone(), missing)
+        },
+        Why::Bound,
+    ))
 }
 
 /// Adds what no worker may play. `cells` has the names of the cells that are told as examples.
@@ -89,25 +125,34 @@ impl Unplaced {
             1 => format!("{example} is"),
             cells => format!("{cells} cells, such as {example}, are"),
         };
-        match &self.missing {
-            Some(label) => {
+        match &self.why {
+            Why::Labels(_, Some(label)) => {
                 format!("{who} for workers with the label {label}, which none that is here has")
             }
-            None => format!(
+            Why::Labels(require, None) => format!(
                 "{who} for workers with the {} {}, which none that is here has together",
-                noun(self.require.len() as u64, "label", "labels"),
-                list(&self.require)
+                noun(require.len() as u64, "label", "labels"),
+                list(require)
             ),
+            Why::Bound(unmet) => {
+                let whom = bound(unmet).map(|(whom, _)| whom).unwrap_or_default();
+                format!("{who} for {whom}: none that is here is such a one")
+            }
         }
     }
 
     fn remedy(&self) -> String {
-        let flags: Vec<String> = self.require.iter().map(flag).collect();
-        format!(
-            "start a worker on a machine that it is true of: spelrum worker --coordinator URL {}; or take it out of \
-             `require` in the sweep's [placement] and submit it again",
-            flags.join(" ")
-        )
+        match &self.why {
+            Why::Labels(require, _) => {
+                let flags: Vec<String> = require.iter().map(flag).collect();
+                format!(
+                    "start a worker on a machine that it is true of: spelrum worker --coordinator URL {}; or take it \
+                     out of `require` in the sweep's [placement] and submit it again",
+                    flags.join(" ")
+                )
+            }
+            Why::Bound(unmet) => bound(unmet).map(|(_, remedy)| remedy).unwrap_or_default(),
+        }
     }
 }
 
@@ -115,17 +160,80 @@ impl Unplaced {
 #[must_use]
 pub fn lacking_text(lacking: &[Unmet]) -> String {
     let label = |unmet: &Unmet| match unmet {
-        Unmet::Engines => None,
         Unmet::Label(label) => Some(label.clone()),
+        Unmet::Engines
+        | Unmet::QuotaPeriod { .. }
+        | Unmet::Speed { .. }
+        | Unmet::Noise { .. }
+        | Unmet::Measured(_) => None,
     };
     let labels: Vec<WantedLabel> = lacking.iter().filter_map(label).collect();
     let flags: Vec<String> = labels.iter().map(flag).collect();
-    format!(
-        "the games that wait are for workers with the {} {}; if it is true of this machine, start it with {}",
-        noun(labels.len() as u64, "label", "labels"),
-        list(&labels),
-        flags.join(" ")
-    )
+    let of_labels = (!labels.is_empty()).then(|| {
+        format!(
+            "workers with the {} {}; if it is true of this machine, start it with {}",
+            noun(labels.len() as u64, "label", "labels"),
+            list(&labels),
+            flags.join(" ")
+        )
+    });
+    let of_bounds = lacking.iter().filter_map(bound);
+    let of_bounds = of_bounds.map(|(whom, remedy)| format!("{whom}: {remedy}"));
+    let texts: Vec<String> = of_labels.into_iter().chain(of_bounds).collect();
+    format!("the games that wait are for {}", texts.join("; and for "))
+}
+
+/// For which workers games are whose bound one is out of, and what to do.
+#[must_use]
+pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
+    let change = |key| format!("change `{key}` in the sweep's [placement] and submit it again");
+    Some(match unmet {
+        Unmet::Engines | Unmet::Label(_) => return None,
+        Unmet::QuotaPeriod { most_us, period_us } => (
+            format!(
+                "workers with quiet slots, or whose quota of CPU time comes at least every {}, not every {}",
+                milliseconds(*most_us),
+                milliseconds(*period_us)
+            ),
+            format!(
+                "give a worker two cores or more, no quota, or one with a shorter period; or {}",
+                change("quota_period_max")
+            ),
+        ),
+        Unmet::Speed { game, least, nodes_per_second } => (
+            format!(
+                "workers that visit at least {least} nodes of {game} a second, not {nodes_per_second}"
+            ),
+            format!(
+                "leave them to faster machines (spelrum speed {game}); or {}",
+                change("speed_min")
+            ),
+        ),
+        Unmet::Noise { game, most_permille, noise_permille } => (
+            format!(
+                "workers whose speed at {game} differs by at most {} between short spells, not by {}",
+                percent(*most_permille),
+                percent(*noise_permille)
+            ),
+            format!(
+                "end what else the machine does (spelrum speed {game}), it is measured again every ten minutes; or {}",
+                change("noise_max")
+            ),
+        ),
+        Unmet::Measured(game) => (
+            format!("workers whose speed at {game} is known"),
+            "use workers of this release: those of before protocol 1.12 do not measure it"
+                .to_owned(),
+        ),
+    })
+}
+
+fn milliseconds(us: u64) -> String {
+    format!("{} ms", us as f64 / 1_000.0)
+}
+
+fn percent(permille: u32) -> String {
+    format!("{} %", f64::from(permille) / 10.0)
 }
 
 /// How a worker says it.

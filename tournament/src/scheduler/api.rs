@@ -379,6 +379,8 @@ pub enum Effect {
         all_done: bool,
         /// Why this worker gets none of what waits.
         withheld: Option<Withheld>,
+        /// The game whose speed it is to measure and to tell: it may get games of it then.
+        calibrate: Option<String>,
     },
     /// Answer to `Heartbeat`: leases the worker must drop, because they ended or were never its.
     /// Often none.

@@ -16,6 +16,8 @@ pub(super) struct Asking<'a> {
     /// Each of its slots may play the largest game at the same time.
     slot_bytes: u64,
     offer: &'a Offer,
+    /// Whether a speed that is not known meets all bounds.
+    is_hopeful: bool,
     /// Whether it may take a training: it trains, and has a slot to spare.
     pub(super) trains: bool,
     /// Whether it may take a verification.
@@ -33,7 +35,21 @@ impl<'a> Asking<'a> {
         let slots = u64::from(slots.clamp(1, SLOTS_MAX));
         let quiet_slots = u64::from(quiet_slots).min(slots);
         let slot_bytes = memory_bytes.map_or(u64::MAX, |offered| offered / slots);
-        Self { worker, slots, quiet_slots, slot_bytes, offer, trains: false, verifies: false }
+        let (is_hopeful, trains, verifies) = (false, false, false);
+        Self { worker, slots, quiet_slots, slot_bytes, offer, is_hopeful, trains, verifies }
+    }
+
+    /// The same, as if its speeds were what is wanted where they are not known; `None` if it does not measure them.
+    pub(super) const fn hopeful(&self) -> Option<Self> {
+        if !self.measures() {
+            return None;
+        }
+        Some(Self { is_hopeful: true, ..*self })
+    }
+
+    /// Whether it measures its speed when it is asked to.
+    pub(super) const fn measures(&self) -> bool {
+        self.offer.measures
     }
 
     /// Whether the worker can play the cell's games: each of its slots can hold one, and it meets their demands.
@@ -53,7 +69,9 @@ impl<'a> Asking<'a> {
 
     /// What of it the worker lacks.
     pub(super) fn lacks(&self, demands: &Demands) -> Option<Unmet> {
-        demands.unmet_by(self.offer)
+        let unmet = demands.unmet_by(self.offer)?;
+        let is_hoped = self.is_hopeful && matches!(unmet, Unmet::Measured(_));
+        (!is_hoped).then_some(unmet)
     }
 
     /// How much such games are for the worker.

@@ -24,6 +24,14 @@ const PREFERENCE_US: i128 = 3_600 * 1_000_000;
 /// Reasons why a worker gets nothing that are told.
 const REASONS_MAX: usize = 8;
 
+/// What a worker does when it is an experiment's turn.
+enum Found {
+    /// It plays these games of it.
+    Plays(ExperimentId, Batch),
+    /// It measures its speed at this game, for which the experiment's games wait.
+    Measures(String),
+}
+
 impl Scheduler {
     /// Grants a lease, or says when to ask again.
     pub(super) fn lease_wanted(&mut self, mut asking: Asking<'_>) -> Effect {
@@ -34,6 +42,7 @@ impl Scheduler {
         let quarantined = || self.conduct.withheld(worker, self.now);
         let mut withheld = self.exclusions.withheld(worker).or_else(quarantined);
         if withheld.is_none() && self.leases.count_of(worker) < leases_max {
+            let mut measuring = std::mem::take(&mut self.measuring);
             let mut order = self.shares.order(|experiment| self.less_us(experiment, &asking));
             let found = order.find_map(|experiment| {
                 if self.exclusions.has(worker, experiment) {
@@ -41,11 +50,24 @@ impl Scheduler {
                     return None;
                 }
                 let batch = self.batch(experiment, &asking);
-                (!batch.ranges.is_empty()).then_some((experiment, batch))
+                if !batch.ranges.is_empty() {
+                    return Some(Found::Plays(experiment, batch));
+                }
+                let game = self.waits_for_speed(experiment, &asking)?;
+                measuring.ask(worker, game, self.now).then(|| Found::Measures(game.to_owned()))
             });
             drop(order);
-            if let Some((experiment, batch)) = found {
-                return self.grant(worker, slots, experiment, batch);
+            self.measuring = measuring;
+            match found {
+                Some(Found::Plays(experiment, batch)) => {
+                    return self.grant(worker, slots, experiment, batch);
+                }
+                Some(Found::Measures(game)) => {
+                    let retry_after_ms = self.policy.retry_waiting_ms;
+                    let (all_done, withheld, calibrate) = (false, None, Some(game));
+                    return Effect::Idle { worker, retry_after_ms, all_done, withheld, calibrate };
+                }
+                None => {}
             }
             if withheld.is_none() {
                 let lacking = self.lacking(&asking);
@@ -55,7 +77,15 @@ impl Scheduler {
         let all_done = !self.any_running();
         let retry_after_ms =
             if all_done { self.policy.retry_done_ms } else { self.policy.retry_waiting_ms };
-        Effect::Idle { worker, retry_after_ms, all_done, withheld }
+        Effect::Idle { worker, retry_after_ms, all_done, withheld, calibrate: None }
+    }
+
+    /// The game whose speed the worker would have to tell to get games of an experiment, of which it gets none, if
+    /// there is one.
+    fn waits_for_speed(&self, experiment: ExperimentId, asking: &Asking<'_>) -> Option<&str> {
+        let batch = self.batch(experiment, &asking.hopeful()?);
+        let demands = self.cells.get(&batch.ranges.first()?.cell)?.demands()?;
+        demands.speed.as_ref().map(|bounds| &*bounds.game)
     }
 
     /// How much less work than it has had an experiment is served by.
@@ -83,6 +113,10 @@ impl Scheduler {
             lacking.extend(demands.filter_map(|demands| asking.lacks(demands)));
         }
         lacking.remove(&Unmet::Engines);
+        if asking.measures() {
+            // It measures just now, or has not been able to, as it knows itself.
+            lacking.retain(|unmet| !matches!(unmet, Unmet::Measured(_)));
+        }
         lacking.into_iter().take(REASONS_MAX).collect()
     }
 

@@ -14,6 +14,7 @@ use super::conduct::Conduct;
 use super::exclusions::Exclusions;
 use super::experiments::{CellSum, Experiment, Experiments};
 use super::leases::{Lease, Leases};
+use super::measuring::Measuring;
 use super::policy::Policy;
 use super::shares::Shares;
 use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
@@ -35,6 +36,7 @@ pub struct Scheduler {
     pub(super) shares: Shares,
     pub(super) exclusions: Exclusions,
     pub(super) conduct: Conduct,
+    pub(super) measuring: Measuring,
     /// How many experiments are in the state `Running`.
     pub(super) running: usize,
     /// What became of events that were not events: experiments that a restart found complete.

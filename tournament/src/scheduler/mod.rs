@@ -55,7 +55,8 @@
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots, and
 //!   none whose demands it does not meet, such as engines (`grants`); one that is excluded gets none (`exclusions`), nor
-//!   for a while one that fails much more than others (`conduct`). What nobody can play holds nothing else up;
+//!   for a while one that fails much more than others (`conduct`). Where games wait for the speed of their worker it is
+//!   asked to measure it (`measuring`). What nobody can play holds nothing else up;
 //!   its experiment goes on (`waiting`).
 //!
 //! A stop rule reads the longest gap-free prefix of settled pairs, whatever came in before
@@ -81,7 +82,8 @@
 //!
 //! [`Policy`] bounds the games and ranges of a lease. A worker holds at most two leases for
 //! each slot and a few beside. Games reported as started are a part of the leased ones; games
-//! with attempts are a part of the leased and returned ones. Of how workers do, the latest 10,000 are remembered. Ranges of one cell are at most twice
+//! with attempts are a part of the leased and returned ones. Of how workers do, the latest 10,000 are remembered,
+//! and for half a minute whom of them it has asked for a speed. Ranges of one cell are at most twice
 //! as many as games were lost or are in play. Results that a stop rule has not read are no more than
 //! games were played while one before them was lost.
 
@@ -99,6 +101,7 @@ mod experiments;
 mod grants;
 mod leases;
 mod machine;
+mod measuring;
 mod policy;
 mod ranges;
 mod reports;

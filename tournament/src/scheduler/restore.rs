@@ -10,6 +10,7 @@ use super::exclusions::Exclusions;
 use super::experiments::Experiment;
 use super::leases::{Lease, Leases};
 use super::machine::Scheduler;
+use super::measuring::Measuring;
 use super::policy::Policy;
 use super::shares::Shares;
 use crate::ids::{CellId, GameRange};
@@ -29,6 +30,7 @@ impl Scheduler {
             shares: Shares::default(),
             exclusions: Exclusions::of(snapshot.excluded),
             conduct: Conduct::default(),
+            measuring: Measuring::default(),
             running: 0,
             pending: Vec::new(),
             over: BTreeSet::new(),

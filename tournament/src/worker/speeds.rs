@@ -7,10 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::scheduler::Time;
-use crate::speed::{ScaledTime, Scaling, Speed};
-
-/// A speed is measured again when it is older: a machine that others use, or that grows warm, changes within minutes.
-pub(super) const FRESH_MS: u64 = 600_000;
+use crate::speed::{SPEED_FRESH_MS, ScaledTime, Scaling, Speed};
 
 /// What was measured, or could not be, is not measured again sooner, whoever asks.
 const APART_MS: u64 = 5_000;
@@ -75,7 +72,7 @@ impl Speeds {
     /// How time limits of a game are scaled now, if its speed is known well enough.
     pub(super) fn scaled(&self, game: &str, scaling: Scaling, now: Time) -> Option<ScaledTime> {
         let (at, speed) = self.measured.get(game)?;
-        let speed = speed.as_ref().filter(|_| now.0 <= at.0 + FRESH_MS)?;
+        let speed = speed.as_ref().filter(|_| now.0 <= at.0 + SPEED_FRESH_MS)?;
         let nodes_per_second = speed.nodes_per_second;
         let factor_permille = scaling.factor_permille(nodes_per_second);
         Some(ScaledTime { factor_permille, nodes_per_second })
@@ -120,11 +117,11 @@ mod tests {
         assert!(!speeds.want("pentago", Time(1_000)), "it was just measured");
         assert_eq!(speeds.told(Time(700)), [Speed { age_ms: 200, ..speed(1_000_000) }]);
 
-        let scaled = speeds.scaled("pentago", SCALING, Time(FRESH_MS + 500)).unwrap();
+        let scaled = speeds.scaled("pentago", SCALING, Time(SPEED_FRESH_MS + 500)).unwrap();
         assert_eq!((scaled.factor_permille, scaled.nodes_per_second), (2_000, 1_000_000));
-        assert_eq!(speeds.scaled("pentago", SCALING, Time(FRESH_MS + 501)), None);
+        assert_eq!(speeds.scaled("pentago", SCALING, Time(SPEED_FRESH_MS + 501)), None);
         assert_eq!(speeds.scaled("chess", SCALING, Time(500)), None);
-        assert!(speeds.want("pentago", Time(FRESH_MS + 501)));
+        assert!(speeds.want("pentago", Time(SPEED_FRESH_MS + 501)));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod engines;
 mod exclusions;
 mod growing;
 mod labels;
+mod speeds;
 mod timed;
 mod trainings;
 mod verifications;

@@ -6,6 +6,7 @@ use spelrum_tournament::engines::{EngineIdentity, NeededEngine, OfferedEngine};
 
 use crate::dice::Dice;
 use crate::labels::{all_labels, lacking};
+use crate::machines::{best_speed, lack};
 
 /// What cells may need: one of a kind, two of it, two kinds, and one of a version.
 const NEEDS: [&[(&str, Option<&str>)]; 5] = [
@@ -45,13 +46,15 @@ pub(crate) fn draw_offer(dice: &mut Dice) -> Offer {
 /// What plays everything.
 pub(crate) fn everything() -> Offer {
     let engines = [offer("fish", "16", 2), offer("bird", "1", 1)].into();
-    Offer { engines, labels: all_labels() }
+    let speeds = vec![best_speed()];
+    Offer { engines, labels: all_labels(), speeds, measures: true, ..Offer::default() }
 }
 
 /// Whether a machine has all that is demanded: a twin of [`Demands::unmet_by`].
 pub(crate) fn has_all(demands: &Demands, offer: &Offer) -> bool {
     has_engines(&demands.engines, &offer.engines)
         && lacking(&demands.require, &offer.labels).is_empty()
+        && lack(demands, offer).is_none()
 }
 
 fn has_engines(needed: &[NeededEngine], offered: &[OfferedEngine]) -> bool {

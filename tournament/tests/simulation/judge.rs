@@ -71,6 +71,8 @@ pub(crate) struct Judge {
     slot_bytes: Option<u64>,
     /// And what else the worker has.
     offer: Offer,
+    /// Whom it has asked for a speed, and when.
+    asked: BTreeMap<WorkerId, u64>,
     /// And whether it may have a training.
     may_train: bool,
     /// Whether the worker that asks may take a verification.
@@ -101,6 +103,7 @@ impl Judge {
             asking: WorkerId(0),
             slot_bytes: None,
             offer: Offer::default(),
+            asked: BTreeMap::new(),
             may_train: false,
             may_verify: false,
             granted: Vec::new(),
@@ -115,6 +118,7 @@ impl Judge {
         self.turn = now;
         self.lost.clear();
         self.conduct = Conduct::default();
+        self.asked.clear();
         for lease in self.live.values_mut().map(Rc::make_mut) {
             lease.deadline = now + self.policy.lease_duration_ms;
             lease.started.clear();
@@ -215,10 +219,18 @@ impl Judge {
                         self.judge_lost(ranges, lost);
                         self.judge_grant(*worker, *slots, *lease, ranges);
                     }
-                    Effect::Idle { worker: to, retry_after_ms, all_done, withheld } => {
+                    Effect::Idle { worker: to, retry_after_ms, all_done, withheld, calibrate } => {
                         assert_eq!(to, worker);
                         assert!(*retry_after_ms > 0);
-                        self.judge_idle(*worker, *slots, *all_done, withheld.as_ref());
+                        match calibrate {
+                            Some(game) => {
+                                assert!(!all_done && withheld.is_none());
+                                self.judge_calibration(*worker, *slots, game);
+                            }
+                            None => {
+                                self.judge_idle(*worker, *slots, *all_done, withheld.as_ref());
+                            }
+                        }
                     }
                     other => panic!("no answer to a worker that wants games: {other:?}"),
                 }

@@ -6,6 +6,7 @@ use spelrum_tournament::labels::{Label, WantedLabel};
 use spelrum_tournament::placement::Placement;
 
 use crate::dice::Dice;
+use crate::machines::draw_bounds;
 
 /// What sweeps may ask for. One machine can have all of it.
 const WANTED: [&str; 5] = ["site=a", "site", "fast=1", "gpu", "gpu="];
@@ -33,7 +34,9 @@ pub(crate) fn draw_placement(dice: &mut Dice) -> Placement {
         let wanted = WANTED.iter().filter(|_| dice.chance(per_mille));
         wanted.map(|text| WantedLabel::parse(text).unwrap()).collect()
     };
-    Placement { require: some(200), prefer: some(200) }
+    let mut placement = Placement { require: some(200), prefer: some(200), ..Placement::default() };
+    draw_bounds(dice, &mut placement);
+    placement
 }
 
 /// Which of them a machine lacks, by their texts.

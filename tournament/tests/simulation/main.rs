@@ -26,6 +26,7 @@ mod engines;
 mod exhaustive;
 mod judge;
 mod labels;
+mod machines;
 mod mutants;
 mod reference;
 mod scale;

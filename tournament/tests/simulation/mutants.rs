@@ -13,6 +13,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
 use crate::engines::everything;
 use crate::labels::all_labels;
+use crate::machines::best_speed;
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,14 @@ pub(crate) enum Mutant {
     IgnoresEngines,
     /// Workers are taken to have every label.
     IgnoresLabels,
+    /// Workers are taken to be as fast as can be.
+    IgnoresSpeeds,
+    /// What workers say of their speed is not remembered.
+    ForgetsSpeeds,
+    /// Nobody is asked for its speed.
+    NeverMeasures,
+    /// Workers are taken to have all their CPU time.
+    IgnoresQuotas,
     /// A sweep that asks for other labels changes nothing for its cells that are there.
     KeepsDemands,
     /// Workers are taken to train.
@@ -167,7 +176,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 73] = [
+    pub(crate) const ALL: [Self; 77] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -218,6 +227,10 @@ impl Mutant {
         Self::RestartsWithoutOpen,
         Self::IgnoresEngines,
         Self::IgnoresLabels,
+        Self::IgnoresSpeeds,
+        Self::ForgetsSpeeds,
+        Self::NeverMeasures,
+        Self::IgnoresQuotas,
         Self::KeepsDemands,
         Self::IgnoresTrains,
         Self::IgnoresAfter,
@@ -417,6 +430,16 @@ impl Subject {
             }
             (Some(Mutant::IgnoresLabels), Event::LeaseWanted { offer, .. }) => {
                 offer.labels = all_labels();
+            }
+            (Some(Mutant::IgnoresSpeeds), Event::LeaseWanted { offer, .. }) => {
+                offer.speeds = vec![best_speed()];
+            }
+            (Some(Mutant::ForgetsSpeeds), Event::LeaseWanted { offer, .. }) => offer.speeds.clear(),
+            (Some(Mutant::NeverMeasures), Event::LeaseWanted { offer, .. }) => {
+                offer.measures = false;
+            }
+            (Some(Mutant::IgnoresQuotas), Event::LeaseWanted { offer, .. }) => {
+                offer.quota_period_us = None;
             }
             (Some(Mutant::KeepsDemands), Event::Submitted { cells, .. }) => {
                 for cell in cells {

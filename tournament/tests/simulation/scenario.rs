@@ -12,6 +12,7 @@ use spelrum_tournament::{CellId, EloModel, ExperimentId, GameId, Sprt, WorkerId}
 use crate::dice::Dice;
 use crate::engines::{draw_need, draw_offer};
 use crate::labels::{draw_labels, draw_placement};
+use crate::machines::draw_machine;
 
 /// What a game does to who plays it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -347,7 +348,7 @@ impl Scenario {
         }
     }
 
-    /// Draws which labels sweeps ask for, and which machines have them. By its own dice, too.
+    /// Draws which labels and speeds sweeps ask for, and which machines have them. By its own dice, too.
     fn draw_placements(&mut self) {
         let mut dice = Dice::new(self.calm_ms.rotate_left(47));
         if dice.chance(600) {
@@ -363,6 +364,7 @@ impl Scenario {
         }
         for offer in &mut self.offers {
             offer.labels = draw_labels(&mut dice);
+            draw_machine(&mut dice, offer);
         }
     }
 

@@ -30,7 +30,10 @@
 //! and `readmit w1` that somebody does again.
 //!
 //! `e1 requires site=a gpu` and `e1 prefers gpu` say which labels the next submit of an experiment asks for, and `w1
-//! wants 2 at site=a` is a worker that has some.
+//! wants 2 at site=a` is a worker that has some. `e1 bounds speed=1000 noise=20 period=50` says how fast and how
+//! even workers must be, and how long the period of their quota may be, in thousandths of 10 ms; `w1 wants 2 knowing
+//! speed=900 noise=10 age=5 period=800` is a worker that measures what it does not know, `w1 wants 2` one that does
+//! not. Timed are 100, 103 and so on.
 //!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
@@ -49,6 +52,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, Worke
 
 use crate::desk::{Desk, Result};
 use crate::engines::{need, offer};
+use crate::machines::speed;
 
 /// Plays a story under the default policy.
 #[track_caller]
@@ -186,6 +190,18 @@ impl Stage {
                 self.desk.staged_mut().placements.insert(of(experiment), placement);
                 return Vec::new();
             }
+            [experiment, "bounds", ref bounds @ ..] => {
+                let mut placement = Placement::default();
+                for (what, number) in bounds.iter().map(|bound| numbered(bound)) {
+                    match what {
+                        "speed" => placement.speed_min = Some(number),
+                        "noise" => placement.noise_max_permille = number.try_into().ok(),
+                        _ => placement.quota_period_max_permille = number.try_into().ok(),
+                    }
+                }
+                self.desk.staged_mut().placements.insert(of(experiment), placement);
+                return Vec::new();
+            }
             [cell, "trains"] => {
                 let cell = CellId(cell.parse().unwrap());
                 self.desk.staged_mut().trainings.insert(cell);
@@ -219,6 +235,23 @@ impl Stage {
                 let mut wanted = wants(worker, slots, None, &[]);
                 if let Event::LeaseWanted { offer, .. } = &mut wanted {
                     offer.labels = labels.iter().map(|text| Label::parse(text).unwrap()).collect();
+                }
+                wanted
+            }
+            [worker, "wants", slots, "knowing", ref known @ ..] => {
+                let mut wanted = wants(worker, slots, None, &[]);
+                if let Event::LeaseWanted { offer, .. } = &mut wanted {
+                    offer.measures = true;
+                    let mut its = speed(0, 0);
+                    for (what, number) in known.iter().map(|known| numbered(known)) {
+                        match what {
+                            "speed" => its.nodes_per_second = number,
+                            "noise" => its.noise_permille = number.try_into().unwrap(),
+                            "age" => its.age_ms = number,
+                            _ => offer.quota_period_us = Some(number),
+                        }
+                    }
+                    offer.speeds.extend((its.nodes_per_second > 0).then_some(its));
                 }
                 wanted
             }
@@ -300,7 +333,17 @@ fn describe_lack(lack: &Unmet) -> String {
     match lack {
         Unmet::Engines => "engines".to_owned(),
         Unmet::Label(label) => label.to_string(),
+        Unmet::QuotaPeriod { .. } => "period".to_owned(),
+        Unmet::Speed { .. } => "speed".to_owned(),
+        Unmet::Noise { .. } => "quiet".to_owned(),
+        Unmet::Measured(_) => "measurement".to_owned(),
     }
+}
+
+/// `speed=1000`.
+fn numbered(text: &str) -> (&str, u64) {
+    let (what, number) = text.split_once('=').unwrap();
+    (what, number.parse().unwrap())
 }
 
 /// A draw.
@@ -314,6 +357,7 @@ fn describe(effect: &Effect) -> String {
             let ranges: Vec<_> = ranges.iter().map(describe_range).collect();
             format!("lease {lease}: {}", ranges.join(" "))
         }
+        Effect::Idle { calibrate: Some(_), .. } => "measure".into(),
         Effect::Idle { all_done: true, withheld: None, .. } => "done".into(),
         Effect::Idle { withheld: Some(Withheld::Excluded), .. } => "excluded".into(),
         Effect::Idle { withheld: Some(Withheld::Quarantined { .. }), .. } => "quarantined".into(),

@@ -16,6 +16,7 @@ use spelrum_tournament::{
     CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, Plan, WorkerId,
 };
 
+use crate::machines::timed_games;
 use crate::worker::is_timed;
 
 /// The cells of [`Store::verify`] have ids from here on.
@@ -221,7 +222,7 @@ impl Store {
         let engines = self.demands.get(&cell).map(|it| it.engines.clone()).unwrap_or_default();
         let nothing = Placement::default();
         let placement = self.placements.get(&id).unwrap_or(&nothing);
-        placement.demands(engines).shared(&mut BTreeSet::new())
+        placement.demands(engines, timed_games(cell)).shared(&mut BTreeSet::new())
     }
 
     /// Whether a cell is a verification.

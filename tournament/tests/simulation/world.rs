@@ -62,6 +62,8 @@ enum Happening {
     Played { of: usize, start: u32, playing: u64 },
     /// A game that nobody wants any more is over.
     Aborted { of: usize, start: u32, playing: u64 },
+    /// A worker has measured its speed, or has not been able to.
+    Calibrated { of: usize, start: u32 },
     /// A worker's timer goes off.
     Stirred { of: usize, start: u32 },
     /// Something may befall a worker.
@@ -321,6 +323,11 @@ impl World {
                     self.aborted(of, playing);
                 }
             }
+            Happening::Calibrated { of, start } => {
+                if self.is_there(of, start, || Happening::Calibrated { of, start }) {
+                    self.calibrated(of);
+                }
+            }
             Happening::Stirred { of, start } => {
                 if self.is_there(of, start, || Happening::Stirred { of, start }) {
                     self.stir(of);
@@ -411,7 +418,7 @@ impl World {
             && disk.experiments.values().all(over)
     }
 
-    /// What every machine that is there lacks the engines or labels for, or nobody else could verify, is all that stays, and it
+    /// What every machine that is there lacks the engines, the labels or the speed for, or nobody else could verify, is all that stays, and it
     /// stays; then a machine comes that can do it all.
     fn look(&mut self) {
         let disk = self.desk.disk();
@@ -424,7 +431,12 @@ impl World {
         };
         let mut left = disk.cells.values().filter(is_left);
         let can = |worker: &Worker, experiment: ExperimentId, cell: &CellState| {
-            let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &worker.offer));
+            let mut offer = worker.offer.clone();
+            if !worker.trains {
+                // One of an older release never tells how fast it is.
+                offer.speeds.clear();
+            }
+            let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &offer));
             let may_verify = disk.verified.get(&cell.cell).is_none_or(|&player| {
                 let excluded =
                     [None, Some(experiment)].map(|from| disk.excluded.contains(&(worker.id, from)));

@@ -207,7 +207,7 @@ impl Cell {
             rule: None,
             decided_number: 0,
             stop_number: None,
-            needs: Needs { memory_bytes: training.recipe().memory_bytes(), engines: Vec::new() },
+            needs: Needs { memory_bytes: training.recipe().memory_bytes(), ..Needs::default() },
             is_deterministic: true,
             asked_after: None,
             told: None,

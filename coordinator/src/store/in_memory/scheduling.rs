@@ -45,7 +45,8 @@ impl State {
             self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
         cells.sort_by_key(|&(&id, cell)| (cell.has_games(), cell.number, id));
         let nothing = Placement::default();
-        let placement = self.experiments.get(&experiment).map_or(&nothing, |it| &it.placement);
+        let of = self.experiments.get(&experiment);
+        let (placement, game) = of.map_or((&nothing, ""), |it| (&it.placement, &*it.game));
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
             in_sweep: cell.in_sweep,
@@ -57,7 +58,11 @@ impl State {
             stop_number: cell.stop_number,
             reading: cell.rule.map(|rule| Box::new(self.reading(id, cell, rule))),
             memory_bytes: cell.needs.memory_bytes,
-            demands: cell.needs.demands(placement),
+            demands: cell
+                .needs
+                .clone()
+                .demands(placement, game, cell.timed)
+                .shared(&mut BTreeSet::new()),
             played: self.played(id, cell),
             after: self.trainings_before(cell),
             tasks: Tasks::Games,

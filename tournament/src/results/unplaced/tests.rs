@@ -3,8 +3,10 @@ use std::sync::Arc;
 use spelrum_engine::ENGINE_REVISION;
 
 use super::*;
+use crate::demands::{QuotaBound, SpeedBounds};
 use crate::labels::Label;
 use crate::scheduler::ExperimentState;
+use crate::speed::Speed;
 use crate::{Task, WorkerId};
 
 fn experiment() -> ExperimentSummary {
@@ -48,9 +50,24 @@ fn wanted(cell: i64, cells: u64, labels: &[&str]) -> Wanted {
     Wanted { experiment: ExperimentId(1), cell: CellId(cell), cells, demands, memory_bytes: 0 }
 }
 
+/// What is told where these workers have labels and nothing else.
 fn told(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<(u64, String, String)> {
+    let workers: Vec<WorkerSummary> = (1..)
+        .zip(workers)
+        .map(|(id, worker)| WorkerSummary { worker: WorkerId(id), ..worker.clone() })
+        .collect();
+    let offer = |it: &WorkerSummary| Offer { labels: it.labels.clone(), ..Offer::default() };
+    let offers = workers.iter().map(|it| (it.worker, offer(it))).collect();
+    told_of(wanted, &workers, &offers)
+}
+
+fn told_of(
+    wanted: &[Wanted],
+    workers: &[WorkerSummary],
+    offers: &BTreeMap<WorkerId, Offer>,
+) -> Vec<(u64, String, String)> {
     let experiments = [experiment()];
-    let found = unplaced(&experiments, wanted, workers, Duration::from_secs(5));
+    let found = unplaced(&experiments, wanted, workers, offers, Duration::from_secs(5));
     let named = |it: &Unplaced| NamedCell {
         cell: it.cell,
         experiment: "e".to_owned(),
@@ -102,5 +119,74 @@ fn workers_are_told_what_they_lack() {
         lacking_text(&[lacks("site=a")]),
         "the games that wait are for workers with the label site=a; if it is true of this machine, start it with \
          --label site=a"
+    );
+}
+
+fn bounded(cell: i64, speed_min: u64, period_max_us: u64) -> Wanted {
+    let demands = Demands {
+        speed: Some(SpeedBounds {
+            game: "nim".to_owned(),
+            speed_min: Some(speed_min),
+            noise_max_permille: None,
+        }),
+        quota: Some(QuotaBound { period_max_us, is_said: false }),
+        ..Demands::default()
+    };
+    Wanted { demands: Arc::new(demands), ..wanted(cell, 1, &[]) }
+}
+
+fn offer(nodes_per_second: u64, quota_period_us: Option<u64>) -> Offer {
+    let (game, noise_permille, slots, age_ms) = ("nim".to_owned(), 0, 1, 0);
+    let speed = Speed { game, nodes_per_second, noise_permille, slots, age_ms };
+    Offer { speeds: vec![speed], measures: true, quota_period_us, ..Offer::default() }
+}
+
+#[test]
+fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
+    let waits = [bounded(3, 1_000, 500), bounded(4, 1_000, 900), bounded(5, 2_000, 90_000)];
+    let told = |offer: Offer| told_of(&waits, &[worker(&[])], &[(WorkerId(1), offer)].into());
+    let [quota, speed] = &told(offer(1_500, Some(1_000)))[..] else { panic!("two") };
+    assert_eq!(
+        (quota.0, &*quota.1),
+        (
+            2,
+            "2 cells, such as cell 3 (a against b), are for workers with quiet slots, or whose quota of CPU time comes \
+             at least every 0.5 ms, not every 1 ms: none that is here is such a one"
+        )
+    );
+    assert!(quota.2.contains("`quota_period_max`"), "{}", quota.2);
+    assert_eq!(
+        (speed.0, &*speed.1),
+        (
+            1,
+            "cell 5 (a against b) is for workers that visit at least 2000 nodes of nim a second, not 1500: none that is \
+             here is such a one"
+        )
+    );
+    assert!(
+        speed.2.contains("`speed_min`") && speed.2.contains("spelrum speed nim"),
+        "{}",
+        speed.2
+    );
+    assert_eq!(told(offer(2_000, None)), []);
+    // It is asked for its speed, and may be fast enough.
+    let unmeasured = Offer { speeds: Vec::new(), ..offer(1, None) };
+    assert_eq!(told(unmeasured.clone()), []);
+    let [old] = &told(Offer { measures: false, ..unmeasured })[..] else { panic!("one") };
+    assert!(old.2.contains("protocol 1.12"), "{}", old.2);
+}
+
+#[test]
+fn workers_are_told_of_bounds_and_labels_together() {
+    let lacks = [
+        Unmet::Label(WantedLabel::parse("gpu").unwrap()),
+        Unmet::Noise { game: "nim".to_owned(), most_permille: 50, noise_permille: 123 },
+    ];
+    assert_eq!(
+        lacking_text(&lacks),
+        "the games that wait are for workers with the label gpu; if it is true of this machine, start it with --label \
+         gpu=VALUE; and for workers whose speed at nim differs by at most 5 % between short spells, not by 12.3 %: end \
+         what else the machine does (spelrum speed nim), it is measured again every ten minutes; or change `noise_max` \
+         in the sweep's [placement] and submit it again"
     );
 }

@@ -4,9 +4,11 @@ use serde_json::{Value as Json, json};
 
 use super::{Key, Kind};
 use crate::labels::{LABEL_BYTES_MAX, LABELS_MAX};
+use crate::placement::QUOTA_PERIOD_MOST;
+use crate::speed::Scaling;
 
 /// The keys of `placement`.
-pub(in crate::sweep) static PLACEMENT: [Key; 2] = [
+pub(in crate::sweep) static PLACEMENT: [Key; 5] = [
     Key::new(
         "require",
         "Required labels",
@@ -20,6 +22,29 @@ pub(in crate::sweep) static PLACEMENT: [Key; 2] = [
         "Workers that have all these labels get games of this sweep sooner than those of others of the same priority, \
          workers that lack one get them later.",
         Kind::Own(labels),
+    ),
+    Key::new(
+        "speed_min",
+        "Least speed",
+        "Workers that visit fewer nodes a second (`spelrum speed`) get no timed games of this sweep. Default: all get \
+         them.",
+        Kind::Whole { min: 1, max: Some(Scaling::REFERENCE_MAX as i64), default: None },
+    ),
+    Key::new(
+        "noise_max",
+        "Greatest noise",
+        "Workers whose speed differs by more than this share between short spells and between slots (`spelrum speed`) \
+         get no timed games of this sweep. Default: all get them.",
+        Kind::Own(|| json!({ "type": "number", "minimum": 0, "maximum": 1 })),
+    ),
+    Key::new(
+        "quota_period_max",
+        "Longest period of a quota",
+        "Workers without quiet slots whose CPU time is limited in each period get no timed games of this sweep if a \
+         period is longer than this share of the shortest time limit for a move. Default: 0.1.",
+        Kind::Own(
+            || json!({ "type": "number", "minimum": 0, "maximum": QUOTA_PERIOD_MOST, "default": 0.1 }),
+        ),
     ),
 ];
 

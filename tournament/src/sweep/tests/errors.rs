@@ -167,6 +167,10 @@ errors! {
     placement_label_of_wrong_type: head("placement = { require = [2] }");
     placement_label_misspelt: head("placement = { prefer = [\"site: lab2\"] }");
     placement_label_without_name: head("placement = { require = [\"=lab2\"] }");
+    placement_speed_of_nothing: head("placement = { speed_min = 0 }");
+    placement_noise_above_all: head("placement = { noise_max = 1.5 }");
+    placement_period_negative: head("placement = { quota_period_max = -0.1 }");
+    placement_period_of_wrong_type: head("placement = { quota_period_max = \"10ms\" }");
     placement_of_two_values: head("placement = { require = [\"site=a\", \"site=b\"] }");
     timing_share_negative: head("timing = { disturbed_above = -0.01 }");
     stop_of_wrong_type: head("stop = 0.03");

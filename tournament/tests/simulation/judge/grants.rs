@@ -11,10 +11,42 @@ use super::cell::{Cell, Place};
 use super::{Judge, Lease, Manner, leases_max};
 use crate::engines::has_all;
 use crate::labels::lacking;
+use crate::machines::{GAME, hoped, lack};
 use crate::store::games;
 use crate::worker::is_timed;
 
+/// Who was asked for its speed is not asked again sooner.
+const ASKED_APART_MS: u64 = 30_000;
+
 impl Judge {
+    /// A worker is to measure its speed: it would get games then, of an experiment whose turn is before any of which
+    /// it can have games as it is.
+    pub(super) fn judge_calibration(&mut self, worker: WorkerId, slots: u32, game: &str) {
+        assert_eq!(game, GAME);
+        assert!(self.of(worker).count() < leases_max(slots), "invariant 9: leases of a worker");
+        let ids: Vec<_> = self.experiments.keys().copied().collect();
+        let waits = |id: &&ExperimentId| self.waits_for_speed(**id, worker);
+        let waiting: Vec<_> = ids.iter().filter(waits).copied().collect();
+        let priority = |id: &ExperimentId| self.experiments[id].0;
+        let first = waiting.iter().map(priority).max();
+        let first = first.expect("somebody waits for a speed that is not known");
+        for id in ids.iter().filter(|id| self.has_games_for(**id, worker)) {
+            assert!(priority(id) <= first, "{id} has games, and comes first");
+        }
+        self.asked.insert(worker, self.now);
+    }
+
+    /// Whether the worker would get games of an experiment if it were asked for its speed, and is not to be left alone.
+    fn waits_for_speed(&self, experiment: ExperimentId, worker: WorkerId) -> bool {
+        let asked = self.asked.get(&worker);
+        let may_ask = asked.is_none_or(|&at| self.now >= at + ASKED_APART_MS);
+        let hoping = || Self { offer: hoped(&self.offer), ..self.clone() };
+        may_ask
+            && self.offer.measures
+            && !self.has_games_for(experiment, worker)
+            && hoping().has_games_for(experiment, worker)
+    }
+
     pub(super) fn judge_idle(
         &self,
         worker: WorkerId,
@@ -39,6 +71,8 @@ impl Judge {
         if self.of(worker).count() < leases_max(slots) {
             for &id in self.experiments.keys() {
                 assert!(!self.has_games_for(id, worker), "{worker} waits though {id} has games");
+                let waits = self.waits_for_speed(id, worker);
+                assert!(!waits, "{worker} is not asked for the speed that {id} waits for");
             }
             if !says_excluded {
                 let lacking: Vec<Unmet> = self.lacking(worker).into_iter().take(8).collect();
@@ -66,8 +100,13 @@ impl Judge {
         let demands = self.cells.values().filter(waits).filter_map(|cell| cell.demands.as_ref());
         let lacks = demands.filter_map(|demands| {
             let engines = Demands { engines: demands.engines.clone(), ..Demands::default() };
-            let first = lacking(&demands.require, &self.offer.labels).into_iter().next()?;
-            has_all(&engines, &self.offer).then_some(Unmet::Label(first))
+            let label = lacking(&demands.require, &self.offer.labels).into_iter().next();
+            let first = label.map(Unmet::Label).or_else(|| lack(demands, &self.offer));
+            let is_told = |first: &Unmet| {
+                !(self.offer.measures && matches!(first, Unmet::Measured(_)))
+                    && has_all(&engines, &self.offer)
+            };
+            first.filter(is_told)
         });
         lacks.collect()
     }
@@ -95,6 +134,8 @@ impl Judge {
         for (&other, &(larger, _)) in &self.experiments {
             let waits = larger > priority && self.has_games_for(other, worker);
             assert!(!waits, "{other} has a larger priority than {experiment}");
+            let waits = larger > priority && self.waits_for_speed(other, worker);
+            assert!(!waits, "{other} waits for a speed, and has a larger priority");
         }
         let suspect = self.judge_choice(experiment, worker, &granted);
         if self.allocations[&experiment] == Allocation::Informative

@@ -1,6 +1,8 @@
 //! The coordinator: one transaction for what has come, then the replies; and how it is killed.
 
+use spelrum_tournament::demands::Offer;
 use spelrum_tournament::scheduler::{Effect, Event, ExperimentState};
+use spelrum_tournament::speed::Speed;
 use spelrum_tournament::worker::{Answer, CallId, Caller, Failure, LeasedGames, Session};
 use spelrum_tournament::{GameRange, WorkerId};
 
@@ -185,7 +187,7 @@ impl World {
                 heartbeat_interval_ms: HEARTBEAT_MS,
                 report_results_max: RESULTS_MAX,
             })),
-            Call::Lease { .. } => self.lease(id, from, at),
+            Call::Lease { speeds, .. } => self.lease(id, from, speeds, at),
             Call::Heartbeat { leases, playing, .. } => {
                 match self.event(Event::Heartbeat { worker: id, leases, playing }, at).pop() {
                     Some(Effect::Drop { leases, .. }) => Reply::Said(Answer::Drop(leases)),
@@ -225,9 +227,10 @@ impl World {
         }
     }
 
-    fn lease(&mut self, worker: WorkerId, from: usize, at: u64) -> Reply {
+    fn lease(&mut self, worker: WorkerId, from: usize, speeds: Vec<Speed>, at: u64) -> Reply {
         let Worker { slots, ref offer, trains, .. } = self.workers[from];
-        let offer = offer.clone();
+        // What a machine can do it knows only once it has measured it.
+        let offer = Offer { speeds, measures: trains, ..offer.clone() };
         let (memory_bytes, verifies) = (None, trains);
         let quiet_slots = self.workers[from].quiet_slots();
         let wanted = Event::LeaseWanted {
@@ -251,8 +254,8 @@ impl World {
                 };
                 Answer::Granted { lease, games: ranges.into_iter().map(leased).collect() }
             }
-            Some(Effect::Idle { retry_after_ms, all_done, .. }) => {
-                Answer::Idle { retry_after_ms, all_done, calibrate: None }
+            Some(Effect::Idle { retry_after_ms, all_done, calibrate, .. }) => {
+                Answer::Idle { retry_after_ms, all_done, calibrate }
             }
             other => panic!("{other:?} is not an answer"),
         })

@@ -10,6 +10,7 @@ use spelrum_tournament::{GameId, LeaseId, WorkerId};
 use super::{HEARTBEAT_MS, Happening, Reply, SICK, World};
 use crate::desk::Result;
 use crate::engines::draw_offer;
+use crate::machines::GAME;
 use crate::scenario::Nature;
 use crate::worker::{Call, Playing};
 
@@ -55,7 +56,10 @@ impl World {
                     assert!(taken.is_none(), "a slot plays one game at a time");
                     self.begin_game(of, slot);
                 }
-                Action::Calibrate { .. } => unreachable!("nothing is scaled here"),
+                Action::Calibrate { game } => {
+                    assert_eq!(game, GAME);
+                    self.after(500, Happening::Calibrated { of, start });
+                }
                 Action::Stop { slot, now } => {
                     if let Some(playing) = self.workers[of].stop(slot, now) {
                         let after = self.dice.between(1, 30);
@@ -202,6 +206,13 @@ impl World {
             | Verdict::Refused
             | Verdict::Rejected => {}
         }
+    }
+
+    /// A worker's machine has measured how fast it is, if nothing went wrong.
+    pub(super) fn calibrated(&mut self, of: usize) {
+        let is_measured = self.calm || self.dice.chance(900);
+        let speed = self.workers[of].offer.speeds.first().filter(|_| is_measured).cloned();
+        self.tell(of, Event::Calibrated { game: GAME.to_owned(), speed });
     }
 
     pub(super) fn kill_worker(&mut self, of: usize, how: &str) {
