@@ -10,6 +10,7 @@ use spelrum_proto::{Token, v1};
 use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::speed::Speed;
 use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
@@ -48,6 +49,8 @@ pub(crate) struct How {
     pub(crate) quiet: QuietSlots,
     /// What it says of this machine.
     pub(crate) labels: Vec<Label>,
+    /// Its speed, if it was measured just now.
+    pub(crate) speed: Option<Speed>,
     pub(crate) engines: Option<Engines>,
 }
 
@@ -173,7 +176,7 @@ impl Embedded {
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.uuid;
-        let How { offer: Offer { slots, memory_bytes }, quiet, labels, engines } = how;
+        let How { offer: Offer { slots, memory_bytes }, quiet, labels, speed, engines } = how;
         let config = worker::Config {
             coordinator: self.url.endpoint(),
             token: self.token.clone(),
@@ -185,6 +188,7 @@ impl Embedded {
             playing: Playing::Threads(engines),
             build: build::this(),
             exit_when_done: false,
+            speed,
         };
         // The worker also ends when the experiment does, which is not an interruption.
         let finish = interrupts.finish.child_token();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engines::{NeededEngine, OfferedEngine, can_play};
 use crate::labels::{Label, WantedLabel};
-use crate::speed::{SPEED_FRESH_MS, Speed};
+use crate::speed::{SPEED_FRESH_MS, SPEED_SLOW_MS, Speed};
 
 /// What the games of a cell ask of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +53,7 @@ pub struct Offer {
     pub speeds: Vec<Speed>,
     /// Whether it measures its speed when it is asked to.
     pub measures: bool,
-    /// The period of its quota of CPU time, in microseconds, if it has one and no quiet slots.
+    /// The period of its quota of CPU time, in microseconds, if it has one that can be used up, and no quiet slots.
     pub quota_period_us: Option<u64>,
     /// Whether nobody else can play.
     pub is_alone: bool,
@@ -168,13 +168,15 @@ impl SpeedBounds {
     #[must_use]
     pub fn unmet_by(&self, speeds: &[Speed]) -> Option<Unmet> {
         let game = || self.game.clone();
-        let is_known = |it: &&Speed| it.game == self.game && it.age_ms <= SPEED_FRESH_MS;
-        let Some(speed) = speeds.iter().find(is_known) else {
+        let known = speeds.iter().find(|it| it.game == self.game && it.age_ms <= SPEED_SLOW_MS);
+        let Some(&Speed { nodes_per_second, noise_permille, age_ms, .. }) = known else {
             return Some(Unmet::Measured(game()));
         };
-        let Speed { nodes_per_second, noise_permille, .. } = *speed;
         let slow = self.speed_min.filter(|&least| nodes_per_second < least);
         let slow = slow.map(|least| Unmet::Speed { game: game(), least, nodes_per_second });
+        if slow.is_none() && age_ms > SPEED_FRESH_MS {
+            return Some(Unmet::Measured(game()));
+        }
         let noisy = || {
             let most_permille = self.noise_max_permille.filter(|&most| noise_permille > most)?;
             Some(Unmet::Noise { game: game(), most_permille, noise_permille })
@@ -207,7 +209,10 @@ mod tests {
         assert_eq!(lacks(&[Speed { game: "othello".to_owned(), ..speed(9_999, 0, 0) }]), unknown);
         assert_eq!(lacks(&[]), unknown);
         let slow = Unmet::Speed { game: game(), least: 1_000, nodes_per_second: 999 };
-        assert_eq!(lacks(&[speed(999, 51, 0)]), Some(slow));
+        assert_eq!(lacks(&[speed(999, 51, 0)]), Some(slow.clone()));
+        // Who is too slow is so for longer.
+        assert_eq!(lacks(&[speed(999, 0, SPEED_SLOW_MS)]), Some(slow));
+        assert_eq!(lacks(&[speed(999, 0, SPEED_SLOW_MS + 1)]), unknown);
         let noisy = Unmet::Noise { game: game(), most_permille: 50, noise_permille: 51 };
         assert_eq!(lacks(&[speed(1_000, 51, 0)]), Some(noisy));
         let none = SpeedBounds { speed_min: None, noise_max_permille: None, ..bounds.clone() };

@@ -32,6 +32,9 @@ pub struct Placement {
 /// The longest period that a sweep may allow, as a share of the shortest time limit.
 pub const QUOTA_PERIOD_MOST: f64 = 1_000.0;
 
+/// The longest period that Linux allows, in microseconds.
+const QUOTA_PERIOD_US: u64 = 1_000_000;
+
 /// A tenth, where a sweep does not say.
 pub const QUOTA_PERIOD_MAX_PERMILLE: u32 = 100;
 
@@ -53,7 +56,7 @@ impl Placement {
             require: self.require.clone(),
             prefer: self.prefer.clone(),
             speed: timed.and_then(|timed| self.speed_bounds(timed.game)),
-            quota: timed.and_then(|it| it.move_limit_us).map(|limit| self.quota_bound(limit)),
+            quota: timed.and_then(|it| self.quota_bound(it.move_limit_us?)),
         }
     }
 
@@ -63,13 +66,12 @@ impl Placement {
         is_bound.then(|| SpeedBounds { game: game.to_owned(), speed_min, noise_max_permille })
     }
 
-    fn quota_bound(&self, move_limit_us: u64) -> QuotaBound {
+    fn quota_bound(&self, move_limit_us: u64) -> Option<QuotaBound> {
         let permille = self.quota_period_max_permille.unwrap_or(QUOTA_PERIOD_MAX_PERMILLE);
         let period_max_us = u128::from(move_limit_us) * u128::from(permille) / 1_000;
-        QuotaBound {
-            period_max_us: u64::try_from(period_max_us).unwrap_or(u64::MAX),
-            is_said: self.quota_period_max_permille.is_some(),
-        }
+        // What bounds nothing is not demanded: each demand is looked at whenever a worker asks.
+        let period_max_us = u64::try_from(period_max_us).ok().filter(|&us| us < QUOTA_PERIOD_US)?;
+        Some(QuotaBound { period_max_us, is_said: self.quota_period_max_permille.is_some() })
     }
 
     /// The same as a store keeps it; `None` if it says nothing.

@@ -9,6 +9,9 @@ use spelrum_engine::Spell;
 /// A speed is measured again when it is older: a machine that others use, or that grows warm, changes within minutes.
 pub const SPEED_FRESH_MS: u64 = 600_000;
 
+/// For so long it is believed of a machine that it is too slow: to measure it again it would have to end what it plays.
+pub const SPEED_SLOW_MS: u64 = 6 * SPEED_FRESH_MS;
+
 /// How fast a machine is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speed {

@@ -73,6 +73,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
         playing: spelrum_worker::Playing::Threads(None),
         build: spelrum_worker::Build::default(),
         exit_when_done: true,
+        speed: None,
     };
     let shutdown = Shutdown { finish: CancellationToken::new(), now: CancellationToken::new() };
     let summary = run(config, shutdown).await?;

@@ -46,7 +46,8 @@ impl Calibrating {
                 return None;
             }
         };
-        let speed = Speed::measured(game, &self.on_all_slots(&rules)?);
+        let found = self.on_all_slots(&rules);
+        let speed = found.and_then(|found| Speed::measured(game, &found));
         match &speed {
             Some(Speed { nodes_per_second, noise_permille, slots, .. }) => {
                 tracing::info!(game, nodes_per_second, noise_permille, slots, "speed measured");

@@ -38,6 +38,7 @@ use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
 use spelrum_proto::{Distrust, Refusal, Token, WireError};
 use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::Machine;
+use spelrum_tournament::speed::Speed;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;
@@ -73,6 +74,8 @@ pub struct Config {
     pub build: Build,
     /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
     pub exit_when_done: bool,
+    /// The speed of these slots at a game, if it was measured just now ([`measured_speed`]).
+    pub speed: Option<Speed>,
 }
 
 /// Where a worker plays.
@@ -169,7 +172,8 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
         return Err(WorkerError::Slots(config.slots));
     }
     let quiet_slots = config.quiet.count().min(slots);
-    let (hub, sides, to_do) = Hub::new(config.slots, quiet_slots, config.exit_when_done);
+    let Config { slots, exit_when_done, ref speed, .. } = config;
+    let (hub, sides, to_do) = Hub::new(slots, quiet_slots, exit_when_done, speed.clone());
     let hub = Arc::new(hub);
     let keeping = Arc::new(Keeping::new(config.quiet.clone()));
     let players = Players::start(&hub, sides, config.playing.clone(), &keeping)?;

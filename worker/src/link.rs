@@ -152,7 +152,10 @@ impl Link {
             Call::Lease { caller, speeds } => {
                 let asked = lease(client, *caller, self.introduction.slots, speeds);
                 let response = self.attempt("Lease", patience, asked).await?;
-                self.tell_withheld(&response.withheld);
+                // Whether there are games is told once it has measured.
+                if response.calibrate.is_empty() {
+                    self.tell_withheld(&response.withheld);
+                }
                 leased(response)
             }
             Call::Heartbeat { caller, leases, playing } => {

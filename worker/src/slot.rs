@@ -524,7 +524,7 @@ mod tests {
     /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.
     #[test]
     fn the_hosts_clocks_do_not_go_back() {
-        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false);
+        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);
         let signs = sides.remove(0).signs;
         let reports = Arc::new(hub);
         let keeping = Arc::new(Keeping::new(QuietSlots::default()));

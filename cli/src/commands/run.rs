@@ -12,10 +12,12 @@ use spelrum_tournament::Plan;
 use spelrum_tournament::demands::{self, Demands, Unmet};
 use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::{ExperimentSummary, Machine, bound};
+use spelrum_tournament::speed::Speed;
 use spelrum_worker::{Cores, Engines, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
 use crate::change;
+use crate::commands::speed::speed_unmeasured;
 use crate::embedded::{Embedded, How};
 use crate::engines::{self, EnginesArguments};
 use crate::error::{CliError, Result};
@@ -145,16 +147,24 @@ impl Run {
         }
     }
 
-    /// What this process says of its machine. Where workers may join, what it may not play is left to them.
-    fn labels(&self, sweep: &SweepFile) -> Result<Vec<Label>> {
+    /// What this process says of its machine, and its speed if it was measured, since games are for fast machines.
+    /// Where workers may join, what it may not play is left to them.
+    fn placed(&self, sweep: &SweepFile) -> Result<(Vec<Label>, Option<Speed>)> {
         let labels = self.labels.labels()?;
         let demands = sweep.plan.demands();
         let here = self.offered(&labels, sweep, &demands)?;
-        let Some(unmet) = demands.iter().find_map(|demands| demands.unmet_by(&here)) else {
-            self.warn_of_quota(&demands, &here);
-            return Ok(labels);
-        };
-        let (whom, remedy) = if let Unmet::Label(label) = &unmet {
+        let unmet = demands.iter().find_map(|demands| demands.unmet_by(&here));
+        if let Some(unmet) = unmet {
+            self.leave_to_others(&unmet)?;
+        } else {
+            warn_of_quota(&demands, &here);
+        }
+        Ok((labels, here.speeds.into_iter().next()))
+    }
+
+    /// There are games that this process may not play.
+    fn leave_to_others(&self, unmet: &Unmet) -> Result<()> {
+        let (whom, remedy) = if let Unmet::Label(label) = unmet {
             (
                 format!("workers with the label {label}"),
                 "say --label if it is true of this machine, --listen for workers of others, or take it out of \
@@ -162,11 +172,11 @@ impl Run {
                     .to_owned(),
             )
         } else {
-            bound(&unmet).unwrap_or_default()
+            bound(unmet).unwrap_or_default()
         };
         if self.listen.is_some() {
             voice::say(&format!("the sweep has games for {whom}: they are left to them"));
-            return Ok(labels);
+            return Ok(());
         }
         Err(CliError::new(Exit::Input, "play the sweep")
             .because(format!("it has games for {whom}, and nobody plays but this process"))
@@ -180,39 +190,31 @@ impl Run {
         sweep: &SweepFile,
         demands: &BTreeSet<Demands>,
     ) -> Result<demands::Offer> {
-        let slots = self.slots.offer().slots;
+        // As many as will play; whoever has no memory for one is told so later.
+        let offer = self.slots.offer_for(sweep.plan.memory_bytes());
+        let slots = offer.map_or_else(|_| self.slots.offer().slots, |offer| offer.slots);
         let quiet = self.slots.quiet(slots)?;
         let machine = Machine {
             quiet_slots: Some(quiet.count()),
             cpu_quota: Cores::here().quota(),
             ..Machine::default()
         };
-        let is_measured = demands.iter().any(|demands| demands.speed.is_some());
-        let rules = Rules::from_name(&sweep.plan.game).ok().filter(|_| is_measured);
-        let speed = rules.and_then(|rules| measured_speed(&rules, slots, &quiet));
+        let speed = match demands.iter().find_map(|demands| demands.speed.as_ref()) {
+            None => None,
+            Some(bounds) => {
+                let rules = Rules::from_name(&bounds.game).ok();
+                let speed = rules.and_then(|rules| measured_speed(&rules, slots, &quiet));
+                Some(speed.ok_or_else(|| speed_unmeasured(&bounds.game))?)
+            }
+        };
         Ok(demands::Offer {
             labels: labels.into(),
             speeds: speed.into_iter().collect(),
             measures: true,
-            quota_period_us: machine.stands_still_us(),
+            quota_period_us: machine.held_up_us(slots.get()),
             is_alone: self.listen.is_none(),
             ..demands::Offer::default()
         })
-    }
-
-    /// Where nobody else plays, what no sweep says is played all the same.
-    fn warn_of_quota(&self, demands: &BTreeSet<Demands>, here: &demands::Offer) {
-        let others = demands::Offer { is_alone: false, ..here.clone() };
-        let is_unmet = |demands: &Demands| {
-            matches!(demands.unmet_by(&others), Some(Unmet::QuotaPeriod { .. }))
-        };
-        if let Some(period_us) = here.quota_period_us.filter(|_| demands.iter().any(is_unmet)) {
-            voice::say(&format!(
-                "warning: this machine's quota of CPU time comes every {} ms, and there are time limits of less than ten \
-                 times that: what a player has of them is a matter of luck (docs/timing.md)",
-                period_us as f64 / 1_000.0
-            ));
-        }
     }
 
     /// The engines that the sweep needs. Where workers may join, those that are not here are left to them.
@@ -259,7 +261,11 @@ impl Run {
         for remark in &sweep.remarks {
             voice::say(remark);
         }
-        let labels = self.labels(sweep)?;
+        let manner = Manner { new_experiment: self.new, preview: false };
+        let there = change::preview(&coordinator.readers(), sweep, manner).await?;
+        // Whoever only wants to see the results may do so on any machine.
+        let is_played = !there.games_left.is_empty() && there.games_left.iter().all(|&it| it == 0);
+        let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
         let file = self.engines.read()?;
         if file.is_some() && self.listen.is_none() {
             engines::needed(&sweep.plan, file.as_ref())?;
@@ -284,7 +290,7 @@ impl Run {
                 None => experiment.games_planned,
             };
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
-            let how = How { offer, quiet, labels, engines };
+            let how = How { offer, quiet, labels, speed, engines };
             coordinator.play(&experiment, how, interrupts, &mut progress).await?;
             progress.end();
         }
@@ -302,6 +308,20 @@ impl Run {
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),
             _ => Ok(Exit::Success),
         }
+    }
+}
+
+/// Where nobody else plays, what no sweep says is played all the same.
+fn warn_of_quota(demands: &BTreeSet<Demands>, here: &demands::Offer) {
+    let others = demands::Offer { is_alone: false, ..here.clone() };
+    let is_unmet =
+        |demands: &Demands| matches!(demands.unmet_by(&others), Some(Unmet::QuotaPeriod { .. }));
+    if let Some(period_us) = here.quota_period_us.filter(|_| demands.iter().any(is_unmet)) {
+        voice::say(&format!(
+            "warning: this machine's quota of CPU time comes every {} ms, and there are time limits of less than ten \
+             times that: what a player has of them is a matter of luck (docs/timing.md)",
+            period_us as f64 / 1_000.0
+        ));
     }
 }
 

@@ -53,6 +53,13 @@ pub(crate) struct SpeedOf {
     json: bool,
 }
 
+/// The speed of this machine at a game could not be measured.
+pub(crate) fn speed_unmeasured(game: &str) -> CliError {
+    CliError::new(Exit::Internal, format!("measure the speed of {game}"))
+        .because("the system gave no threads for it")
+        .help("use fewer slots, or raise the limit on threads")
+}
+
 #[derive(Serialize)]
 struct Json<'a> {
     speeds: Vec<JsonSpeed<'a>>,
@@ -82,11 +89,7 @@ impl SpeedOf {
         let slots = arguments.offer().slots;
         let quiet = arguments.quiet(slots)?;
         let measure = |rules: &Rules| {
-            measured_speed(rules, slots, &quiet).ok_or_else(|| {
-                CliError::new(Exit::Internal, format!("measure the speed of {}", rules.name()))
-                    .because("the system gave no threads for it")
-                    .help("use fewer slots, or raise the limit on threads")
-            })
+            measured_speed(rules, slots, &quiet).ok_or_else(|| speed_unmeasured(rules.name()))
         };
         let speeds: Vec<Speed> = rules.iter().map(measure).collect::<Result<_>>()?;
         let mut out = anstream::stdout().lock();

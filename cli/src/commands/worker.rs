@@ -74,6 +74,7 @@ impl Worker {
             playing: Playing::Process(playing),
             build: build::this(),
             exit_when_done: self.exit_when_done,
+            speed: None,
         };
         let shutdown =
             worker::Shutdown { finish: interrupts.finish.clone(), now: interrupts.now.clone() };

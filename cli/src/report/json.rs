@@ -34,7 +34,7 @@ pub(super) struct Report<'a> {
     /// How time limits were scaled, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_scale: Option<Scaled>,
-    /// On what the games of an experiment with timed cells were played.
+    /// On what the timed games were played, if cells are timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     played_on: Option<PlayedOn>,
 }

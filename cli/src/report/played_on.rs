@@ -5,7 +5,7 @@ use spelrum_tournament::results::{self, Report};
 
 use crate::output::count;
 
-/// Counted games by what their workers have for timed ones.
+/// Counted timed games by what their workers have for them.
 #[derive(Debug, Serialize)]
 pub(super) struct PlayedOn {
     games_on_quiet_slots: u64,
@@ -29,17 +29,15 @@ pub(super) fn note(report: &Report) -> Option<String> {
     }
     let lacking = others + unknown;
     if lacking == 0 {
-        return Some(
-            "Timed games were played on quiet slots, each on a core of its own.".to_owned(),
-        );
+        return Some("Timed games were played on quiet slots (docs/timing.md).".to_owned());
     }
     let who = match unknown {
         0 => "by workers without quiet slots",
         _ => "by workers without quiet slots, or that do not say",
     };
     Some(format!(
-        "Warning: {} of {} games were played {who}: other games, or other\n\
-         programs, may have had their cores (docs/timing.md).",
+        "Warning: {} of {} timed games were played {who}: other games, or\n\
+         other programs, may have had their cores (docs/timing.md).",
         count(lacking),
         count(games),
     ))
@@ -61,14 +59,12 @@ mod tests {
         assert!(told(7, 0, 0).starts_with("Timed games were played on quiet slots"));
         let warned = told(7, 1_000, 0);
         assert!(warned.starts_with(
-            "Warning: 1,000 of 1,007 games were played by workers without quiet slots: "
+            "Warning: 1,000 of 1,007 timed games were played by workers without quiet slots: "
         ));
-        assert!(
-            told(7, 2, 1).starts_with(
-                "Warning: 3 of 10 games were played by workers without quiet slots, or"
-            )
-        );
+        assert!(told(7, 2, 1).starts_with(
+            "Warning: 3 of 10 timed games were played by workers without quiet slots, or"
+        ));
         let played_on = Some(results::PlayedOn { quiet: 0, others: 5, unknown: 0 });
-        assert!(shown(&Report { played_on, ..report() }).contains("Warning: 5 of 5 games"));
+        assert!(shown(&Report { played_on, ..report() }).contains("Warning: 5 of 5 timed games"));
     }
 }

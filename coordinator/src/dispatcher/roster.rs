@@ -134,7 +134,7 @@ impl Roster {
             labels: Arc::clone(&entry.labels),
             speeds: speeds.iter().map(aged).collect(),
             measures: entry.introduction.measures,
-            quota_period_us: entry.introduction.machine.stands_still_us(),
+            quota_period_us: entry.introduction.machine.held_up_us(entry.introduction.slots),
             is_alone: self.is_alone,
         }
     }
@@ -264,7 +264,7 @@ impl Roster {
 #[cfg(test)]
 mod tests {
     use spelrum_tournament::CellId;
-    use spelrum_tournament::results::Machine;
+    use spelrum_tournament::results::{CpuQuota, Machine};
 
     use super::*;
 
@@ -346,5 +346,30 @@ mod tests {
         }
         assert!(!roster.has_places(1, Time(SILENT_MS)));
         assert!((1..=3).all(|id| roster.knows(WorkerId(id))));
+    }
+
+    #[test]
+    fn a_worker_offers_what_it_has_told_and_what_it_told_grows_old() {
+        let mut roster = Roster::default();
+        let worker = WorkerId(7);
+        let mut told = introduction("a");
+        told.measures = true;
+        told.machine.cpu_quota = CpuQuota::new(150_000, 100_000);
+        roster.tell(News::Hello(worker, told, Time(100)));
+        let speed = Speed {
+            game: "nim".to_owned(),
+            nodes_per_second: 9,
+            noise_permille: 1,
+            slots: 2,
+            age_ms: 40,
+        };
+        roster.measured(worker, vec![speed.clone()], Time(200));
+        let offer = roster.offer_of(worker, Time(1_200));
+        assert_eq!(offer.speeds, [Speed { age_ms: 1_040, ..speed }]);
+        assert!(offer.measures && !offer.is_alone);
+        assert_eq!(offer.quota_period_us, Some(100_000), "two slots have more than that");
+        roster.expect_one_worker(true);
+        assert!(roster.offers(Time(1_200))[&worker].is_alone);
+        assert_eq!(roster.offer_of(WorkerId(8), Time(0)), Offer::default());
     }
 }

@@ -40,17 +40,18 @@ pub(super) async fn scaled(
     Ok(scaled)
 }
 
-/// On what the games of an experiment with timed cells were played.
+/// On what the timed games of an experiment were played that count, also those of cells that its sweep no longer names.
 pub(super) async fn played_on(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
 ) -> Result<PlayedOn, StoreError> {
     let row = sqlx::query!(
-        r#"SELECT coalesce(sum(r.games) FILTER (WHERE w.quiet_slots > 0), 0) AS "quiet!: i64",
-            coalesce(sum(r.games) FILTER (WHERE w.quiet_slots = 0), 0) AS "others!: i64",
-            coalesce(sum(r.games) FILTER (WHERE w.quiet_slots IS NULL), 0) AS "unknown!: i64"
-        FROM worker_results AS r CROSS JOIN workers AS w ON w.worker_id = r.worker_id
-        WHERE r.experiment_id = ?"#,
+        r#"SELECT coalesce(sum(w.quiet_slots > 0), 0) AS "quiet!: i64",
+            coalesce(sum(w.quiet_slots = 0), 0) AS "others!: i64",
+            coalesce(sum(w.quiet_slots IS NULL), 0) AS "unknown!: i64"
+        FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id
+            JOIN workers AS w ON w.worker_id = g.worker_id
+        WHERE c.experiment_id = ? AND c.timed = 1 AND g.counted = 1"#,
         experiment.0
     )
     .fetch_one(connection)

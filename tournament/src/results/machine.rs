@@ -26,12 +26,14 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// For how long players of timed games may stand still since a quota of CPU time is used up, in microseconds: a
-    /// period of it. `None` without a quota, and on quiet slots, of which there are only as many as have all their time.
+    /// How long the period is, in microseconds, of a quota of CPU time that so many slots can use up, so that their
+    /// players stand still for the rest of it. `None` where they cannot, since half of a hardware thread is left to
+    /// everything else, and on quiet slots, of which there are only as many as the quota is enough for.
     #[must_use]
-    pub fn stands_still_us(&self) -> Option<u64> {
+    pub fn held_up_us(&self, slots: u32) -> Option<u64> {
         let has_quiet = self.quiet_slots.is_some_and(|slots| slots > 0);
-        self.cpu_quota.filter(|_| !has_quiet).map(|quota| quota.period_us)
+        let is_used_up = |quota: &CpuQuota| quota.cpus() < f64::from(slots) + 0.5;
+        self.cpu_quota.filter(|quota| !has_quiet && is_used_up(quota)).map(|quota| quota.period_us)
     }
 }
 
@@ -55,5 +57,23 @@ impl CpuQuota {
     #[must_use]
     pub fn cpus(self) -> f64 {
         self.quota_us as f64 / self.period_us as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_can_use_a_quota_up_is_held_up_by_it() {
+        let held_up = |quiet_slots, quota_us, slots| {
+            let cpu_quota = CpuQuota::new(quota_us, 100_000);
+            Machine { quiet_slots, cpu_quota, ..Machine::default() }.held_up_us(slots)
+        };
+        assert_eq!(held_up(Some(0), 0, 4), None, "it has no quota");
+        assert_eq!(held_up(Some(0), 50_000, 1), Some(100_000));
+        assert_eq!(held_up(None, 249_999, 2), Some(100_000));
+        assert_eq!(held_up(None, 250_000, 2), None, "half of a thread is left over");
+        assert_eq!(held_up(Some(1), 150_000, 4), None, "timed games have the quiet slot");
     }
 }

@@ -56,7 +56,7 @@ pub struct Report {
     pub disturbed: Vec<DisturbedGames>,
     /// How time limits are scaled, and were.
     pub scaled: Scaled,
-    /// On what its games were played; `None` if none of its cells is timed.
+    /// On what its timed games were played; `None` if none of its cells is timed.
     pub played_on: Option<PlayedOn>,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
@@ -76,7 +76,7 @@ pub struct ReplayedGames {
     pub games: u64,
 }
 
-/// Counted games of an experiment by what their workers have for timed ones.
+/// Counted timed games of an experiment by what their workers have for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayedOn {
     /// Those of workers with quiet slots.

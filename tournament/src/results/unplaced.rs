@@ -1,4 +1,4 @@
-//! Cells whose games ask for labels that no worker has, or for a speed that none has: which, and what to do.
+//! Cells whose games ask for labels that no worker has, or are bounded to such as none is: which, and what to do.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::attention::{Attention, AttentionKind, NAMED_MAX, NamedCell, noun, workers_here};
 use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::demands::{Demands, Offer, Unmet};
+use crate::engines::can_play;
 use crate::labels::WantedLabel;
 use crate::scheduler::Wanted;
 use crate::{CellId, ExperimentId, WorkerId};
@@ -39,7 +40,7 @@ enum Reason<'a> {
     Speed,
 }
 
-/// What of what waits in these experiments no worker that is here may play, whatever engines and memory it has.
+/// What of what waits in these experiments no worker that is here may play that has its engines, whatever memory it has.
 /// `offers` is what workers have.
 #[must_use]
 pub fn unplaced(
@@ -63,9 +64,12 @@ pub fn unplaced(
                 Why::Bound(Unmet::QuotaPeriod { .. }) => Reason::Quota,
                 Why::Bound(_) => Reason::Speed,
             };
-            let of = found.entry((it.experiment, reason)).or_insert((it.cell, 0, why));
-            of.0 = it.cell.min(of.0);
+            let of = found.entry((it.experiment, reason));
+            let of = of.or_insert_with(|| (it.cell, 0, why.clone()));
             of.1 += it.cells;
+            if it.cell < of.0 {
+                (of.0, of.2) = (it.cell, why);
+            }
         }
     }
     let told = found.into_iter().take(NAMED_MAX);
@@ -75,9 +79,14 @@ pub fn unplaced(
 
 /// Why none of these workers may play what demands this, if none may.
 fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
-    let demands = Demands { engines: Vec::new(), ..demands.clone() };
+    // Who has not its engines is told as that.
+    let here: Vec<&&Offer> =
+        here.iter().filter(|offer| can_play(&demands.engines, &offer.engines)).collect();
+    if here.is_empty() {
+        return None;
+    }
     let mut bound = None;
-    for offer in here {
+    for offer in &here {
         match demands.unmet_by(offer)? {
             // It is asked for its speed, and may turn out to be fast enough.
             Unmet::Measured(_) if offer.measures => return None,
@@ -216,7 +225,7 @@ pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
                 percent(*noise_permille)
             ),
             format!(
-                "end what else the machine does (spelrum speed {game}), it is measured again every ten minutes; or {}",
+                "end what else the machine does (spelrum speed {game}), it is measured again within ten minutes; or {}",
                 change("noise_max")
             ),
         ),

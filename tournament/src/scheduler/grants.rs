@@ -8,9 +8,10 @@ use super::asking::Asking;
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
 use super::cells::Cell;
+use super::experiments::Experiment;
 use super::leases::Lease;
 use super::machine::Scheduler;
-use crate::demands::{Liking, Unmet};
+use crate::demands::{Demands, Liking, Unmet};
 use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
 
 /// Leases that a worker may hold beside one for each slot and the next one for each: more are
@@ -83,7 +84,13 @@ impl Scheduler {
     /// The game whose speed the worker would have to tell to get games of an experiment, of which it gets none, if
     /// there is one.
     fn waits_for_speed(&self, experiment: ExperimentId, asking: &Asking<'_>) -> Option<&str> {
-        let batch = self.batch(experiment, &asking.hopeful()?);
+        let hopeful = asking.hopeful()?;
+        let mut waiting = self.waiting_demands(self.experiments.get(&experiment)?);
+        let lacks_speed = |it: &Demands| matches!(asking.lacks(it), Some(Unmet::Measured(_)));
+        if !waiting.any(lacks_speed) {
+            return None;
+        }
+        let batch = self.batch(experiment, &hopeful);
         let demands = self.cells.get(&batch.ranges.first()?.cell)?.demands()?;
         demands.speed.as_ref().map(|bounds| &*bounds.game)
     }
@@ -106,18 +113,32 @@ impl Scheduler {
             if self.exclusions.has(asking.worker, id) {
                 continue;
             }
-            let apart = experiment.alone.iter().chain(&experiment.suspects);
-            let apart = apart.filter_map(|game| self.cells.get(&game.cell));
-            let apart = apart.filter(|cell| !cell.waits()).filter_map(|cell| cell.demands());
-            let demands = experiment.with_work.demands().chain(apart.map(AsRef::as_ref));
-            lacking.extend(demands.filter_map(|demands| asking.lacks(demands)));
+            lacking.extend(self.waiting_demands(experiment).filter_map(|it| asking.lacks(it)));
         }
         lacking.remove(&Unmet::Engines);
         if asking.measures() {
             // It measures just now, or has not been able to, as it knows itself.
             lacking.retain(|unmet| !matches!(unmet, Unmet::Measured(_)));
         }
+        // Of cells with other time limits each has a period of its own: the strictest is said.
+        let mut has_period = false;
+        lacking.retain(|unmet| {
+            let is_period = matches!(unmet, Unmet::QuotaPeriod { .. });
+            !is_period || !std::mem::replace(&mut has_period, true)
+        });
         lacking.into_iter().take(REASONS_MAX).collect()
+    }
+
+    /// What waits in an experiment asks for: of cells with games for any batch each once, then of games to be leased
+    /// alone.
+    fn waiting_demands<'a>(
+        &'a self,
+        experiment: &'a Experiment,
+    ) -> impl Iterator<Item = &'a Demands> {
+        let apart = experiment.alone.iter().chain(&experiment.suspects);
+        let apart = apart.filter_map(|game| self.cells.get(&game.cell));
+        let apart = apart.filter(|cell| !cell.waits()).filter_map(|cell| cell.demands());
+        experiment.with_work.demands().chain(apart.map(AsRef::as_ref))
     }
 
     /// How many trainings a worker holds.

@@ -211,7 +211,8 @@ pub(super) static SWEEP: [Key; 32] = [
     Key::new(
         "placement",
         "Placement",
-        "Which workers play the sweep, by the labels that they have. Changes who plays, never what.",
+        "Which workers play the sweep, by their labels, their speed and their quota of CPU time. Changes who plays, never \
+         what.",
         Kind::Own(|| object(&placement::PLACEMENT)),
     ),
     Key::new(

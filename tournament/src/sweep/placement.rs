@@ -30,7 +30,7 @@ pub(super) fn read(node: &Node) -> Result<Placement, Fault> {
             table,
             "quota_period_max",
             QUOTA_PERIOD_MOST,
-            "such as 0.1, a tenth of the time for a move; 1_000 bounds nothing",
+            "such as 0.1, a tenth of the time for a move",
         )?,
     })
 }

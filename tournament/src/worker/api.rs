@@ -21,6 +21,8 @@ pub struct Settings {
     /// How long a call may take before it is given up, in milliseconds. A transaction takes
     /// milliseconds: beyond this the coordinator, or the way there, is gone or overloaded.
     pub patience_ms: u64,
+    /// A speed that was measured just now, if one was.
+    pub speed: Option<Speed>,
 }
 
 /// A finished game, as it is reported: what the machine must know of it.

@@ -233,6 +233,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             && is_over(self.idle_until)
             && is_over(self.refused_until)
             && !self.outbox.has(FULL)
+            // What it got would lie about until it has measured.
+            && !self.speeds.is_wanted()
             && self.games.are_few([self.slots_for(false), self.slots_for(true)], &self.cells)
     }
 

@@ -129,6 +129,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let slots = settings.slots.get() as usize;
+        let speeds = Speeds::knowing(settings.speed.clone());
         Self {
             settings,
             phase: Phase::Working,
@@ -143,7 +144,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             leases: Leases::default(),
             games: Games::new(),
             cells: Cells::new(),
-            speeds: Speeds::default(),
+            speeds,
             outbox: Outbox::new(),
             beats: Beats::default(),
             tally: Tally::default(),

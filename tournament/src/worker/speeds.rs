@@ -26,6 +26,12 @@ pub(super) struct Speeds {
 }
 
 impl Speeds {
+    /// Of a machine of which this was measured just now.
+    pub(super) fn knowing(speed: Option<Speed>) -> Self {
+        let measured = speed.into_iter().map(|it| (it.game.clone(), (Time(0), Some(it))));
+        Self { measured: measured.collect(), ..Self::default() }
+    }
+
     /// A game's speed is wanted; whether it will be measured. Not if that was just tried.
     pub(super) fn want(&mut self, game: &str, now: Time) -> bool {
         if self.measured.get(game).is_some_and(|(at, _)| now.0 < at.0 + APART_MS) {

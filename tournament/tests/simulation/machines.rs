@@ -14,8 +14,9 @@ pub(crate) const GAME: &str = "go";
 /// The time for a move there, in microseconds.
 const MOVE_LIMIT_US: u64 = 10_000;
 
-/// A speed that is older is not known.
+/// A speed that is older is not known, but for that it was too low.
 const FRESH_MS: u64 = 600_000;
+const SLOW_MS: u64 = 3_600_000;
 
 /// What is known of a cell whose games are timed.
 pub(crate) fn timed_games(cell: CellId) -> Option<TimedGames<'static>> {
@@ -54,7 +55,10 @@ pub(crate) fn lack(demands: &Demands, offer: &Offer) -> Option<Unmet> {
     }
     let bounds = demands.speed.as_ref()?;
     let game = bounds.game.clone();
-    let is_known = |it: &&Speed| it.game == game && it.age_ms <= FRESH_MS;
+    let is_slow = |it: &Speed| bounds.speed_min.is_some_and(|least| it.nodes_per_second < least);
+    let is_known = |it: &&Speed| {
+        it.game == game && (it.age_ms <= FRESH_MS || it.age_ms <= SLOW_MS && is_slow(it))
+    };
     let known = offer.speeds.iter().rfind(is_known);
     let Some(&Speed { nodes_per_second, noise_permille, .. }) = known else {
         return Some(Unmet::Measured(game));
@@ -74,7 +78,8 @@ pub(crate) fn lack(demands: &Demands, offer: &Offer) -> Option<Unmet> {
 pub(crate) fn hoped(offer: &Offer) -> Offer {
     let mut hoped = offer.clone();
     if offer.measures && !offer.speeds.iter().any(|it| it.age_ms <= FRESH_MS) {
-        hoped.speeds.push(best_speed());
+        // What it was found too slow for is looked at first.
+        hoped.speeds.insert(0, best_speed());
     }
     hoped
 }

@@ -103,6 +103,7 @@ impl Worker {
             quiet_slots: quiet_slots(id, slots),
             exit_when_done,
             patience_ms: PATIENCE_MS,
+            speed: None,
         };
         Self {
             id,

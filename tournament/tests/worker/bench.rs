@@ -127,6 +127,7 @@ impl Bench {
             quiet_slots,
             exit_when_done,
             patience_ms: PATIENCE_MS,
+            speed: None,
         };
         let mut bench = Self {
             machine: Machine::new(settings),

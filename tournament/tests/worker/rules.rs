@@ -467,6 +467,27 @@ fn a_speed_is_told_with_its_age_and_measured_again_when_it_is_old() {
     assert!(bench.plays(0));
 }
 
+/// What it got would lie about until what it plays has ended.
+#[test]
+fn nothing_is_asked_for_while_a_speed_is_wanted() {
+    let mut bench = scaling();
+    bench.scales = false;
+    answer(&mut bench, |it| matches!(it, Call::Lease { .. }), 1);
+    answer(&mut bench, |it| matches!(it, Call::GetCell(_)), 0);
+    assert!(bench.plays(0));
+    bench.asks_for_speed = Some("pentago".to_owned());
+    let call = comes(&mut bench, HEARTBEAT_MS, |it| matches!(it, Call::Lease { .. }));
+    bench.answer(call, 0);
+    for _ in 0..600 {
+        bench.wait(100);
+        assert!(bench.said(|it| matches!(it, Call::Lease { .. })).is_none(), "it asks");
+        if let Some(call) = bench.said(is_heartbeat) {
+            bench.answer(call, 0);
+        }
+    }
+    assert!(bench.calibrating.is_none(), "it plays");
+}
+
 #[test]
 fn what_cannot_be_measured_is_asked_for_no_faster_than_the_retry() {
     let mut bench = scaling();

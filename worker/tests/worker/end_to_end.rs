@@ -41,6 +41,7 @@ impl Working {
             playing: Playing::Threads(None),
             build: Build::default(),
             exit_when_done,
+            speed: None,
         };
         let task = tokio::spawn(run(config, shutdown.clone()));
         Self { shutdown, task }

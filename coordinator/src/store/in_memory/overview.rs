@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Who played games that count, also of cells that the sweep no longer names.
-    pub(super) fn shares(&self, id: ExperimentId) -> Vec<WorkerShare> {
+    fn shares(&self, id: ExperimentId) -> Vec<WorkerShare> {
         let mut shares: BTreeMap<WorkerId, WorkerShare> = BTreeMap::new();
         for (game, settled) in &self.games {
             let Settled::Played { worker, game: played, .. } = settled else { continue };

@@ -4,7 +4,7 @@ use spelrum_tournament::results::{PlayedOn, Scaled};
 use spelrum_tournament::speed::{Scaling, Speed};
 use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 
-use super::{Cell, State};
+use super::{Cell, Settled, State};
 use crate::store::speeds::{APART_US, is_known, measured_unix_us};
 use crate::store::unix_now_us;
 
@@ -24,16 +24,19 @@ impl State {
         scaled
     }
 
-    /// On what the games of an experiment were played.
+    /// On what the timed games of an experiment were played that count.
     pub(super) fn played_on(&self, id: ExperimentId) -> PlayedOn {
         let mut played = PlayedOn::default();
-        for share in self.shares(id) {
-            let games = match share.machine.quiet_slots {
+        let timed = self.cells.iter().filter(|(_, cell)| cell.experiment == id && cell.timed);
+        for (_, game) in timed.flat_map(|(&cell, _)| self.counted_of(cell)) {
+            let Some(Settled::Played { worker, .. }) = self.games.get(&game.game) else { continue };
+            let known = self.workers.values().find(|it| it.id == *worker);
+            let games = match known.and_then(|it| it.introduction.machine.quiet_slots) {
                 None => &mut played.unknown,
                 Some(0) => &mut played.others,
                 Some(_) => &mut played.quiet,
             };
-            *games += share.games;
+            *games += 1;
         }
         played
     }

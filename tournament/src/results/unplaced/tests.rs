@@ -143,7 +143,7 @@ fn offer(nodes_per_second: u64, quota_period_us: Option<u64>) -> Offer {
 
 #[test]
 fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
-    let waits = [bounded(3, 1_000, 500), bounded(4, 1_000, 900), bounded(5, 2_000, 90_000)];
+    let waits = [bounded(4, 1_000, 900), bounded(3, 1_000, 500), bounded(5, 2_000, 90_000)];
     let told = |offer: Offer| told_of(&waits, &[worker(&[])], &[(WorkerId(1), offer)].into());
     let [quota, speed] = &told(offer(1_500, Some(1_000)))[..] else { panic!("two") };
     assert_eq!(
@@ -186,7 +186,7 @@ fn workers_are_told_of_bounds_and_labels_together() {
         lacking_text(&lacks),
         "the games that wait are for workers with the label gpu; if it is true of this machine, start it with --label \
          gpu=VALUE; and for workers whose speed at nim differs by at most 5 % between short spells, not by 12.3 %: end \
-         what else the machine does (spelrum speed nim), it is measured again every ten minutes; or change `noise_max` \
+         what else the machine does (spelrum speed nim), it is measured again within ten minutes; or change `noise_max` \
          in the sweep's [placement] and submit it again"
     );
 }

@@ -75,7 +75,11 @@ impl Judge {
                 assert!(!waits, "{worker} is not asked for the speed that {id} waits for");
             }
             if !says_excluded {
-                let lacking: Vec<Unmet> = self.lacking(worker).into_iter().take(8).collect();
+                let mut lacking = self.lacking(worker);
+                let is_period = |it: &Unmet| matches!(it, Unmet::QuotaPeriod { .. });
+                let strictest = lacking.iter().find(|it| is_period(it)).cloned();
+                lacking.retain(|it| !is_period(it) || strictest.as_ref() == Some(it));
+                let lacking: Vec<Unmet> = lacking.into_iter().take(8).collect();
                 let told = match withheld {
                     Some(Withheld::Unmet(told)) => told.as_slice(),
                     _ => &[],
