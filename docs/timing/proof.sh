@@ -1,6 +1,6 @@
 #!/bin/sh
 # What time limits are worth on a machine that is quiet, loaded or throttled, with and without scaling, and
-# whether games are marked that were disturbed on purpose: the figures of docs/timing.md, "What came of it".
+# whether games are marked that were disturbed on purpose: the figures of docs/timing.md, "Proof".
 #
 #     docs/timing/proof.sh SPELRUM FOLDER [CASE]...
 #
