@@ -183,7 +183,8 @@ play() { # CASE
 # with the whole of it, one with half, one with a third.
 play_unlike() {
     sweep=$sweeps/pentago-time.toml
-    set -- --set games="${UNLIKE_GAMES:-100}" --set timing.reference_speed="$(speed)"
+    # Periods of 2 and 3 ms are longer than a tenth of some limits: without this workers would get none of these.
+    set -- --set games="${UNLIKE_GAMES:-100}" --set timing.reference_speed="$(speed)" --set placement.quota_period_max=1
     rm -f one.db* three.db* workers.err
     group_gets max "$period_us" first
     within_group "$spelrum" run "$sweep" --slots 1 --db one.db "$@" >one.txt 2>one.err &
