@@ -26,7 +26,7 @@ pub(crate) enum Exit {
     Different,
     /// Ctrl-C (SIGINT) ended it early; what was finished is kept.
     Interrupted,
-    /// SIGTERM ended it early; what was finished is kept.
+    /// SIGTERM or a like signal ended it early; finished games are kept.
     Terminated,
 }
 
@@ -68,4 +68,4 @@ Exit codes:
   7    the sweep is finished, but some games failed
   8    a game that was played again differs from its record
   130  interrupted by Ctrl-C; finished games are kept
-  143  terminated by SIGTERM; finished games are kept";
+  143  terminated by SIGTERM, SIGHUP, SIGUSR1 or SIGUSR2; finished games are kept";

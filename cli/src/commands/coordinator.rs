@@ -17,8 +17,8 @@ use crate::{config, held, listen, supervisor};
 
 const EXAMPLES: &str = "\
 It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
-is created if it is not there. Ctrl-C or SIGTERM answers the requests under way and ends; workers \
-wait for the next start and lose nothing.
+is created if it is not there. Ctrl-C or SIGTERM (or SIGHUP, SIGUSR1, SIGUSR2) answers the requests under \
+way and ends; workers wait for the next start and lose nothing.
 
 Examples:
   spelrum coordinator --db results.db

@@ -13,6 +13,7 @@ use crate::config::TOKEN_VARIABLE;
 use crate::engines::{self, EnginesArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::interrupt::TERMINATING;
 use crate::logging::LogArguments;
 
 /// Its name on the command line.
@@ -63,10 +64,10 @@ impl PlayingProcess {
         self.logs.start("info");
         // Service managers and batch systems tell every process of a worker to end. When this one does, the worker
         // decides.
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+        let kinds = [SignalKind::interrupt()].into_iter().chain(TERMINATING);
         let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
         let _unheeded =
-            kinds.into_iter().map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+            kinds.map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let offer = self.slots.offer();
         let engines = match self.engines.read()? {
             Some(file) => Some(find(file, offer).await?),

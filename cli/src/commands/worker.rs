@@ -15,8 +15,8 @@ use crate::{build, config};
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
 long as it takes; finished games are kept until it has them. One that demands a token gets it from \
-SPELRUM_TOKEN or from the config file; see spelrum config --help. The first Ctrl-C or SIGTERM finishes \
-the games under way and hands back the rest, the second stops now.
+SPELRUM_TOKEN or from the config file; see spelrum config --help. The first Ctrl-C or SIGTERM (or \
+SIGHUP, SIGUSR1, SIGUSR2) finishes the games under way and hands back the rest, the second stops now.
 
 Examples:
   spelrum worker --coordinator http://10.0.0.5:7878

@@ -1,5 +1,7 @@
 //! The first Ctrl-C finishes current games and hands back the rest, the second stops now.
 
+use std::process::{Command, Stdio};
+
 use rustix::process::Signal;
 
 use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
@@ -51,20 +53,47 @@ fn the_second_interrupt_stops_now() {
     assert_eq!(sandbox.sql("endless.db", "SELECT count(*) FROM games"), "0");
 }
 
+/// SIGTERM, and the signals of a closed terminal and of batch systems.
+const TERMINATING: [Signal; 4] = [Signal::TERM, Signal::HUP, Signal::USR1, Signal::USR2];
+
 #[test]
 fn a_terminated_run_says_so_by_its_exit_code() {
+    for signal in TERMINATING {
+        let sandbox = Sandbox::new();
+        sandbox.write("sweep.toml", ENDLESS);
+        let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+        run.read_until("playing endless");
+        run.process.signal(signal);
+        run.read_until("finishing the games under way");
+        run.process.signal(signal);
+        assert_eq!(run.end(), Some(143), "{signal:?}");
+    }
+}
+
+#[test]
+fn nohup_keeps_a_run_alive_when_the_terminal_closes() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", ENDLESS);
-    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+    let program = sandbox.spelrum(&["run", "sweep.toml", "--slots", "1"]);
+    let mut command = Command::new("sh");
+    // As nohup starts a program.
+    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(program.get_program());
+    command.args(program.get_args()).current_dir(sandbox.path("")).stdin(Stdio::null());
+    let mut run = Watched::spawn(command);
     run.read_until("playing endless");
-    run.process.signal(Signal::TERM);
+    run.process.signal(Signal::HUP);
+    run.process.signal(Signal::INT);
     run.read_until("finishing the games under way");
-    run.process.signal(Signal::TERM);
-    assert_eq!(run.end(), Some(143));
+    run.process.signal(Signal::INT);
+    assert_eq!(run.end(), Some(130));
 }
 
 #[test]
 fn a_worker_that_is_asked_to_end_hands_back_what_it_has_not_played() {
+    TERMINATING.into_iter().for_each(hands_back_what_it_has_not_played);
+}
+
+fn hands_back_what_it_has_not_played(signal: Signal) {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4_000));
     let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
@@ -72,7 +101,7 @@ fn a_worker_that_is_asked_to_end_hands_back_what_it_has_not_played() {
     sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
     let mut worker = Watched::start(&sandbox, &["worker", "--coordinator", url, "--slots", "1"]);
     wait_until("a game is settled", || sandbox.sql("c.db", "SELECT count(*) FROM games") != "0");
-    worker.process.signal(Signal::TERM);
+    worker.process.signal(signal);
     worker.read_until("finishing the games under way");
     assert_eq!(worker.end(), Some(0));
     assert_eq!(sandbox.sql("c.db", "SELECT count(*) FROM leases WHERE ended_by IS NULL"), "0");

@@ -262,7 +262,10 @@ pub(crate) struct Watched {
 
 impl Watched {
     pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        let mut command = sandbox.spelrum(arguments);
+        Self::spawn(sandbox.spelrum(arguments))
+    }
+
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
         Self { process: Process(child), stderr }
