@@ -1,6 +1,6 @@
 //! What a sweep would cost: a few of its games are played for a moment, the rest is arithmetic.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
 use spelrum_engine::{Host, MoveValuesError, PlayError};
 use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::{
-    CellDefinition, OpeningsCache, Plan, PlannedCell, PlayableCell, Record, Task,
+    CellDefinition, OpeningsCache, Plan, PlannedCell, PlannedPlayer, PlayableCell, Record, Task,
 };
 use spelrum_worker::Cores;
 
@@ -159,12 +159,14 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     let plan = &plan.foreseen();
     let games = plan.games();
     let slots = Slots::here();
-    let needs_engine: Vec<bool> = plan
+    let needs_engine: HashSet<&PlannedPlayer> = plan
         .players
         .iter()
-        .map(|player| NeededEngine::of_parameters(&player.parameters()).is_some())
+        .map(|player| &**player)
+        .filter(|player| NeededEngine::of_parameters(&player.parameters()).is_some())
         .collect();
-    let is_ours = |cell: &&PlannedCell| cell.players.iter().all(|&player| !needs_engine[player]);
+    let is_ours =
+        |cell: &&PlannedCell| cell.players.iter().all(|player| !needs_engine.contains(&**player));
     let ours: Vec<&PlannedCell> = plan.cells.iter().filter(is_ours).collect();
     let engines = ours.len() < plan.cells.len();
     let sampled = spread(&ours);
@@ -214,10 +216,10 @@ fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
         return Ok((0.0, false));
     }
     // By conditions and reference: a cell, and the most choices of any.
-    let mut valued: BTreeMap<(usize, usize), (&PlannedCell, u64)> = BTreeMap::new();
+    let mut valued: BTreeMap<(usize, &PlannedPlayer), (&PlannedCell, u64)> = BTreeMap::new();
     for cell in &plan.cells {
         let (_, choices) =
-            valued.entry((cell.conditions, cell.players[1])).or_insert((cell, cell.games));
+            valued.entry((cell.conditions, &*cell.players[1])).or_insert((cell, cell.games));
         *choices = (*choices).max(cell.games);
     }
     // Of one that has all its choices no cell is left.

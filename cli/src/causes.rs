@@ -35,6 +35,8 @@ fn exit_of(error: &StoreError) -> Exit {
             | E::WrongQuery { .. }
             | E::SlowQuery { .. }
             | E::SlowReader { .. }
+            | E::LargeQuery { .. }
+            | E::LongQuery { .. }
             | E::LargeReport { .. }
             | E::ManyToRate { .. }
             | E::ManyQueries
@@ -106,6 +108,9 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
     }
     match Refusal::of(status) {
         Some(refusal) => refused(action, &refusal),
+        None if is_of_the_web(status) => CliError::new(Exit::Network, action)
+            .because("what listens there is a web server, and no spelrum coordinator")
+            .help("check the address and its port; a proxy in between must pass gRPC on"),
         None if status.code() == Code::Unimplemented => CliError::new(Exit::Network, action)
             .because("what listens there does not speak this protocol")
             .help("use the same version of spelrum on both sides"),
@@ -117,6 +122,18 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
             .because(status.message().to_owned())
             .help("check that a spelrum coordinator of this version listens there"),
     }
+}
+
+/// Whether an answer is of HTTP and not of gRPC, as a web server or a proxy gives it. tonic says so in words.
+pub(crate) fn is_of_the_web(status: &Status) -> bool {
+    let said = status.message();
+    [
+        "grpc-status header missing",
+        "while receiving response with status",
+        "invalid compression flag",
+    ]
+    .iter()
+    .any(|words| said.contains(words))
 }
 
 /// An answer that this program does not understand.
@@ -139,6 +156,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         | Reason::BadQuery => Exit::Input,
         Reason::Malformed
         | Reason::SayHello
+        | Reason::WrongSecret
         | Reason::ProtocolMajor
         | Reason::EngineRevision
         | Reason::BadToken

@@ -5,14 +5,17 @@ use std::path::Path;
 
 use serde::Serialize;
 use spelrum_coordinator::store::{Readers, Sweep};
+use spelrum_external::EngineFile;
 use spelrum_proto::v1;
 use spelrum_tournament::Plan;
 use spelrum_tournament::change::GAME_TIMEOUT;
 use uuid::Uuid;
 
+use crate::builds;
 use crate::calibration::{self, Estimate};
+use crate::engine_check::{self, Checked, Json};
 use crate::error::Result;
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 use crate::remote::Manner;
 use crate::sweep_file::SweepFile;
 
@@ -24,13 +27,31 @@ pub(crate) struct Change<'a> {
     cells_added: u64,
     cells_returned: u64,
     cells_dropped: u64,
+    cells_superseded: u64,
     games_kept: u64,
     games_to_play: u64,
     games_dropped: u64,
     axes_changed: bool,
     rules_changed: bool,
     settings_changed: &'a [String],
+    builds_changed: Vec<BuildChange<'a>>,
     examples: Vec<Example<'a>>,
+}
+
+/// An engine that is another build than before; empty where it may be any.
+#[derive(Debug, Serialize)]
+struct BuildChange<'a> {
+    engine: &'a str,
+    before: &'a str,
+    now: &'a str,
+    games: u64,
+}
+
+impl<'a> From<&'a v1::BuildChange> for BuildChange<'a> {
+    fn from(change: &'a v1::BuildChange) -> Self {
+        let v1::BuildChange { engine, before, now, games } = change;
+        Self { engine, before, now, games: *games }
+    }
 }
 
 /// A few cells of each kind.
@@ -66,12 +87,14 @@ impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
             cells_added: change.cells_added,
             cells_returned: change.cells_returned,
             cells_dropped: change.cells_dropped,
+            cells_superseded: change.cells_superseded,
             games_kept: change.games_kept,
             games_to_play: change.games_to_play,
             games_dropped: change.games_dropped,
             axes_changed: change.axes_changed,
             rules_changed: change.rules_changed,
             settings_changed: &change.settings_changed,
+            builds_changed: change.builds_changed.iter().map(BuildChange::from).collect(),
             examples: change.examples.iter().map(example).collect(),
         }
     }
@@ -105,6 +128,10 @@ fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
     if change.cells_added > 0 {
         say("added", cells(change.cells_added));
         examples(Kind::Added, change.cells_added, &mut say);
+    }
+    if change.cells_superseded > 0 {
+        let kept = "with the builds before, which stay in the reports";
+        say("beside", format!("{} {kept}", cells(change.cells_superseded)));
     }
     if change.cells_dropped > 0 {
         let games = games(change.games_dropped);
@@ -167,7 +194,9 @@ pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
 
 /// What is said before a changed sweep is submitted.
 pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
-    let mut text = format!("this sweep changes {}:", plan.name);
+    let remarks = builds::remarks(change).into_iter().map(|remark| remark + "\n");
+    let mut text = remarks.collect::<String>();
+    text += &format!("this sweep changes {}:", plan.name);
     for line in lines(plan.games(), change) {
         text.push('\n');
         text.push_str(&line);
@@ -221,6 +250,7 @@ pub(crate) async fn preview(
             files: &sweep.text.files,
             plan,
             new_experiment: manner.new_experiment,
+            fills: None,
         })
         .await?;
     Ok(v1::SubmitResponse {
@@ -238,14 +268,19 @@ pub(crate) async fn preview(
 /// What the database at a path would make of a sweep, if there is one.
 pub(crate) async fn preview_file(
     db: &Path,
-    sweep: &SweepFile,
+    sweep: &mut SweepFile,
+    engines: Option<&EngineFile>,
     manner: Manner,
 ) -> Result<Option<v1::SubmitResponse>> {
     if !db.exists() {
         return Ok(None);
     }
     let readers = Readers::open(db).await?;
-    let preview = preview(&readers, sweep, manner).await;
+    let named = builds::name_builds(sweep, engines, Some(&readers), manner.new_experiment).await;
+    let preview = match named {
+        Ok(()) => preview(&readers, sweep, manner).await,
+        Err(error) => Err(error),
+    };
     readers.close().await;
     preview.map(Some)
 }
@@ -259,6 +294,8 @@ struct DryRun<'a> {
     existed: bool,
     change: Option<Change<'a>>,
     claims: Vec<ClaimStanding<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    engines: Vec<Json<'a>>,
 }
 
 /// Prints what a sweep would do, and what is left to play of it.
@@ -266,8 +303,9 @@ pub(crate) fn print_dry_run(
     sweep: &SweepFile,
     there: Option<&v1::SubmitResponse>,
     json: bool,
+    engines: &[Checked],
 ) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     let plan = match there {
         Some(there) => left(&sweep.plan, &there.games_left),
         None => sweep.plan.clone(),
@@ -279,12 +317,17 @@ pub(crate) fn print_dry_run(
     if json {
         let change = change.map(Change::from);
         let claims = claims.iter().map(ClaimStanding::from).collect();
-        write_json(&mut out, &DryRun { estimate, existed, change, claims })?;
+        let engines = engines.iter().map(Json::from).collect();
+        write_json(&mut out, &DryRun { estimate, existed, change, claims, engines })?;
         return Ok(());
     }
     write_text(sweep, existed, change, &estimate, &mut out)?;
     for remark in remarks_on_claims(claims) {
         writeln!(out, "{remark}")?;
+    }
+    if !engines.is_empty() {
+        writeln!(out)?;
+        engine_check::write_all(engines, &mut out)?;
     }
     Ok(())
 }
@@ -299,6 +342,9 @@ fn write_text(
     let (name, game) = (&sweep.plan.name, &sweep.plan.game);
     match change {
         Some(change) => {
+            for remark in builds::remarks(change) {
+                writeln!(out, "{remark}")?;
+            }
             writeln!(out, "this sweep would change {name}:")?;
             for line in lines(sweep.plan.games(), change) {
                 writeln!(out, "{line}")?;
@@ -361,6 +407,8 @@ mod tests {
             axes_changed: true,
             rules_changed: true,
             settings_changed: vec!["description".to_owned(), "priority".to_owned()],
+            cells_superseded: 2,
+            builds_changed: Vec::new(),
             examples: vec![
                 some_example(Continued, "depth=1, rules=old"),
                 some_example(Continued, "depth=2"),

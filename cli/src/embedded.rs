@@ -61,7 +61,8 @@ pub(crate) struct Embedded {
     token: Option<Token>,
     readers: Readers,
     shutdown: CancellationToken,
-    serving: JoinHandle<Result<(), coordinator::CoordinatorError>>,
+    /// Until it has ended, and said how.
+    serving: Option<JoinHandle<Result<(), coordinator::CoordinatorError>>>,
 }
 
 impl Embedded {
@@ -116,7 +117,7 @@ impl Embedded {
             None => (url, token),
         };
         let listeners = listen::listeners(listener, own);
-        let serving = tokio::spawn(coordinator.serve_at(listeners, shutdown.clone()));
+        let serving = Some(tokio::spawn(coordinator.serve_at(listeners, shutdown.clone())));
         let client = remote::connect_at(&url, token.as_ref()).await?;
         Ok(Self { client, url, token, readers, shutdown, serving })
     }
@@ -202,7 +203,7 @@ impl Embedded {
                     progress.settled(self.experiment(uuid).await?.games_settled);
                     return Ok(());
                 }
-                ended = &mut self.serving => {
+                ended = ended(&mut self.serving) => {
                     joined(ended)??;
                     return Err(CliError::new(Exit::Internal, "go on")
                         .because("the coordinator inside this process has ended"));
@@ -212,7 +213,8 @@ impl Embedded {
                     let has_ended = match self.readers.progress(experiment.experiment).await {
                         Ok(Some(seen)) => {
                             progress.look(&seen);
-                            seen.has_ended()
+                            // Resumed by whoever has looked at why it stopped.
+                            seen.has_ended() || seen.stopped_for.is_some()
                         }
                         // Too many others ask: what is next best.
                         Ok(None) | Err(_) => self.experiment(uuid).await?.state.is_over(),
@@ -231,10 +233,25 @@ impl Embedded {
         let Self { client, shutdown, serving, .. } = self;
         drop(client);
         shutdown.cancel();
-        if !serving.is_finished() {
-            joined(serving.await)??;
+        // Also one that has ended by itself meanwhile says why.
+        match serving {
+            Some(serving) => Ok(joined(serving.await)??),
+            None => Ok(()),
         }
-        Ok(())
+    }
+}
+
+/// Waits for the end of what runs, which is taken.
+async fn ended<T>(
+    running: &mut Option<JoinHandle<T>>,
+) -> std::result::Result<T, tokio::task::JoinError> {
+    match running {
+        Some(handle) => {
+            let ended = handle.await;
+            *running = None;
+            ended
+        }
+        None => std::future::pending().await,
     }
 }
 

@@ -1,12 +1,14 @@
 //! The programs of others that this machine plays with: `--engines FILE`.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spelrum_external::{EngineFailure, EngineFile, EngineFileError, Guard};
+use spelrum_external::{Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard};
+use spelrum_tournament::Plan;
+use spelrum_tournament::capabilities::Inability;
 use spelrum_tournament::engines::{NeededEngine, can_play};
-use spelrum_tournament::{Plan, PlannedPlayer};
 use spelrum_worker::{Engines, options_of};
 use tokio_util::sync::CancellationToken;
 
@@ -55,17 +57,21 @@ impl EnginesArguments {
                     .help("name a folder that this user may write to")
             })?;
         }
-        let file = self.engines.as_deref().map(EngineFile::read).transpose();
-        let file = file.map(|file| match &self.engine_logs {
-            Some(folder) => file.map(|file| file.with_logs(folder)),
+        let file = self.engines.as_deref().map(read).transpose()?;
+        Ok(file.map(|file| match &self.engine_logs {
+            Some(folder) => file.with_logs(folder),
             None => file,
-        });
-        file.map_err(|error| {
-            let EngineFileError { remedy, .. } = &error;
-            let remedy = remedy.clone();
-            CliError::new(Exit::Input, "read the file of engines").because(error).help(remedy)
-        })
+        }))
     }
+}
+
+/// What a file of engines says.
+pub(crate) fn read(file: &Path) -> Result<EngineFile> {
+    EngineFile::read(file).map_err(|error| {
+        let EngineFileError { remedy, .. } = &error;
+        let remedy = remedy.clone();
+        CliError::new(Exit::Input, "read the file of engines").because(error).help(remedy)
+    })
 }
 
 /// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered. Told to
@@ -135,26 +141,33 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
 ///
 /// # Errors
 /// If not, with the first that it cannot.
-pub(crate) fn check_found(plan: &Plan, found: &Engines, failures: &[EngineFailure]) -> Result<()> {
+pub(crate) fn check_found(
+    plan: &Plan,
+    file: &EngineFile,
+    found: &Engines,
+    failures: &[EngineFailure],
+) -> Result<()> {
     if let Some(failure) = failures.first() {
+        let (problem, remedy) = diagnosed(file, failure);
         return Err(CliError::new(Exit::Input, format!("start the engine {}", failure.engine))
-            .because(said(failure))
-            .help("run its command by hand; the file of engines says how it is started"));
+            .because(problem)
+            .help(format!("{remedy}; {}", check_command(&failure.engine))));
     }
-    let needs = |player: &PlannedPlayer| NeededEngine::of_parameters(&player.parameters());
-    for cell in &plan.foreseen().cells {
-        let needed: Vec<_> =
-            cell.players.iter().filter_map(|&player| needs(&plan.players[player])).collect();
-        if can_play(&needed, &found.offered()) {
+    let failed = || CliError::new(Exit::Input, format!("play {} here", plan.name));
+    let offered = found.offered();
+    for demands in plan.engine_demands() {
+        if let Some(Inability { problem, remedy }) = demands.inability(&offered) {
+            return Err(failed().because(problem).help(remedy));
+        }
+        if can_play(&demands.engines, &offered) {
             continue;
         }
-        let words: Vec<_> = needed.iter().map(ToString::to_string).collect();
-        let here: Vec<_> = found
-            .offered()
+        let words: Vec<_> = demands.engines.iter().map(ToString::to_string).collect();
+        let here: Vec<_> = offered
             .iter()
             .map(|it| format!("{} is {}, {} at once", it.engine, it.identity.name, it.at_once))
             .collect();
-        return Err(CliError::new(Exit::Input, format!("play {} here", plan.name))
+        return Err(failed()
             .because(format!("a cell needs {}; here {}", words.join(" and "), here.join("; ")))
             .help(
                 "change what the sweep demands, `at_once` in the file of engines, or the program",
@@ -163,19 +176,41 @@ pub(crate) fn check_found(plan: &Plan, found: &Engines, failures: &[EngineFailur
     Ok(())
 }
 
-/// A failure with the last that was said.
-fn said(failure: &EngineFailure) -> String {
-    let EngineFailure { transcript, .. } = failure;
-    if transcript.is_empty() {
-        failure.to_string()
-    } else {
-        format!("{failure}\n{}", transcript.trim_end())
+/// What a sweep asks that engines which were found cannot do: their games are left to workers.
+pub(crate) fn tell_inabilities(plan: &Plan, found: &Engines) {
+    let offered = found.offered();
+    let demands = plan.engine_demands();
+    let unable: BTreeSet<Inability> =
+        demands.iter().filter_map(|demands| demands.inability(&offered)).collect();
+    for inability in unable {
+        voice::say(&format!("{inability}: such games are left to workers"));
     }
 }
 
-/// Tells of engines that did not start.
-pub(crate) fn tell(failures: &[EngineFailure]) {
-    for failure in failures {
-        voice::say(&format!("{failure}: it is not offered until it starts"));
+/// What is wrong with an engine that did not start, and what to do.
+fn diagnosed(file: &EngineFile, failure: &EngineFailure) -> (String, String) {
+    match file.get(&failure.engine) {
+        Some(spec) => {
+            let Diagnosis { problem, remedy } = failure.diagnose(spec, None);
+            (problem, remedy)
+        }
+        None => (failure.to_string(), "correct the engines file".to_owned()),
     }
+}
+
+fn check_command(engine: &str) -> String {
+    format!("`spelrum engine check {engine} --engines FILE` tries more")
+}
+
+/// Tells of engines that did not start.
+pub(crate) fn tell(file: &EngineFile, failures: &[EngineFailure]) {
+    for failure in failures {
+        voice::say(&not_offered(file, failure));
+    }
+}
+
+/// Why an engine is not offered.
+pub(crate) fn not_offered(file: &EngineFile, failure: &EngineFailure) -> String {
+    let (problem, remedy) = diagnosed(file, failure);
+    format!("{}: {problem}: it is not offered until it starts; {remedy}", failure.engine)
 }

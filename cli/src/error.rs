@@ -6,11 +6,13 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
+use spelrum_coordinator::system_remedy;
 use spelrum_engine::PlayError;
 use spelrum_tournament::SweepError;
 
 use crate::exit::Exit;
 use crate::logging;
+use crate::output::{escaped, terminal};
 
 /// What every command returns.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -103,6 +105,14 @@ impl CliError {
         self.exit
     }
 
+    /// What to do about it. What the system refuses has its own remedy, whatever was tried.
+    fn remedy(&self) -> Option<&str> {
+        let Some(Cause::Error(cause)) = &self.cause else { return self.help.as_deref() };
+        let mut errors =
+            causes(cause.as_ref()).filter_map(|error| error.downcast_ref::<io::Error>());
+        errors.find_map(system_remedy).or(self.help.as_deref())
+    }
+
     /// The message for stderr, or `None` if there is nothing to say (see [`Cause::BrokenPipe`]).
     pub(crate) fn message(&self, style: MessageStyle) -> Option<String> {
         let (error, help) = match style {
@@ -111,13 +121,14 @@ impl CliError {
                 (AnsiColor::Red.on_default().bold(), AnsiColor::Cyan.on_default().bold())
             }
         };
-        let mut text = format!("{error}error:{error:#} failed to {}", self.action);
+        let mut text = format!("{error}error:{error:#} failed to {}", escaped(&self.action));
         match &self.cause {
             Some(Cause::BrokenPipe) => return None,
             Some(Cause::Error(cause)) => {
                 for reason in reasons(cause.as_ref()) {
                     // Some errors repeat their source in their own message.
-                    if !text.contains(&reason) {
+                    let reason = escaped(&reason);
+                    if !text.contains(&*reason) {
                         text.push_str(": ");
                         text.push_str(&reason);
                     }
@@ -130,7 +141,7 @@ impl CliError {
             }
             None => text.push('\n'),
         }
-        if let Some(remedy) = &self.help {
+        if let Some(remedy) = self.remedy().map(escaped) {
             let _infallible = fmt::write(&mut text, format_args!("{help}help:{help:#} {remedy}\n"));
         }
         Some(text)
@@ -147,7 +158,7 @@ pub(crate) fn warn(problem: &str, remedy: &str) {
     let help = AnsiColor::Cyan.on_default().bold();
     // With stderr gone there is nobody to tell.
     let _unheard = write!(
-        anstream::stderr().lock(),
+        terminal::stderr(),
         "{warning}warning:{warning:#} {problem}\n{help}help:{help:#} {remedy}\n"
     );
 }
@@ -163,7 +174,13 @@ pub(crate) enum MessageStyle {
 
 /// An error's message and those of its sources.
 fn reasons<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = String> + use<'a> {
-    std::iter::successors(Some(error), |&error| error.source()).map(ToString::to_string)
+    causes(error).map(ToString::to_string)
+}
+
+fn causes<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> + use<'a> {
+    std::iter::successors(Some(error), |&error| error.source())
 }
 
 /// The excerpt of the file with the place and the remedy.

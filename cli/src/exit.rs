@@ -20,7 +20,7 @@ pub(crate) enum Exit {
     Network,
     /// A port, or the database, is in use by another program.
     Busy,
-    /// Every game is settled, but some of them as failed.
+    /// Every game is settled, but some of them as failed; or a player forfeited more games than the sweep allows.
     FailedGames,
     /// A game that was played again is not the recorded one.
     Different,
@@ -59,13 +59,14 @@ impl From<Exit> for ExitCode {
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes:
   0    success
-  1    an internal error: a bug, please report it
+  1    the machine has too few threads, open files or memory, or no room for the
+       output; or a bug: please report it
   2    the command line is wrong
-  3    a sweep, position, query or name is wrong
+  3    a sweep, position, query, engine or name is wrong
   4    the database is not one of Spelrum's, newer, read-only, full, damaged or unreadable
   5    the coordinator is unreachable, refuses the token, speaks another protocol, or failed
   6    a port or the database is in use by another program
-  7    the sweep is finished, but some games failed
+  7    the sweep is finished, but some games failed; or it is paused for forfeits
   8    a game that was played again differs from its record
   130  interrupted by Ctrl-C; finished games are kept
   143  terminated by SIGTERM, SIGHUP, SIGUSR1 or SIGUSR2; finished games are kept";

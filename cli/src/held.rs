@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use spelrum_coordinator::store::told_by_holder;
+use spelrum_coordinator::store::{Loss, accept_loss as accept, told_by_holder};
 use spelrum_proto::Token;
 
 use crate::arguments::CoordinatorUrl;
 use crate::config;
-use crate::error::Result;
+use crate::error::{Result, warn};
 use crate::remote::{self, Client};
 
 /// What a coordinator leaves: where it listens, and its token if that is known to nobody else.
@@ -27,6 +27,16 @@ pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
         None => config::own_token(None)?,
     };
     remote::connect_at(&url, token.as_ref()).await.map(Some)
+}
+
+/// Lets a database be opened whose log a crash has left is not there or not its own, and says what that costs.
+pub(crate) fn accept_loss(db: &Path) -> Result<()> {
+    let Some(Loss { problem, put_aside }) = accept(db)? else { return Ok(()) };
+    let aside = put_aside.map(|log| format!("; that log is {} now", log.display()));
+    let remedy =
+        "lost games are played again; submit those sweeps again that the database no longer has";
+    warn(&format!("{problem}: going on without it{}", aside.unwrap_or_default()), remedy);
+    Ok(())
 }
 
 /// What the lock tells after its first line, which names the process.

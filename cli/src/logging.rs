@@ -9,10 +9,15 @@ use indicatif::ProgressBar;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::output::terminal;
 use crate::voice;
 
 /// Whether lines are JSON: then everything that is said on stderr is.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// What HTTP/2's library says of each connection that its client misuses would fill a disk: the coordinator says it
+/// itself, now and then.
+const NOT_OF_STRANGERS: &str = "h2=error";
 
 /// How lines of the log look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -68,7 +73,8 @@ pub(crate) fn is_json() -> bool {
 
 fn filter(default_filter: &str) -> EnvFilter {
     let default_filter = if voice::is_quiet() { "warn" } else { default_filter };
-    EnvFilter::try_from_default_env().unwrap_or_else(|_| default_filter.into())
+    EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| format!("{default_filter},{NOT_OF_STRANGERS}").into())
 }
 
 /// Starts logging. `RUST_LOG` decides what is logged, `default_filter` without it; if progress is
@@ -99,7 +105,8 @@ struct LineAboveBar<'a>(&'a ProgressBar);
 
 impl Write for LineAboveBar<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.suspend(|| io::stderr().write(bytes))
+        self.0.suspend(|| terminal::stderr().write_all(bytes))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -6,6 +6,7 @@
 mod arguments;
 mod away;
 mod build;
+mod builds;
 mod calibration;
 mod causes;
 mod certificates;
@@ -15,6 +16,7 @@ mod commands;
 mod config;
 mod embedded;
 mod endgame_tables;
+mod engine_check;
 mod engines;
 mod error;
 mod exit;
@@ -31,6 +33,7 @@ mod output;
 mod panic;
 mod player;
 mod position;
+mod preflight;
 mod progress;
 mod remote;
 mod replay;
@@ -43,6 +46,7 @@ mod supervisor;
 mod sweep_edit;
 mod sweep_file;
 mod tree;
+mod turn;
 mod uci_player;
 mod voice;
 mod waiting;
@@ -84,7 +88,11 @@ fn answer_of_clap(answer: &clap::Error) -> Exit {
     match answer.print() {
         Ok(()) if answer.use_stderr() => Exit::Usage,
         Ok(()) => Exit::Success,
-        Err(error) => CliError::from(error).exit(),
+        Err(error) => {
+            let error = CliError::from(error);
+            tell(&error);
+            error.exit()
+        }
     }
 }
 
@@ -96,8 +104,7 @@ fn tell(error: &CliError) {
         }
         return;
     }
-    let mut stderr = anstream::stderr().lock();
-    let style = match stderr.current_choice() {
+    let style = match anstream::stderr().current_choice() {
         anstream::ColorChoice::Never => MessageStyle::Plain,
         anstream::ColorChoice::Auto
         | anstream::ColorChoice::AlwaysAnsi
@@ -105,6 +112,6 @@ fn tell(error: &CliError) {
     };
     if let Some(message) = error.message(style) {
         // With stderr gone too there is nobody to tell.
-        let _unheard = stderr.write_all(message.as_bytes());
+        let _unheard = output::terminal::stderr().write_all(message.as_bytes());
     }
 }

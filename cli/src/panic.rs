@@ -1,7 +1,10 @@
 //! What a person sees of a bug: one message, an exit code, and what to do.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+
+use rustix::io::Errno;
+use spelrum_coordinator::system_remedy;
 
 use crate::exit::Exit;
 use crate::logging;
@@ -13,6 +16,10 @@ use crate::logging;
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|panic| {
         tell(&message(panic));
+        if refused_by_the_system(panic).is_some() {
+            // What has begun without it would wait for it.
+            std::process::exit(Exit::Internal.code().into());
+        }
     }));
 }
 
@@ -39,8 +46,22 @@ fn tell(message: &str) {
     }
 }
 
+/// The system's error, if a library panicked since the system gave it no thread, file or memory: only the text says so.
+fn refused_by_the_system(panic: &PanicHookInfo<'_>) -> Option<io::Error> {
+    let what = panic.payload_as_str()?;
+    let refused = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM].into_iter();
+    refused.map(io::Error::from).find(|error| {
+        let said = error.to_string();
+        said.split_once(" (os error").is_some_and(|(said, _)| what.contains(said))
+    })
+}
+
 fn message(panic: &PanicHookInfo<'_>) -> String {
     let what = panic.payload_as_str().unwrap_or("no message");
+    if let Some(error) = refused_by_the_system(panic) {
+        let remedy = system_remedy(&error).unwrap_or_default();
+        return format!("error: failed to go on: {what}\nhelp: {remedy}\n");
+    }
     let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     format!(
         "error: failed to go on: {what} (at {place})\n\

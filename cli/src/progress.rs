@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use spelrum_tournament::Task;
 use spelrum_tournament::forecast::Forecast;
-use spelrum_tournament::results::{self, Pace};
+use spelrum_tournament::results::{self, Pace, PlayerForfeits};
 
 use crate::output::{count, duration_us};
 use crate::voice::{is_quiet, say};
@@ -19,6 +19,9 @@ const WATCH_TEMPLATE: &str = "[{bar:30}] {human_pos} of {human_len} {prefix}{msg
 
 /// … and of rows that go: how many there are may not be known.
 const ROWS_TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {msg}";
+
+/// … and of steps, one after the other.
+const STEPS_TEMPLATE: &str = "{elapsed_precise} {spinner} {msg}";
 
 /// The times between the lines of a log; the last is repeated.
 const LOG_INTERVALS_S: [u64; 5] = [30, 60, 120, 300, 600];
@@ -42,6 +45,8 @@ pub(crate) struct Progress {
     forecast: Option<Forecast>,
     /// What is still to be trained before its games can be played, in words.
     training: String,
+    /// What players forfeited, in words.
+    forfeits: String,
     log: LogTimes,
 }
 
@@ -62,6 +67,7 @@ impl Progress {
             pace: Pace::default(),
             forecast: None,
             training: String::new(),
+            forfeits: String::new(),
             log: LogTimes::default(),
         }
     }
@@ -76,8 +82,9 @@ impl Progress {
         self.settled = seen.games_settled;
         self.bar.set_position(self.settled);
         self.training = training_text(seen);
+        self.forfeits = forfeits_text(seen);
         let rate = rate_text(self.task, self.pace.games_per_second(), self.forecast);
-        self.bar.set_message(rate + &self.training);
+        self.bar.set_message(rate + &self.training + &self.forfeits);
         if self.bar.is_hidden() && self.log.is_due(elapsed) {
             say(&self.line(self.pace.games_per_second()));
         }
@@ -105,6 +112,7 @@ impl Progress {
         settled_text(self.task, self.settled, self.planned)
             + &rate_text(self.task, games_per_second, self.forecast)
             + &self.training
+            + &self.forfeits
     }
 }
 
@@ -160,6 +168,17 @@ pub(crate) fn training_text(seen: &results::Progress) -> String {
     format!(", {} of {} {noun} trained", count(seen.networks_settled), count(seen.networks))
 }
 
+/// `, 12 forfeits (fish)`, if players forfeited any.
+pub(crate) fn forfeits_text(seen: &results::Progress) -> String {
+    let games: u64 = seen.forfeits.iter().map(PlayerForfeits::total).sum();
+    if games == 0 {
+        return String::new();
+    }
+    let players: Vec<&str> = seen.forfeits.iter().map(|it| it.player.as_str()).collect();
+    let noun = if games == 1 { "forfeit" } else { "forfeits" };
+    format!(", {} {noun} ({})", count(games), players.join(", "))
+}
+
 /// `1,300 of 4,000 games settled`
 pub(crate) fn settled_text(task: Task, settled: u64, planned: u64) -> String {
     format!("{} of {} {} settled", count(settled), count(planned), task.noun(planned))
@@ -211,6 +230,15 @@ pub(crate) fn bar() -> ProgressBar {
     bar_like(TEMPLATE)
 }
 
+/// The same for steps of which nobody knows how many there will be.
+pub(crate) fn spinner() -> ProgressBar {
+    let spinner = bar_like(STEPS_TEMPLATE);
+    if !spinner.is_hidden() {
+        spinner.enable_steady_tick(Duration::from_millis(200));
+    }
+    spinner
+}
+
 /// The same for an experiment that is only watched.
 pub(crate) fn watch_bar() -> ProgressBar {
     bar_like(WATCH_TEMPLATE)
@@ -236,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_templates_are_some() {
-        for template in [TEMPLATE, WATCH_TEMPLATE, ROWS_TEMPLATE] {
+        for template in [TEMPLATE, WATCH_TEMPLATE, ROWS_TEMPLATE, STEPS_TEMPLATE] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

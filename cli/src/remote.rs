@@ -1,23 +1,33 @@
 //! A coordinator as a client reaches it.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
 use spelrum_proto::v1::experiments_client::ExperimentsClient;
 use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::{Bearer, Distrust, Reason, Refusal, Token, v1};
+use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
 use uuid::Uuid;
 
 use crate::arguments::{CoordinatorArguments, CoordinatorUrl};
-use crate::causes::{failed_call, root_cause};
+use crate::causes::{failed_call, is_of_the_web, root_cause};
 use crate::config::{self, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::sweep_file::SweepFile;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a coordinator is greeted that ends the connection without a word that is heard.
+const GREETINGS: u32 = 20;
+
+/// How long a greeting may take, also of a crowded machine.
+const GREETING_PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client that brings the coordinator's token, if there is one.
 pub(crate) type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
@@ -60,15 +70,48 @@ fn client(channel: Channel, bearer: Bearer) -> Client {
 }
 
 async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
-    endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await.map_err(|error| {
-        let failed = CliError::new(Exit::Network, format!("reach the coordinator at {url}"));
+    let action = format!("reach the coordinator at {url}");
+    let connected = endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await;
+    let channel = connected.map_err(|error| {
+        let failed = CliError::new(Exit::Network, &action);
         match Distrust::of(&error) {
             Some(Distrust { problem, remedy, .. }) => failed.because(problem).help(remedy),
             None => failed
                 .because(root_cause(&error))
                 .help("check the address, and that `spelrum coordinator` runs there"),
         }
-    })
+    })?;
+    match tokio::time::timeout(GREETING_PATIENCE, greet(&channel)).await {
+        Ok(greeted) => greeted.map_err(|status| failed_call(&action, &status))?,
+        Err(_) => {
+            let seconds = GREETING_PATIENCE.as_secs();
+            return Err(CliError::new(Exit::Network, action)
+                .because(format!("what listens there has not answered for {seconds} seconds"))
+                .help("check the address, and that `spelrum coordinator` runs there"));
+        }
+    }
+    Ok(channel)
+}
+
+/// Makes sure that gRPC is spoken there, and that the connection is not refused, by a call that anybody may make. Whoever
+/// refuses a connection says why and closes it; a call that comes too late to be sent does not hear that, and the next
+/// one may.
+async fn greet(channel: &Channel) -> std::result::Result<(), Status> {
+    let mut last = None;
+    for _ in 0..GREETINGS {
+        let request = HealthCheckRequest { service: String::new() };
+        let Err(status) = HealthClient::new(channel.clone()).check(request).await else {
+            return Ok(());
+        };
+        let is_lost = status.source().is_some() && Distrust::of(&status).is_none();
+        if !is_lost {
+            // An answer of a service, whatever it is, is one.
+            let is_answer = status.source().is_none() && !is_of_the_web(&status);
+            return if is_answer { Ok(()) } else { Err(status) };
+        }
+        last = Some(status);
+    }
+    last.map_or(Ok(()), Err)
 }
 
 /// How a sweep is submitted.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use spelrum_coordinator::store::{
     BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces,
 };
-use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX};
+use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX, SQL_BYTES_MAX};
 use spelrum_proto::results::{
     ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, game_from_wire,
     progress_from_wire, settled_cells_from_wire,
@@ -30,8 +30,10 @@ use crate::config::{self, ConfigFile, Target};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::remote::{self, Remote};
+use crate::turn::take_turn;
 
 /// A source of results. Both kinds are asked the same questions, and answer them alike.
+#[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
     File(Readers),
@@ -64,11 +66,15 @@ impl ResultsSource {
                 Ok(Answer::File(readers.own_query_rows(sql, rows_max, time_max).await?))
             }
             Self::Coordinator(remote) => {
+                if sql.len() > SQL_BYTES_MAX {
+                    let long = StoreError::LongQuery { bytes: sql.len(), bytes_max: SQL_BYTES_MAX };
+                    return Err(long.into());
+                }
                 // The largest number means all there are.
                 let rows_max = rows_max.map_or(u32::MAX, |most| most.clamp(1, u32::MAX - 1));
                 let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
-                let stream =
-                    remote.experiments.clone().query(request).await.map_err(query_failed)?;
+                let ask = async || remote.experiments.clone().query(request.clone()).await;
+                let stream = take_turn(ask).await.map_err(query_failed)?;
                 let mut answer = RemoteAnswer {
                     columns: Vec::new(),
                     waiting: Vec::new(),
@@ -149,7 +155,10 @@ impl ResultsSource {
                 };
                 let failed = |status| failed_call(&action, &status);
                 let mut results = remote.results.clone();
-                let mut parts = results.get_report(request).await.map_err(failed)?.into_inner();
+                let mut parts = take_turn(async || results.get_report(request.clone()).await)
+                    .await
+                    .map_err(failed)?
+                    .into_inner();
                 let mut report = ReportReader::default();
                 while let Some(part) = parts.message().await.map_err(failed)? {
                     report.take(part).map_err(|error| malformed(&action, &error))?;
@@ -172,11 +181,14 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetRatingsRequest { experiment: of.uuid.clone() };
-        let mut parts = match remote.results.clone().get_ratings(request).await {
-            Ok(parts) => parts.into_inner(),
-            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
-            Err(status) => return Err(failed_call(&action, &status)),
-        };
+        let mut parts =
+            match take_turn(async || remote.results.clone().get_ratings(request.clone()).await)
+                .await
+            {
+                Ok(parts) => parts.into_inner(),
+                Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+                Err(status) => return Err(failed_call(&action, &status)),
+            };
         let mut ratings = RatingsReader::default();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(&action, &status))?
@@ -198,11 +210,14 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetComparisonsRequest { experiment: of.uuid.clone() };
-        let mut parts = match remote.results.clone().get_comparisons(request).await {
-            Ok(parts) => parts.into_inner(),
-            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
-            Err(status) => return Err(failed_call(&action, &status)),
-        };
+        let mut parts =
+            match take_turn(async || remote.results.clone().get_comparisons(request.clone()).await)
+                .await
+            {
+                Ok(parts) => parts.into_inner(),
+                Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+                Err(status) => return Err(failed_call(&action, &status)),
+            };
         let mut compared = ComparisonsReader::default();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(&action, &status))?
@@ -224,7 +239,11 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetPhasesRequest { experiment: of.uuid.clone() };
-        let mut parts = match remote.results.clone().get_phases(request).await {
+        let mut parts = match take_turn(async || {
+            remote.results.clone().get_phases(request.clone()).await
+        })
+        .await
+        {
             Ok(parts) => parts.into_inner(),
             Err(status) if status.code() == Code::Unimplemented => return Ok(None),
             Err(status) => return Err(failed_call(&action, &status)),
@@ -265,7 +284,11 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetRunsRequest { experiment: of.uuid.clone() };
-        let mut parts = match remote.results.clone().get_runs(request).await {
+        let mut parts = match take_turn(async || {
+            remote.results.clone().get_runs(request.clone()).await
+        })
+        .await
+        {
             Err(status) if status.code() == Code::Unimplemented => return Ok(Vec::new()),
             answer => unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?,
         };
@@ -398,7 +421,9 @@ impl ResultsSource {
         let experiments = experiments.iter().map(|it| it.uuid.clone()).collect();
         let request = v1::ExportExperimentsRequest { experiments };
         let failed = |status| failed_call(ACTION, &status);
-        let pieces = remote.results.clone().export_experiments(request).await;
+        let pieces =
+            take_turn(async || remote.results.clone().export_experiments(request.clone()).await)
+                .await;
         let mut pieces = pieces.map_err(failed)?.into_inner();
         let (mut bytes, mut of) = (0, 0);
         while let Some(part) = pieces.message().await.map_err(failed)? {

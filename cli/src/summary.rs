@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use spelrum_tournament::DefinitionHash;
-use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::engines::{OfferedEngine, build_text};
 use spelrum_tournament::results::{ExperimentSummary, WorkerSummary};
 
 use crate::output::{Column, TextTable, count, duration_us, percent};
@@ -56,6 +56,7 @@ pub(crate) struct Worker<'a> {
     engines: Vec<Engine<'a>>,
     engines_total: u64,
     labels: BTreeMap<&'a str, &'a str>,
+    credential: Option<&'a str>,
 }
 
 /// A program of others that a worker has, in JSON.
@@ -67,11 +68,12 @@ struct Engine<'a> {
     name: &'a str,
     author: &'a str,
     sha256: String,
+    build: Option<String>,
 }
 
 impl<'a> From<&'a OfferedEngine> for Engine<'a> {
     fn from(offered: &'a OfferedEngine) -> Self {
-        let OfferedEngine { engine, protocol, at_once, identity } = offered;
+        let OfferedEngine { engine, protocol, at_once, identity, build, capabilities: _ } = offered;
         Self {
             engine,
             protocol: protocol.name(),
@@ -79,6 +81,7 @@ impl<'a> From<&'a OfferedEngine> for Engine<'a> {
             name: &identity.name,
             author: &identity.author,
             sha256: DefinitionHash(identity.sha256).to_string(),
+            build: build.map(build_text),
         }
     }
 }
@@ -98,6 +101,7 @@ impl<'a> From<&'a WorkerSummary> for Worker<'a> {
             engines: worker.engines.iter().map(Into::into).collect(),
             engines_total: worker.engines_total,
             labels: worker.labels.iter().map(|it| (&*it.name, &*it.value)).collect(),
+            credential: worker.credential.as_deref(),
         }
     }
 }
@@ -138,7 +142,7 @@ pub(crate) fn done(experiment: &ExperimentSummary) -> String {
 
 /// Workers for people.
 pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
-    let mut table = TextTable::new(&[
+    let mut columns = vec![
         Column::words("worker"),
         Column::words("host"),
         Column::numbers("slots"),
@@ -146,9 +150,14 @@ pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
         Column::numbers("leased"),
         Column::numbers("reported"),
         Column::numbers("last heard of"),
-    ]);
+    ];
+    let has_credentials = workers.iter().any(|worker| worker.credential.is_some());
+    if has_credentials {
+        columns.push(Column::words("credential"));
+    }
+    let mut table = TextTable::new(&columns);
     for worker in workers {
-        table.row([
+        let mut row = vec![
             worker.name.clone(),
             worker.host.clone(),
             count(worker.slots.into()),
@@ -156,7 +165,11 @@ pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
             count(worker.leased_games),
             count(worker.reported_games),
             format!("{} ago", duration_us(worker.silent_ms as f64 * 1e3)),
-        ]);
+        ];
+        if has_credentials {
+            row.push(worker.credential.clone().unwrap_or_default());
+        }
+        table.row(row);
     }
     table
 }
@@ -164,7 +177,7 @@ pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
 /// The engines of workers for people, in a line for each worker that has any.
 pub(crate) fn engines_lines(workers: &[WorkerSummary]) -> Vec<String> {
     let text = |offered: &OfferedEngine| {
-        let OfferedEngine { engine, protocol, at_once: _, identity } = offered;
+        let OfferedEngine { engine, protocol, identity, .. } = offered;
         match identity.name.as_str() {
             "" => format!("{engine} ({})", protocol.name()),
             name => format!("{engine} ({}, \"{name}\")", protocol.name()),
@@ -210,6 +223,8 @@ mod tests {
                 author: "somebody".to_owned(),
                 sha256: [0xab; 32],
             },
+            capabilities: None,
+            build: None,
         };
         WorkerSummary {
             worker: WorkerId(1),
@@ -225,6 +240,7 @@ mod tests {
             engines: engines.iter().map(offered).collect::<Arc<[_]>>(),
             engines_total,
             labels: Arc::default(),
+            credential: None,
         }
     }
 
@@ -241,7 +257,7 @@ mod tests {
             json["engines"][0],
             serde_json::json!({
                 "engine": "fish", "protocol": "gtp", "at_once": 2, "name": "Fish 16",
-                "author": "somebody", "sha256": "ab".repeat(32),
+                "author": "somebody", "sha256": "ab".repeat(32), "build": null,
             })
         );
         assert_eq!(json["engines_total"], 1_002);

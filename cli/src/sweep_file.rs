@@ -9,7 +9,10 @@ use clap::Args;
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
-use spelrum_tournament::{MergedPairing, NamedFile, Plan, SweepError, SweepText, plan_sweep};
+use spelrum_tournament::builds;
+use spelrum_tournament::{
+    MergedPairing, NamedFile, Plan, RepeatedGames, SweepError, SweepText, plan_sweep,
+};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -35,6 +38,11 @@ fn setting(text: &str) -> std::result::Result<Assignment, String> {
 }
 
 impl SweepArguments {
+    /// A sweep as its file has it.
+    pub(crate) fn of_file(file: PathBuf) -> Self {
+        Self { file, settings: Vec::new(), quick: false }
+    }
+
     /// The arguments again, for a shell.
     pub(crate) fn command_line(&self) -> String {
         let mut words = vec![self.file.display().to_string()];
@@ -73,8 +81,8 @@ impl UnplannedSweep {
     pub(crate) fn read(arguments: &SweepArguments) -> Result<Self> {
         let SweepArguments { file, settings, quick } = arguments;
         let edits = Edits { settings: settings.clone(), quick: *quick };
-        let Edited { sweep: text, quickened } =
-            edit_sweep(&read_text(file)?, &edits).map_err(|EditError { problem, remedy }| {
+        let Edited { sweep: text, quickened } = edit_sweep(&own_text(read_text(file)?), &edits)
+            .map_err(|EditError { problem, remedy }| {
                 CliError::new(Exit::Input, format!("change the sweep {}", file.display()))
                     .because(problem)
                     .help(remedy)
@@ -90,7 +98,8 @@ impl UnplannedSweep {
         let plan = plan_sweep(&text)?;
         let of_plan =
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
-        remarks.extend(of_plan.into_iter().flatten());
+        let of_plan = of_plan.into_iter().chain([repeated_text(&plan)]);
+        remarks.extend(of_plan.flatten());
         Ok(SweepFile { text, remarks, plan })
     }
 }
@@ -124,6 +133,21 @@ fn out_of_reach_text(plan: &Plan) -> Option<String> {
     ))
 }
 
+/// `note: 200 openings give at most 400 different games …`
+fn repeated_text(plan: &Plan) -> Option<String> {
+    let RepeatedGames { openings, different, cells, others } = plan.repeated_games()?;
+    let [noun, give] = if openings == 1 { ["opening", "gives"] } else { ["openings", "give"] };
+    let cells = if cells == 1 { String::new() } else { format!(" of {} cells", count(cells)) };
+    Some(format!(
+        "note: {} {noun} {give} at most {} different games: the {} others{cells} would be repeats and are not \
+         played. An external engine bounded by nodes or depth is taken to repeat its games, unless the first ones \
+         of a second round are seen to differ",
+        count(openings),
+        count(different),
+        count(others),
+    ))
+}
+
 fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
     let change = |&(before, after): &(i64, i64)| {
         format!("{} games instead of {}", count(after.unsigned_abs()), count(before.unsigned_abs()))
@@ -131,6 +155,13 @@ fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
     let (own, overrides) = quickened.split_first()?;
     let overrides = overrides.iter().map(|games| format!(", by an override {}", change(games)));
     Some(format!("quick: {} in each cell{}", change(own), overrides.collect::<String>()))
+}
+
+/// What its author wrote of it: which builds play is found out anew.
+fn own_text(mut sweep: SweepText) -> SweepText {
+    let own = builds::split(&sweep.text).0.len();
+    sweep.text.truncate(own);
+    sweep
 }
 
 fn read_text(path: &Path) -> Result<SweepText> {
@@ -239,6 +270,33 @@ mod tests {
         let coarser = sweep.replace("0.03", precision);
         let plan = plan_sweep(&SweepText::new("t.toml", coarser)).unwrap();
         assert_eq!(out_of_reach_text(&plan), None);
+    }
+
+    /// Of players that repeat themselves, and of no others.
+    #[test]
+    fn repeated_games_are_said() {
+        let plan = |games: u32, one: &str, other: &str| {
+            let sweep = format!(
+                "name = \"t\"\ngame = \"chess\"\ngames = {games}\nopenings = {{ kind = \"random\", plies = 1 }}\n\
+                 [players.a]\n{one}\n[players.b]\n{other}\n"
+            );
+            plan_sweep(&SweepText::new("t.toml", sweep)).unwrap()
+        };
+        let engine = |bounds: &str| format!("algorithm = \"uci\"\nengine = \"it\"\n{bounds}");
+        let [hundred, ninety] = ["nodes = 100", "nodes = 90"].map(engine);
+        let fixed =
+            "algorithm = \"alpha-beta\"\nevaluation = \"material\"\ndepth = 1\nshuffle = false";
+        let random = "algorithm = \"random\"";
+        for other in [&*ninety, fixed] {
+            let said = repeated_text(&plan(40_000, &hundred, other)).unwrap();
+            let begin = "note: 20 openings give at most 40 different games: the 39,960 others would be repeats and are \
+                         not played.";
+            assert!(said.starts_with(begin), "{said}");
+            assert_eq!(repeated_text(&plan(40, &hundred, other)), None);
+        }
+        for other in [random, &engine("move_time = \"10ms\""), &engine("clock = \"10s\"")] {
+            assert_eq!(repeated_text(&plan(40_000, &hundred, other)), None, "{other}");
+        }
     }
 
     #[test]

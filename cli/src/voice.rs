@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::output::terminal;
+
 /// Whether progress is kept silent, for the whole program.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -20,6 +22,6 @@ pub(crate) fn is_quiet() -> bool {
 pub(crate) fn say(line: &str) {
     if !is_quiet() {
         // With stderr gone there is nobody to tell.
-        let _unheard = writeln!(anstream::stderr().lock(), "{line}");
+        let _unheard = writeln!(terminal::stderr(), "{line}");
     }
 }

@@ -331,6 +331,7 @@ async fn grow(writer: &mut Writer, distinct: bool) {
             files: &NO_FILES,
             plan: &plan,
             new_experiment: false,
+            fills: None,
         };
         let submitted = transaction.submit(sweep).await.unwrap();
         transaction.commit().await.unwrap();
@@ -349,6 +350,7 @@ async fn grow(writer: &mut Writer, distinct: bool) {
         toml: "again",
         plan: &grid(name, 10, distinct),
         new_experiment: false,
+        fills: None,
     };
     writer.readers().preview(again).await.unwrap();
     println!("preview of 100,000 cells, {name}: {:?}", processor_time() - start);
@@ -372,7 +374,7 @@ fn grid(name: &str, width: usize, distinct: bool) -> Plan {
         })
         .into();
     let definition = DefinitionJson::new(&grid.conditions[0]);
-    grid.players = (0..if distinct { cells } else { 700 }).map(player).collect();
+    grid.players = (0..if distinct { cells } else { 700 }).map(player).map(Arc::new).collect();
     let names: [Arc<str>; 2] = [Arc::from("a"), Arc::from("b")];
     for row in 0..ROWS {
         for column in 0..width {
@@ -382,7 +384,8 @@ fn grid(name: &str, width: usize, distinct: bool) -> Plan {
             } else {
                 [number / 350, 300 + number % 350]
             };
-            let [first, second] = players.map(|player| &grid.players[player].parameters_json);
+            let players = players.map(|player| Arc::clone(&grid.players[player]));
+            let [first, second] = players.each_ref().map(|player| &player.parameters_json);
             let (definition_hash, seed) = definition.hash_and_seed(first, second);
             grid.cells.push(PlannedCell {
                 definition_hash,
@@ -393,6 +396,7 @@ fn grid(name: &str, width: usize, distinct: bool) -> Plan {
                 axes: vec![(0, row), (1, column)],
                 games: 100,
                 timed: false,
+                repeats: false,
             });
         }
     }
@@ -420,7 +424,7 @@ fn memory(which: &str) -> String {
 }
 
 fn sweep<'s>(name: &'s str, plan: &'s Plan) -> Sweep<'s> {
-    Sweep { uuid: name, toml: name, files: &NO_FILES, plan, new_experiment: false }
+    Sweep { uuid: name, toml: name, files: &NO_FILES, plan, new_experiment: false, fills: None }
 }
 
 /// The time that this process has had of all cores together.
@@ -450,14 +454,15 @@ fn introduction() -> WorkerIntroduction {
         verifies: false,
         measures: false,
         machine: Machine::default(),
+        credential: None,
     }
 }
 
 fn plan(name: &str, cells: u64, games: u64) -> Plan {
     // Two axes, each of one player: a grid as square as it gets.
     let side = cells.isqrt().max(1);
-    let firsts: Vec<_> = (0..=cells / side).map(player).collect();
-    let seconds: Vec<_> = (0..side).map(|number| player(1_000_000 + number)).collect();
+    let firsts: Vec<_> = (0..=cells / side).map(player).map(Arc::new).collect();
+    let seconds: Vec<_> = (0..side).map(|number| Arc::new(player(1_000_000 + number))).collect();
     let players = firsts.iter().chain(&seconds).cloned().collect();
     let mut plan = Plan {
         name: name.to_owned(),
@@ -487,7 +492,8 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
     for number in 0..usize::try_from(cells).unwrap() {
         let side = seconds.len();
         let pair = [number / side, firsts.len() + number % side];
-        let [first, second] = pair.map(|player| &plan.players[player].parameters_json);
+        let pair = pair.map(|player| Arc::clone(&plan.players[player]));
+        let [first, second] = pair.each_ref().map(|player| &player.parameters_json);
         let (definition_hash, seed) = json.hash_and_seed(first, second);
         plan.cells.push(PlannedCell {
             definition_hash,
@@ -498,6 +504,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
             axes: vec![(0, number)],
             games: games / cells,
             timed: false,
+            repeats: false,
         });
     }
     plan

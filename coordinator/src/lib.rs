@@ -6,12 +6,14 @@
 //! the commit (invariants 4, 5). Only `store` knows SQL.
 
 pub mod access;
+mod dates;
 mod dispatcher;
 mod faults;
 mod metrics;
 mod server;
 mod services;
 pub mod store;
+mod system;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -28,6 +30,7 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use access::{BookError, Guard};
+pub use dates::date_time;
 use dispatcher::{Clock, Dispatch, Dispatcher};
 pub use dispatcher::{CourseOf, Health, Unwell};
 #[cfg(feature = "faults")]
@@ -37,8 +40,9 @@ use faults::Faults;
 use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
-use services::{ExperimentsService, Referee, ResultsService, StartMark, WorkService};
+use services::{ExperimentsService, Planner, Referee, ResultsService, StartMark, WorkService};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
+pub use system::system_remedy;
 
 /// A lease lives for so many heartbeats without one that names it.
 const HEARTBEATS_PER_LEASE: u32 = 6;
@@ -221,8 +225,8 @@ impl Coordinator {
     /// dropped instead, it stops at once, as if killed: what was acknowledged is on disk.
     ///
     /// # Errors
-    /// If another coordinator took the database over, the database is not at its path any more, or its
-    /// disk has failed for too long.
+    /// If another coordinator took the database over, the database is damaged or not at its path any more,
+    /// or its disk has failed for too long.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -243,6 +247,7 @@ impl Coordinator {
         let Self { dispatcher, dispatch, mut checkpointer, readers, epoch, clock, metrics, .. } =
             self;
         let health = dispatcher.health(dispatch.clone());
+        let planner = Planner::new(dispatch.clone(), readers.clone(), self.heartbeat_interval);
         let work = WorkService {
             dispatch: dispatch.clone(),
             readers: readers.clone(),
@@ -251,10 +256,12 @@ impl Coordinator {
             mark: StartMark::new(),
             database_uuid: self.database_uuid,
             heartbeat_interval: self.heartbeat_interval,
+            planner: planner.clone(),
         };
         let results = ResultsService::new(readers.clone());
+        let heartbeat_interval = self.heartbeat_interval;
         let experiments =
-            ExperimentsService::new(dispatch, readers, epoch, clock, self.heartbeat_interval);
+            ExperimentsService::new(dispatch, readers, epoch, clock, heartbeat_interval, planner);
         let counting = metrics.clone();
         let server =
             Server::new(work, experiments, results, self.guard, self.hosts, health, counting);
@@ -274,7 +281,7 @@ impl Coordinator {
             ended = &mut dispatching => Some(ended),
             never = &mut checkpointing => match never {},
         };
-        let (writer, ended) = match ended {
+        let (mut writer, ended) = match ended {
             None => {
                 stop_dispatching.cancel();
                 dispatching.await
@@ -286,7 +293,13 @@ impl Coordinator {
             }
         };
         drop(checkpointing);
+        let ended = match ended {
+            // Who is told to end after the files were damaged says so all the same.
+            Ok(()) => writer.check().await,
+            failed => failed,
+        };
         if let Err(error) = ended {
+            writer.alarm().hear(&error);
             writer.abandon(checkpointer).await;
             return Err(error.into());
         }
@@ -305,7 +318,9 @@ async fn checkpoint(checkpointer: &mut Checkpointer, metrics: &Metrics) -> Infal
         interval.tick().await;
         let wal_bytes = checkpointer.wal_bytes();
         metrics.set_sizes(checkpointer.database_bytes(), wal_bytes);
-        if wal_bytes < WAL_CHECKPOINT_BYTES {
+        // Also without work. What is wrong raises the alarm, which ends the dispatcher.
+        let checked = checkpointer.check().await;
+        if checked.is_err() || wal_bytes < WAL_CHECKPOINT_BYTES {
             continue;
         }
         match checkpointer.run().await {

@@ -162,7 +162,7 @@ pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, m
 pub use notation::{
     Played, book_positions, legal_moves, move_heard, moves_told, parse_legal_move, written_moves,
 };
-pub use outside::{GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
+pub use outside::{AWAITED_BUILD, GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
     Parameters, Promise, RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest,

@@ -68,9 +68,17 @@ pub struct OutsideRules {
     pub version: Option<String>,
     /// The SHA-256 that its program must have.
     pub sha256: Option<[u8; 32]>,
+    /// The build that may play, or how its hash begins: see [`AWAITED_BUILD`]. Any, if absent.
+    pub build: Option<String>,
     /// Whether it plays the same game whenever it is asked to.
     pub reproducible: bool,
 }
+
+/// The build of a player whose build is not known yet: no program has it.
+pub const AWAITED_BUILD: &str = "awaited";
+
+/// Digits that a build is named by at least, so that two builds do not meet by chance.
+const BUILD_DIGITS_MIN: usize = 8;
 
 /// The parameters of both, which differ in how they speak.
 const PARAMETERS: &[ParameterInfo] = &[
@@ -99,6 +107,13 @@ const PARAMETERS: &[ParameterInfo] = &[
     .default_to(ParameterDefault::Unsaid),
     ParameterInfo::content("sha256", "The SHA-256 of the program: no other may play.")
         .default_to(ParameterDefault::Unsaid),
+    ParameterInfo::text(
+        "build",
+        64,
+        "The build that may play: the first digits of its hash. A sweep need not name it: the build that is \
+         there when the sweep is played is the one that plays, unless the sweep says `any_build`.",
+    )
+    .default_to(ParameterDefault::Unsaid),
     ParameterInfo::switch(
         "reproducible",
         false,
@@ -170,6 +185,10 @@ impl OutsideRules {
                     .to_owned(),
             ));
         }
+        let build = text("build").map(str::to_owned);
+        if let Some(build) = &build {
+            check_build(build)?;
+        }
         let Some(margin_us) = settings.limit("margin") else {
             return Err(ParameterError::new(
                 "margin",
@@ -184,9 +203,26 @@ impl OutsideRules {
             margin_us,
             version: text("version").filter(|version| !version.is_empty()).map(str::to_owned),
             sha256: text("sha256").and_then(hash_of_hex),
+            build,
             reproducible,
         })
     }
+}
+
+/// A build is named by the first digits of its hash.
+fn check_build(build: &str) -> Result<(), ParameterError> {
+    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    let is_named = build.len() >= BUILD_DIGITS_MIN && build.bytes().all(is_digit);
+    if is_named || build == AWAITED_BUILD {
+        return Ok(());
+    }
+    Err(ParameterError::new(
+        "build",
+        format!("{build:?} is not a build"),
+        format!(
+            "write the first {BUILD_DIGITS_MIN} to 64 digits of its hash, in lower case, as `report` shows it"
+        ),
+    ))
 }
 
 /// Options are scalars: what has parts has no form in either protocol.

@@ -213,6 +213,13 @@ impl Player {
         !self.is_timed() && self.outside().is_none_or(|rules| rules.reproducible)
     }
 
+    /// Whether it is taken to play a game the same way again: one of ours that draws no random numbers, and an
+    /// external engine whose moves no clock bounds, until it is seen to differ.
+    #[must_use]
+    pub fn repeats(&self) -> bool {
+        !self.is_timed() && (self.outside().is_some() || !self.draws_random_numbers)
+    }
+
     /// A search for one side of one game, compiled for the game and the evaluation; `None` if the
     /// player was made for another game, or is not ours.
     pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {

@@ -27,7 +27,7 @@ impl Irregularity {
 
 /// Plays a record's moves on a board and compares what follows from the rules: that every move is legal
 /// and in its usual notation, whose it is, the key of the position before it and the number of legal
-/// moves there, which side moved first, where the game ended, why, for whom, and by how much. A forfeit is believed.
+/// moves there and of leaves of the full tree of its depth, which side moved first, where the game ended, why, for whom, and by how much. A forfeit is believed.
 /// Where scores end a game ([`Board::adjudication`]) the recorded ones must; what else the players' searches
 /// said of themselves is not looked at.
 ///
@@ -105,7 +105,8 @@ impl OutsidePlayer for Recorded<'_> {
     fn choose(&mut self, turn: &TextTurn<'_>, _host: &dyn Host) -> Result<Answer<String>, Fault> {
         let GameRecord { moves, termination, .. } = self.0;
         if let Some(MoveRecord { mv, search, .. }) = moves.get(turn.moves.len()) {
-            let search = SearchReport { score: search.score, ..SearchReport::UNKNOWN };
+            let SearchReport { depth, score, .. } = *search;
+            let search = SearchReport { depth, score, ..SearchReport::UNKNOWN };
             return Ok(Answer { mv: mv.clone(), search });
         }
         Err(Fault::of_termination(*termination))
@@ -116,7 +117,9 @@ fn compare_moves(told: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
     differs("its notation", &told.mv, &ruled.mv)?;
     differs("who made it", told.mover, ruled.mover)?;
     differs("the key of the position before it", told.position_key, ruled.position_key)?;
-    differs("the number of legal moves", told.legal_moves, ruled.legal_moves)
+    differs("the number of legal moves", told.legal_moves, ruled.legal_moves)?;
+    let leaves = [told, ruled].map(|it| it.search.full_tree_leaves);
+    differs("the number of leaves of the full tree", leaves[0], leaves[1])
 }
 
 /// A variant's name in lower case.

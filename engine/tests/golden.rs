@@ -11,10 +11,10 @@ mod common;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use common::{key, player, start};
 use spelrum_engine::{ENGINE_REVISION, GameSetup, Rules, Timeless, play_game};
+use spelrum_test_support::{Tools, skip};
 
 /// Set to write the file anew, after raising `ENGINE_REVISION`.
 const WRITE: &str = "SPELRUM_WRITE_GOLDEN";
@@ -80,7 +80,9 @@ fn golden_games_are_played_again() {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
     if std::env::var_os(WRITE).is_some() {
         // What was committed counts, and not what lies there: a file can be deleted.
-        let committed = at_commit("HEAD").expect("writing golden games takes a git checkout");
+        let tools = Tools::find(&["git"]).expect("writing golden games takes git");
+        let committed =
+            at_commit(tools, "HEAD").expect("writing golden games takes a git checkout");
         if let Some(changed) = rewritten_under_one_revision(&committed, &played) {
             panic!("raise ENGINE_REVISION in src/lib.rs first: it would play otherwise\n{changed}");
         }
@@ -107,13 +109,14 @@ fn golden_games_are_played_again() {
 #[test]
 fn no_commit_rewrites_a_game_under_its_revision() {
     const KEPT_FROM: u32 = 2;
-    let Some(commits) = git(&["log", "--format=%H", "--", GOLDEN]) else {
-        eprintln!("skipped: without git and a checkout there is no history of golden games");
-        return;
+    let Some(tools) = Tools::find(&["git"]) else { return };
+    let Some(commits) = git(tools, &["log", "--format=%H", "--", GOLDEN]) else {
+        return skip("it needs a git checkout: without one there is no history of golden games");
     };
     let read = |path| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
     let now = read(GOLDEN).unwrap();
-    let versions = [now].into_iter().chain(commits.lines().filter_map(at_commit));
+    let versions =
+        [now].into_iter().chain(commits.lines().filter_map(|commit| at_commit(tools, commit)));
     // The newest first.
     let versions: Vec<String> = versions.collect();
     for pair in versions.windows(2) {
@@ -132,13 +135,13 @@ fn revision_of(file: &str) -> u32 {
 }
 
 /// The golden games as they are in a commit.
-fn at_commit(commit: &str) -> Option<String> {
-    git(&["show", &format!("{commit}:./{GOLDEN}")])
+fn at_commit(tools: Tools, commit: &str) -> Option<String> {
+    git(tools, &["show", &format!("{commit}:./{GOLDEN}")])
 }
 
-/// What git says; `None` where there is no git, no checkout or no such thing.
-fn git(arguments: &[&str]) -> Option<String> {
-    let mut git = Command::new("git");
+/// What git says; `None` where there is no checkout or no such thing.
+fn git(tools: Tools, arguments: &[&str]) -> Option<String> {
+    let mut git = tools.command("git");
     let output = git.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
     output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
 }

@@ -6,14 +6,18 @@ mod over_gtp;
 mod over_uci;
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use crate::breach::Breach;
+use crate::build::build_of;
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::guard::Guard;
 use crate::identity::{Identity, hash_program};
 use crate::process::{Aborted, Process};
+use crate::processes::peak_bytes;
 use crate::situation::{Choice, Conditions, Situation};
 use crate::spec::{EngineSpec, Options, Protocol};
+use crate::uci::Declared;
 
 use over_gtp::OverGtp;
 use over_uci::OverUci;
@@ -29,6 +33,17 @@ pub struct Engine {
     is_lost: bool,
     /// The hardware threads that it was told to run on, if it was.
     kept_on: Option<BTreeSet<u32>>,
+}
+
+/// How an engine went that was told to quit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parting {
+    /// Whether it ended by itself in time; else it was killed.
+    pub ended_by_itself: bool,
+    /// How long that took.
+    pub took: Duration,
+    /// The last lines that were exchanged with it, those of its guard included.
+    pub transcript: String,
 }
 
 /// Who knows its protocol.
@@ -80,12 +95,13 @@ impl Engine {
             .check_options(options)
             .map_err(|refused| failed(FailureKind::NotAllowed(refused), String::new()))?;
         let sha256 = hash_program(&spec.command).map_err(|kind| failed(kind, String::new()))?;
+        let build = build_of(spec).map_err(|kind| failed(kind, String::new()))?;
         let mut process =
             Process::start(spec, guard).map_err(|kind| failed(kind, String::new()))?;
         match Speaker::start(&mut process, spec, &options, aborted) {
             Ok(speaker) => {
                 let (name, author) = speaker.name_and_author();
-                let identity = Identity { name, author, sha256 };
+                let identity = Identity { name, author, sha256, build };
                 let spec = spec.clone();
                 let (is_lost, kept_on) = (false, None);
                 Ok(Self { spec, options, identity, process, speaker, is_lost, kept_on })
@@ -108,6 +124,42 @@ impl Engine {
     #[must_use]
     pub fn spec(&self) -> &EngineSpec {
         &self.spec
+    }
+
+    /// The options that it declared, in its order; `None` where its protocol cannot say.
+    #[must_use]
+    pub fn declared(&self) -> Option<&[Declared]> {
+        match &self.speaker {
+            Speaker::Uci(uci) => Some(uci.declared()),
+            Speaker::Gtp(_) => None,
+        }
+    }
+
+    /// The GTP commands that it says it knows; empty if it does not say, or speaks UCI.
+    pub fn commands(&self) -> impl Iterator<Item = &str> {
+        let gtp = match &self.speaker {
+            Speaker::Gtp(gtp) => Some(gtp),
+            Speaker::Uci(_) => None,
+        };
+        gtp.into_iter().flat_map(OverGtp::commands)
+    }
+
+    /// Whether it takes a board of this size; `None` where it is not told sizes. To be asked between games.
+    ///
+    /// # Errors
+    /// If it does not answer, or ends.
+    pub fn takes_board(
+        &mut self,
+        size: u32,
+        aborted: Aborted<'_>,
+    ) -> Result<Option<bool>, EngineFailure> {
+        self.begin(Phase::NewGame)?;
+        let Self { spec, process, speaker, .. } = self;
+        let taken = match speaker {
+            Speaker::Uci(_) => Ok(None),
+            Speaker::Gtp(gtp) => gtp.takes_board(process, spec, size, aborted),
+        };
+        self.end(taken, Phase::NewGame)
     }
 
     /// Whether it can play such a game: GTP cannot say that a limit of an earlier one no longer holds.
@@ -190,9 +242,23 @@ impl Engine {
     }
 
     /// Says `quit`, waits a little, and ends what is left.
-    pub fn close(mut self) {
-        let patience = self.spec.patience.quit;
-        self.process.close("quit\n", patience);
+    pub fn close(self) {
+        self.part();
+    }
+
+    /// The same, and tells how it went.
+    pub fn part(mut self) -> Parting {
+        let (patience, asked) = (self.spec.patience.quit, Instant::now());
+        let ended_by_itself = self.process.close("quit\n", patience);
+        let took = asked.elapsed();
+        Parting { ended_by_itself, took, transcript: self.transcript() }
+    }
+
+    /// The most memory, in bytes, that those of its processes have had that run now; `None` where the system does
+    /// not say.
+    #[must_use]
+    pub fn peak_bytes(&self) -> Option<u64> {
+        peak_bytes(self.guard_id())
     }
 
     /// The hardware threads that it runs on, if it was told.

@@ -72,6 +72,14 @@ pub enum FailureKind {
         /// Why.
         problem: String,
     },
+    /// A file that it needs cannot be read.
+    #[error("the file {} of `files` cannot be read: {problem}", path.display())]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
     /// The system started no process for it.
     #[error("no process could be started: {0}")]
     NoProcess(String),
@@ -235,6 +243,10 @@ mod tests {
             (
                 FailureKind::NotExecutable { path: "/e".into(), problem: "it is a folder".into() },
                 "/e cannot be run: it is a folder",
+            ),
+            (
+                FailureKind::NoFile { path: "/net".into(), problem: "no such file".into() },
+                "the file /net of `files` cannot be read: no such file",
             ),
             (FailureKind::NoProcess("no memory".into()), "no process could be started: no memory"),
             (

@@ -54,6 +54,8 @@ const NAME_BYTES_MAX: usize = 64;
 /// As many as a worker may tell of.
 const ENGINES_MAX: usize = 100;
 const AT_ONCE_MAX: u32 = 4_096;
+/// Files that an engine may need, beside its program.
+const FILES_MAX: usize = 100;
 
 impl EngineFile {
     /// Reads a file. Paths in it are of its folder, commands without a `/` of the worker's `PATH`.
@@ -68,7 +70,14 @@ impl EngineFile {
             problem,
             remedy: "name a TOML file that this user may read".to_owned(),
         };
-        let length = std::fs::metadata(path).map_err(|it| unreadable(it.to_string()))?.len();
+        let metadata = std::fs::metadata(path).map_err(|it| unreadable(it.to_string()))?;
+        // To read a pipe would be to wait for whoever writes into it.
+        if !metadata.is_file() {
+            return Err(unreadable(
+                "it is a directory, a pipe or a device, and no ordinary file".to_owned(),
+            ));
+        }
+        let length = metadata.len();
         if length > FILE_BYTES_MAX {
             return Err(unreadable(format!("it has {length} bytes, which is no list of engines")));
         }
@@ -168,6 +177,8 @@ struct RawEngine {
     command: Spanned<String>,
     #[serde(default)]
     args: Vec<Spanned<String>>,
+    #[serde(default)]
+    files: Vec<Spanned<PathBuf>>,
     directory: Option<PathBuf>,
     #[serde(default)]
     environment: BTreeMap<Spanned<String>, Spanned<String>>,
@@ -217,12 +228,18 @@ impl RawEngine {
             }
         }
         let gtp = self.dialect()?;
+        if let Some(one_more) = self.files.get(FILES_MAX) {
+            let problem = format!("it needs {} files", self.files.len());
+            return wrong(one_more.span(), problem, &format!("name at most {FILES_MAX}"));
+        }
+        let files = self.files.into_iter().map(|file| folder.join(file.into_inner())).collect();
         let environment = self.environment.into_iter();
         Ok(EngineSpec {
             name: name_of(name)?,
             protocol: self.protocol,
             command: command_of(&self.command, folder)?,
             args: self.args.into_iter().map(Spanned::into_inner).collect(),
+            files,
             directory: self.directory.map_or(folder.to_owned(), |it| folder.join(it)),
             environment: environment.map(|(a, b)| (a.into_inner(), b.into_inner())).collect(),
             memory_bytes,
@@ -446,6 +463,7 @@ mod tests {
 protocol = "uci"
 command = "/usr/games/stockfish"
 args = ["--quiet"]
+files = ["big.nnue", "/nets/small.nnue"]
 directory = "work"
 environment = { OMP_NUM_THREADS = "1" }
 memory = "2GiB"
@@ -475,6 +493,8 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
         let stockfish = file.get("stockfish").unwrap();
         let s = Duration::from_secs;
         assert_eq!(stockfish.directory, Path::new("/etc/spelrum/work"));
+        let files = ["/etc/spelrum/big.nnue", "/nets/small.nnue"];
+        assert!(stockfish.files.iter().eq(files.map(Path::new)));
         assert_eq!((stockfish.memory_bytes, stockfish.at_once), (Some(2 << 30), 2));
         assert_eq!(
             stockfish.patience,

@@ -138,17 +138,49 @@ fn watch(words: &[&str], args: Vec<OsString>) -> io::Result<ExitCode> {
         .spawn()?;
     let group = Pid::from_child(&engine);
     let waited = wait_for_end(&engine);
+    let left = if matches!(waited, Ok(Ended::Itself)) { left_behind(group) } else { Vec::new() };
     // The engine is not reaped yet, so that its number still is the group's. It may have left that.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = engine.kill();
     let status = engine.wait();
     kill_orphans();
+    tell_of(&left);
     waited?;
     Ok(ExitCode::from(code_of(status?)))
 }
 
+/// How the guard tells, on the engine's standard error, of processes that outlived an engine which ended by itself.
+/// Their number and their names follow.
+pub const LEFT_BEHIND: &str = "guard: it left processes behind, which were killed: ";
+
+/// No more names than this are told.
+const NAMED_MAX: usize = 5;
+
+/// Tells of processes that the engine has left behind, unless somebody would have to be waited for.
+fn tell_of(left: &[String]) {
+    let stderr = io::stderr();
+    let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if left.is_empty() || !poll(&mut fds, Some(&now)).is_ok_and(|ready| ready > 0) {
+        return;
+    }
+    let names = left.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let line = format!("{LEFT_BEHIND}{} ({names})\n", left.len());
+    // What can be written at once is no more than a pipe takes that takes anything.
+    let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
+}
+
+/// Who ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The engine, by itself.
+    Itself,
+    /// Whoever guards it, or so it seems.
+    Us,
+}
+
 /// Waits until the engine or whoever guards it has ended.
-fn wait_for_end(engine: &Child) -> io::Result<()> {
+fn wait_for_end(engine: &Child) -> io::Result<Ended> {
     let stdin = io::stdin();
     let process = EngineFd::open(engine);
     // Where the system has no descriptors of processes, we look more often.
@@ -165,11 +197,11 @@ fn wait_for_end(engine: &Child) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
         if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
-            return Ok(());
+            return Ok(Ended::Us);
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         if waitid(WaitId::Pid(Pid::from_child(engine)), options)?.is_some() {
-            return Ok(());
+            return Ok(Ended::Itself);
         }
         // Somebody has ended, and it is not the engine.
         if waitid(WaitId::All, options)?.is_some() {
@@ -312,6 +344,27 @@ fn children() -> Vec<Pid> {
         behind_name.split(' ').nth(1) == Some(own.as_str())
     };
     pids.filter(is_child).filter_map(Pid::from_raw).collect()
+}
+
+/// The names of the processes that outlive an engine which has ended, and is not reaped yet.
+#[cfg(target_os = "linux")]
+fn left_behind(engine: Pid) -> Vec<String> {
+    let name = |process: Pid| {
+        let folder = format!("/proc/{}", process.as_raw_nonzero());
+        let stat = std::fs::read(format!("{folder}/stat")).unwrap_or_default();
+        let stat = String::from_utf8_lossy(&stat).into_owned();
+        let (before, behind) = stat.rsplit_once(") ")?;
+        // One that has ended and waits to be reaped is no longer there.
+        let name = before.split_once('(')?.1;
+        (!behind.starts_with('Z')).then(|| crate::text::shown(name, 64))
+    };
+    let others = children().into_iter().filter(|process| *process != engine);
+    others.filter_map(name).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn left_behind(_: Pid) -> Vec<String> {
+    Vec::new()
 }
 
 #[cfg(not(target_os = "linux"))]

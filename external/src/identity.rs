@@ -1,9 +1,13 @@
 //! Which program an engine is.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::{Access, access};
 use sha2::{Digest as _, Sha256};
@@ -19,6 +23,8 @@ pub struct Identity {
     pub author: String,
     /// The SHA-256 of its program. Of a script that starts something else, it is the script's.
     pub sha256: [u8; 32],
+    /// Its build: see [`build_of`](crate::build_of).
+    pub build: [u8; 32],
 }
 
 impl Identity {
@@ -49,8 +55,56 @@ pub(crate) fn hash_program(path: &Path) -> Result<[u8; 32], FailureKind> {
     }
     access(path, Access::EXEC_OK).map_err(|error| unusable(&io::Error::from(error)))?;
     // Programs that can be run and not read are rare, and nobody could say which they are.
-    hash(path).map_err(|error| unusable(&error))
+    hash_known(path, &metadata).map_err(|error| unusable(&error))
 }
+
+/// The SHA-256 of a file that a program needs.
+pub(crate) fn hash_file(path: &Path) -> Result<[u8; 32], FailureKind> {
+    std::fs::metadata(path)
+        .and_then(|metadata| hash_known(path, &metadata))
+        .map_err(|error| FailureKind::NoFile { path: path.to_owned(), problem: error.to_string() })
+}
+
+/// What tells a file's contents from others without reading them: its device, number, length, and when it and its
+/// entry changed last.
+type Stamp = (u64, u64, u64, [i64; 4]);
+
+/// Hashes of files by their stamps: networks have hundreds of megabytes, and engines start again and again.
+static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, [u8; 32])>> = Mutex::new(BTreeMap::new());
+
+/// More files than machines have for their engines.
+const KNOWN_MAX: usize = 10_000;
+
+fn stamp(metadata: &Metadata) -> Stamp {
+    let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
+    (metadata.dev(), metadata.ino(), metadata.len(), times)
+}
+
+/// The SHA-256 of a file, which is read if it is not known to be what it was.
+fn hash_known(path: &Path, metadata: &Metadata) -> io::Result<[u8; 32]> {
+    let stamp = stamp(metadata);
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((of, hash)) = known().get(path)
+        && *of == stamp
+    {
+        return Ok(*hash);
+    }
+    let hash = hash(path)?;
+    // A file that was written a moment ago may be written again without another stamp: clocks of file systems are
+    // coarse.
+    let changed = UNIX_EPOCH + Duration::from_secs(metadata.ctime().try_into().unwrap_or(0));
+    if changed.elapsed().is_ok_and(|age| age >= SETTLED_AFTER) {
+        let mut known = known();
+        if known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        known.insert(path.to_owned(), (stamp, hash));
+    }
+    Ok(hash)
+}
+
+/// So long after its last change, a file that changes gets another stamp.
+const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 fn hash(path: &Path) -> io::Result<[u8; 32]> {
     let mut file = File::open(path)?;
@@ -91,7 +145,8 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
         let sha256 = hash_program(&path).unwrap();
-        let identity = Identity { name: String::new(), author: String::new(), sha256 };
+        let identity =
+            Identity { name: String::new(), author: String::new(), sha256, build: [0; 32] };
         // FIPS 180-4's example.
         assert_eq!(
             identity.sha256_hex(),

@@ -47,6 +47,9 @@
 //! ```
 
 mod breach;
+mod build;
+mod diagnose;
+mod diagnosis;
 mod engine;
 mod failure;
 mod file;
@@ -57,20 +60,26 @@ mod log;
 mod placing;
 mod pool;
 mod process;
+mod processes;
+mod program;
 mod situation;
 mod spec;
+mod spoken;
 pub mod text;
 pub mod uci;
 mod units;
 
 pub use breach::{Breach, BreachKind, Breaches};
-pub use engine::Engine;
+pub use build::build_of;
+pub use diagnosis::Diagnosis;
+pub use engine::{Engine, Parting};
 pub use failure::{EngineFailure, Exit, FailureKind, Phase};
 pub use file::{EngineFile, EngineFileError};
-pub use guard::Guard;
+pub use guard::{Guard, LEFT_BEHIND};
 pub use identity::Identity;
 pub use pool::{Lent, NoRoom, Pool, Reservation};
 pub use situation::{Choice, Clock, Colour, Conditions, Limits, Remaining, Situation, Start};
 pub use spec::{
     AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience, Protocol,
 };
+pub use spoken::Spoken;

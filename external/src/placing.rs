@@ -34,12 +34,14 @@ impl Engine {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
     use std::io;
 
     use rustix::io::Errno;
     use rustix::process::Pid;
     use rustix::thread::{CpuSet, sched_setaffinity};
+
+    use crate::processes::{numbers, tree};
 
     /// So often it is looked for what was started meanwhile.
     const LOOKS_MAX: usize = 10;
@@ -70,34 +72,6 @@ mod system {
             }
         }
         Ok(())
-    }
-
-    /// A process and all that descend from it.
-    fn tree(root: u32) -> io::Result<Vec<u32>> {
-        let mut children = BTreeMap::<u32, Vec<u32>>::new();
-        for process in numbers("/proc")? {
-            let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
-            let stat = String::from_utf8_lossy(&stat);
-            // Its state and its parent, behind a name in parentheses that may have any characters.
-            let behind_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
-            if let Some(parent) = behind_name.split(' ').nth(1).and_then(|it| it.parse().ok()) {
-                children.entry(parent).or_default().push(process);
-            }
-        }
-        let mut tree = vec![root];
-        let mut next = 0;
-        while let Some(process) = tree.get(next) {
-            // Nobody has two parents, so that this ends.
-            tree.extend(children.remove(process).unwrap_or_default());
-            next += 1;
-        }
-        Ok(tree)
-    }
-
-    /// The entries of a folder that are numbers.
-    fn numbers(folder: &str) -> io::Result<Vec<u32>> {
-        let entries = std::fs::read_dir(folder)?;
-        Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
     }
 }
 

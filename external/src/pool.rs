@@ -9,6 +9,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::build::build_of;
 use crate::engine::Engine;
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::file::EngineFile;
@@ -149,7 +150,7 @@ impl Pool {
 
 impl Reservation {
     /// Takes an engine for which there is room, at the beginning of a game: an idle one, if there is one
-    /// with these options and it still lives; otherwise a new one is started.
+    /// with these options, and it still lives and is the build that its files are now; otherwise a new one is started.
     ///
     /// # Errors
     /// If it cannot be started, or cannot begin the game.
@@ -179,9 +180,15 @@ impl Reservation {
         if aborted() {
             return Err(failed(FailureKind::Aborted));
         }
+        // One that cannot be looked at may be on its way here: who runs is what it was.
+        let build = build_of(&spec).ok();
         while let Some(engine) = pool.take_idle(&spec, &options, conditions) {
             let mut engine = self.lend(engine);
             if !engine.is_usable() {
+                continue;
+            }
+            if build.is_some_and(|build| build != engine.identity().build) {
+                engine.discard();
                 continue;
             }
             match engine.new_game(conditions, aborted) {

@@ -217,13 +217,18 @@ impl Process {
         self.transcript.text()
     }
 
-    /// Lets the engine end by itself, after the last thing that is said to it; in the end it is killed.
-    pub(crate) fn close(&mut self, farewell: &str, patience: Duration) {
+    /// Lets the engine end by itself, after the last thing that is said to it; in the end it is killed. Whether it
+    /// ended by itself.
+    pub(crate) fn close(&mut self, farewell: &str, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         if self.is_running() && self.say(farewell, deadline, &|| false).is_ok() {
             self.wait_for_exit(deadline);
         }
+        let ended_by_itself = self.has_exited();
+        // The last that its guard said may have come with its end.
+        self.read_the_rest();
         self.end();
+        ended_by_itself
     }
 
     /// Ends the engine, if it has not ended, and tells how it ended.
@@ -246,6 +251,15 @@ impl Process {
             self.exit = self.guard.wait().ok().map(Exit::of_guarded);
         }
         // What it still said, for the transcript. Something that outlived it may go on for ever.
+        self.read_the_rest();
+        self.input = None;
+        self.output.file = None;
+        self.errors.file = None;
+        *self.exit.get_or_insert(Exit::Unknown)
+    }
+
+    /// Reads what is there, for the transcript alone.
+    fn read_the_rest(&mut self) {
         self.lines.clear();
         for _ in 0..TURNS_AT_END {
             if !self.turn(Duration::ZERO, false) {
@@ -253,10 +267,6 @@ impl Process {
             }
             self.lines.clear();
         }
-        self.input = None;
-        self.output.file = None;
-        self.errors.file = None;
-        *self.exit.get_or_insert(Exit::Unknown)
     }
 
     fn has_exited(&mut self) -> bool {

@@ -30,6 +30,8 @@ pub struct EngineSpec {
     pub command: PathBuf,
     /// What its program is started with.
     pub args: Vec<String>,
+    /// The files that decide how it plays, beside its program: networks, or the program that a script starts.
+    pub files: Vec<PathBuf>,
     /// Where it runs.
     pub directory: PathBuf,
     /// Its environment, beside `PATH`: nothing else of ours is handed on.
@@ -227,6 +229,7 @@ pub(crate) mod tests {
             protocol,
             command,
             args: Vec::new(),
+            files: Vec::new(),
             directory: "/".into(),
             environment: BTreeMap::new(),
             memory_bytes: None,

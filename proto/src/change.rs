@@ -1,6 +1,6 @@
 //! What a changed sweep changes of its experiment, on the wire.
 
-use spelrum_tournament::change::{CellChange, CellExample, Change};
+use spelrum_tournament::change::{BuildChange, CellChange, CellExample, Change};
 
 use crate::v1;
 
@@ -19,7 +19,17 @@ impl From<Change> for v1::SubmitChange {
             rules_changed: change.rules_changed,
             settings_changed: change.settings_changed.into_iter().map(str::to_owned).collect(),
             examples: change.examples.into_iter().map(Into::into).collect(),
+            cells_superseded: change.cells_superseded,
+            builds_changed: change.builds_changed.into_iter().map(Into::into).collect(),
         }
+    }
+}
+
+impl From<BuildChange> for v1::BuildChange {
+    fn from(change: BuildChange) -> Self {
+        let BuildChange { engine, before, now, games } = change;
+        let [before, now] = [before, now].map(Option::unwrap_or_default);
+        Self { engine, before, now, games }
     }
 }
 

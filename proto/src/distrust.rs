@@ -19,6 +19,10 @@ pub struct Distrust {
     pub is_callers: bool,
 }
 
+/// What is said of an answer in another language than HTTP/2: an older HTTP's begins with letters, which are taken for
+/// the length of a frame.
+const NO_HTTP_2: [&str; 2] = ["HTTP/2 was not negotiated", "frame with invalid size"];
+
 /// What rustls says before the name of an alert.
 const ALERT: &str = "received fatal alert: ";
 
@@ -36,6 +40,15 @@ impl Distrust {
                     problem: "what listens there speaks TLS".to_owned(),
                     remedy: "write https:// instead of http://",
                     is_callers: true,
+                });
+            }
+            // Of what tonic and h2 say there are only words.
+            if NO_HTTP_2.iter().any(|words| said.contains(words)) {
+                return Some(Self {
+                    problem: "what listens there is a web server or another program, and no spelrum coordinator"
+                        .to_owned(),
+                    remedy: "check the address and its port; a proxy in between must pass HTTP/2 on",
+                    is_callers: false,
                 });
             }
             // HTTP/2 keeps no more of it than its words.

@@ -1,5 +1,7 @@
 //! Programs of others: which a worker has, which played a game, and how one lost it.
 
+use std::sync::Arc;
+
 use spelrum_engine::Protocol;
 use spelrum_tournament::engines::{
     ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit, OfferedEngine,
@@ -7,14 +9,16 @@ use spelrum_tournament::engines::{
 
 use crate::limits::{ENGINES_MAX, NAME_BYTES_MAX};
 use crate::wire_error::{at_most, in_range, plain_text, text, unknown_word};
-use crate::{Fault, WireError, v1};
+use crate::{Fault, WireError, capabilities, v1};
 
 /// An engine that a worker has, as it is told.
 #[must_use]
 pub fn offer_to_wire(offered: OfferedEngine) -> v1::OfferedEngine {
-    let OfferedEngine { engine, protocol, at_once, identity } = offered;
+    let OfferedEngine { engine, protocol, at_once, identity, capabilities, build } = offered;
     let (protocol, identity) = (protocol.name().to_owned(), Some(identity_to_wire(identity)));
-    v1::OfferedEngine { engine, protocol, at_once, identity }
+    let capabilities = capabilities.map(|it| capabilities::to_wire(&it));
+    let build = build.map_or_else(Vec::new, |build| build.to_vec());
+    v1::OfferedEngine { engine, protocol, at_once, identity, capabilities, build }
 }
 
 /// Reads the engines that a worker has.
@@ -37,7 +41,16 @@ fn offer(offered: &v1::OfferedEngine) -> Result<OfferedEngine, WireError> {
     let identity = offered.identity.as_ref();
     let identity = identity.ok_or_else(|| WireError::new("identity", Fault::Missing))?;
     let identity = identity_from_wire(identity).map_err(|error| error.within("identity"))?;
-    Ok(OfferedEngine { engine, protocol, at_once: offered.at_once, identity })
+    let capabilities = offered.capabilities.as_ref().map(capabilities::from_wire).transpose();
+    let capabilities = capabilities.map_err(|error| error.within("capabilities"))?.map(Arc::new);
+    let build = match offered.build.as_slice() {
+        [] => None,
+        build => {
+            let fault = Fault::NotAHash { bytes: build.len() };
+            Some(build.try_into().map_err(|_| WireError::new("build", fault))?)
+        }
+    };
+    Ok(OfferedEngine { engine, protocol, at_once: offered.at_once, identity, capabilities, build })
 }
 
 /// Which program it is, as it is told.

@@ -5,6 +5,7 @@
 //! is malformed is a [`WireError`] that names the field. Refusals that a program must tell apart
 //! travel as a [`Refusal`].
 
+mod capabilities;
 mod change;
 mod distrust;
 pub mod engines;
@@ -14,6 +15,7 @@ pub mod limits;
 pub mod names;
 mod refusal;
 pub mod results;
+mod secret;
 pub mod speeds;
 mod token;
 pub mod training;
@@ -22,6 +24,7 @@ pub mod work;
 
 pub use distrust::{Distrust, SPEAKS_TLS};
 pub use refusal::{Place, Reason, Refusal};
+pub use secret::WorkerSecret;
 pub use token::{Bearer, TOKEN_BYTES_MAX, Token, TokenError, presented_token};
 pub use wire_error::{Fault, WireError};
 
@@ -39,13 +42,15 @@ pub mod v1 {
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 12;
+pub const PROTOCOL_MINOR: u32 = 13;
 /// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
 /// report such games as failed, or say nothing of a margin that the rules give; and where there are no others, nobody
 /// would train the networks that games wait for.
 pub const WORKER_MINOR_MIN: u32 = 7;
 /// From this minor number on workers measure their speed when they are asked to (`LeaseResponse.calibrate`).
 pub const MEASURING_MINOR: u32 = 12;
+/// From this minor number on workers bring the secret that Hello's answer gave them (`HelloResponse.worker_secret`).
+pub const SECRET_MINOR: u32 = 13;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));

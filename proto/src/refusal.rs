@@ -51,6 +51,8 @@ pub enum Reason {
     Malformed,
     /// The coordinator does not know the worker, or was started anew: say Hello, then try again.
     SayHello,
+    /// The call does not prove that it is the worker's: say Hello with the worker's secret, then try again.
+    WrongSecret,
     /// Another major number of the protocol, or a worker's minor number that is too early.
     ProtocolMajor,
     /// Another revision of the engine.
@@ -86,9 +88,10 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Malformed,
         Self::SayHello,
+        Self::WrongSecret,
         Self::ProtocolMajor,
         Self::EngineRevision,
         Self::BadToken,
@@ -113,6 +116,7 @@ impl Reason {
         match self {
             Self::Malformed => "MALFORMED",
             Self::SayHello => "SAY_HELLO",
+            Self::WrongSecret => "WRONG_SECRET",
             Self::ProtocolMajor => "PROTOCOL_MAJOR",
             Self::EngineRevision => "ENGINE_REVISION",
             Self::BadToken => "BAD_TOKEN",
@@ -137,9 +141,11 @@ impl Reason {
     pub const fn code(self) -> Code {
         match self {
             Self::Malformed | Self::BadSweep | Self::BadQuery => Code::InvalidArgument,
-            Self::SayHello | Self::ProtocolMajor | Self::EngineRevision | Self::WrongState => {
-                Code::FailedPrecondition
-            }
+            Self::SayHello
+            | Self::WrongSecret
+            | Self::ProtocolMajor
+            | Self::EngineRevision
+            | Self::WrongState => Code::FailedPrecondition,
             Self::BadToken => Code::Unauthenticated,
             Self::WrongRole => Code::PermissionDenied,
             Self::Busy | Self::Ending => Code::Unavailable,

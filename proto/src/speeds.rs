@@ -1,5 +1,6 @@
 //! How fast workers are, and time limits that are scaled by it.
 
+use spelrum_tournament::bounds::{NOISE_MAX_PERMILLE, SPEED_AGE_MAX_MS};
 use spelrum_tournament::speed::{ScaledTime, Scaling, Speed};
 
 use crate::limits::{NAME_BYTES_MAX, SLOTS_MAX, SPEEDS_MAX};
@@ -27,12 +28,19 @@ pub fn speeds(speeds: &[v1::Speed]) -> Result<Vec<Speed>, WireError> {
 
 fn speed_from_wire(speed: &v1::Speed) -> Result<Speed, WireError> {
     in_range("slots", speed.slots.into(), 1, SLOTS_MAX.into())?;
+    let noise_permille = speed.noise_permille;
+    in_range("noise_permille", noise_permille.into(), 0, NOISE_MAX_PERMILLE.into())?;
     Ok(Speed {
         game: plain_text("game", &speed.game, NAME_BYTES_MAX)?.to_owned(),
-        nodes_per_second: nodes_per_second(speed.nodes_per_second)?,
-        noise_permille: speed.noise_permille,
+        nodes_per_second: in_range(
+            "nodes_per_second",
+            speed.nodes_per_second,
+            1,
+            Scaling::REFERENCE_MAX,
+        )?,
+        noise_permille,
         slots: speed.slots,
-        age_ms: number("age_ms", speed.age_ms)?,
+        age_ms: in_range("age_ms", speed.age_ms, 0, SPEED_AGE_MAX_MS)?,
     })
 }
 
@@ -114,6 +122,10 @@ mod tests {
         assert!(unnamed.contains("speeds[1].game"), "{unnamed}");
         let old = problem(v1::Speed { age_ms: 1 << 53, ..speed.clone() });
         assert!(old.contains("speeds[1].age_ms"), "{old}");
+        let noisy = problem(v1::Speed { noise_permille: u32::MAX, ..speed.clone() });
+        assert!(noisy.contains("speeds[1].noise_permille"), "{noisy}");
+        let fast = problem(v1::Speed { nodes_per_second: 1 << 52, ..speed.clone() });
+        assert!(fast.contains("speeds[1].nodes_per_second"), "{fast}");
         let slots = problem(v1::Speed { slots: 0, ..speed.clone() });
         assert!(slots.contains("speeds[1].slots"), "{slots}");
         assert!(speeds(&vec![speed; SPEEDS_MAX + 1]).is_err());

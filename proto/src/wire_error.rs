@@ -45,6 +45,11 @@ pub enum Fault {
         /// Its length.
         bytes: usize,
     },
+    /// A secret that is not 32 bytes long.
+    NotASecret {
+        /// Its length.
+        bytes: usize,
+    },
     /// No UUID.
     NotAUuid,
     /// A word that this program does not know.
@@ -105,6 +110,7 @@ impl fmt::Display for WireError {
                 write!(f, "is {margin}, which is not in -{MARGIN_MAX} to {MARGIN_MAX}")
             }
             Fault::NotAHash { bytes } => write!(f, "has {bytes} bytes, but a hash has 32"),
+            Fault::NotASecret { bytes } => write!(f, "has {bytes} bytes, but a secret has 32"),
             Fault::NotAUuid => write!(f, "is not a UUID"),
             Fault::UnknownWord(word) => write!(f, "is {word:?}, which this version does not know"),
             Fault::UnknownVariant(number) => {

@@ -318,6 +318,7 @@ proptest! {
             worker_id: 1,
             coordinator_epoch: 1,
             results: vec![result],
+            worker_secret: Vec::new(),
         };
         let mut bytes = report.encode_to_vec();
         let at = at.index(bytes.len());

@@ -41,7 +41,7 @@ mod stated;
 
 use cells::{cell, colours_of};
 use costs::move_cost;
-use engines::{forfeit, identity, mixed_cell, used_engine};
+use engines::{forfeit, identity, mixed_cell, player_forfeits, used_engine};
 use games::{disturbed, game_summary, mv, replayed, scaled};
 use runs::{course_estimate, run};
 use stated::{claim, claim_of};
@@ -97,9 +97,11 @@ prop_compose! {
         at_once in 1..=u32::MAX,
         said in ["[A-Za-z0-9. ]{0,9}", "[A-Za-z ]{0,9}"],
         sha256 in any::<[u8; 32]>(),
+        build in any::<Option<[u8; 32]>>(),
     ) -> OfferedEngine {
         let [name, author] = said.map(|it| it.trim().to_owned());
-        OfferedEngine { engine, protocol, at_once, identity: EngineIdentity { name, author, sha256 } }
+        let identity = EngineIdentity { name, author, sha256 };
+        OfferedEngine { engine, protocol, at_once, identity, capabilities: None, build }
     }
 }
 
@@ -114,6 +116,7 @@ prop_compose! {
         engines in vec(offered(), 0..3),
         engines_more in count(),
         label in "[a-z]{1,3}",
+        credential in option::of("token:[a-z]{1,3}"),
     ) -> WorkerSummary {
         let [slots, engine_revision] = small;
         let [silent_ms, leased_games, playing_games, reported_games] = counts;
@@ -122,6 +125,7 @@ prop_compose! {
             playing_games, reported_games, memory_bytes,
             engines: engines.into(), engines_total: engines_more,
             labels: [Label { name: "site".to_owned(), value: label }].into(),
+            credential,
         }
     }
 }
@@ -152,8 +156,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn stops()(experiment in id(), rule in name(), cells in count(), cells_ended in count()) -> StopsOf {
-        StopsOf { experiment: ExperimentId(experiment), rule, cells, cells_ended }
+    fn stops()(experiment in id(), rule in name(), cells in count(), cells_ended in count(), cells_one_round in count()) -> StopsOf {
+        StopsOf { experiment: ExperimentId(experiment), rule, cells, cells_ended, cells_one_round }
     }
 }
 
@@ -190,6 +194,8 @@ prop_compose! {
             count(), count(),
         ],
         stop_rule in option::of(name()),
+        forfeits in vec(player_forfeits(), 0..3),
+        stopped_for in option::of(name()),
         figures in [figure(), figure(), figure(), figure(), figure(), figure(), figure(), figure()],
         last_game_id in 0..1_000_i64,
     ) -> Progress {
@@ -199,7 +205,7 @@ prop_compose! {
             figures;
         Progress {
             state, cells, cells_settled, stop_rule, cells_stopped, games_planned, games_settled, games_failed,
-            networks, networks_settled, wall_us,
+            forfeits, stopped_for, networks, networks_settled, wall_us,
             backlog: Backlog {
                 games_left, unseen_games_left, seen_us, seen_squares, longest_us, seen_cells,
                 means_us, mean_squares,
@@ -221,13 +227,15 @@ fn report() -> impl Strategy<Value = Report> {
         let first_mover = option::of([figure(), figure(), figure()]);
         let cells = vec(cell(axes.len()), 0..3);
         let asked = (name(), option::of(any::<u32>()));
-        let engines = (vec(used_engine(), 0..3), vec(mixed_cell(), 0..3), vec(run(), 0..3));
+        let used = (vec(used_engine(), 0..3), vec(player_forfeits(), 0..3));
+        let engines = (used, vec(mixed_cell(), 0..3), vec(run(), 0..3));
         let played_on = option::of([count(), count(), count()]);
         let again = (vec(replayed(), 0..3), vec(disturbed(), 0..3), scaled(), played_on);
         let rest = (again, vec(claim(), 0..3), asked, vec(accuracy(), 0..3), engines);
         (experiment(), cells, costs(), costs(), rest, Just(axes), first_mover).prop_map(
             |(experiment, cells, moves, depths, rest, axes, first_mover)| {
-                let (again, claims, asked, accuracy, (engines, mixed, runs)) = rest;
+                let (again, claims, asked, accuracy, (used, mixed, runs)) = rest;
+                let (engines, forfeits) = used;
                 let (replayed, disturbed, scaled, played_on) = again;
                 Report {
                     experiment,
@@ -252,7 +260,7 @@ fn report() -> impl Strategy<Value = Report> {
                         unknown,
                     }),
                     claims,
-                    engines: EnginesUsed { engines, mixed },
+                    engines: EnginesUsed { engines, mixed, forfeits },
                     runs,
                 }
             },
@@ -422,7 +430,8 @@ proptest! {
         let part = v1::GetReportResponse { replayed, disturbed, scaled, ..Default::default() };
         reader.take(part).unwrap();
         let mixed_cells = engines.mixed.into_iter().map(Into::into).collect();
-        reader.take(v1::GetReportResponse { mixed_cells, ..Default::default() }).unwrap();
+        let forfeits = engines.forfeits.into_iter().map(Into::into).collect();
+        reader.take(v1::GetReportResponse { mixed_cells, forfeits, ..Default::default() }).unwrap();
         for engine in engines.engines {
             let engines = vec![engine.into()];
             reader.take(v1::GetReportResponse { engines, ..Default::default() }).unwrap();
@@ -558,6 +567,7 @@ fn a_malformed_report_is_refused_by_field() {
         ("accuracy[0].wins.share", |it| wins(it).share = None),
         ("accuracy[0].wins.skill", |it| wins(it).skill = None),
         ("scaled[0].cell_id", |it| it.scaled[0].cell_id = 0),
+        ("forfeits[0].stalls", |it| it.forfeits[0].stalls = 1 << 53),
         ("mixed_cells[0].cell_id", |it| it.mixed_cells[0].cell_id = 0),
         ("runs[0].kind", |it| it.runs[0].kind = "climb".to_owned()),
         ("runs[0].steps", |it| it.runs[0].steps = 1 << 53),
@@ -587,6 +597,7 @@ fn a_malformed_report_is_refused_by_field() {
         scaled: vec![v1::ScaledGames { cell_id: 1, ..Default::default() }],
         engines: vec![sample(used_engine()).into()],
         mixed_cells: vec![sample(mixed_cell()).into()],
+        forfeits: vec![sample(player_forfeits()).into()],
         runs: vec![run.into()],
         ..Default::default()
     };

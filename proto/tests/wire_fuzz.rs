@@ -22,8 +22,8 @@ use spelrum_proto::{FILE_DESCRIPTOR_SET, WireError, engines, game, training, v1}
 use spelrum_tournament::comparisons::{Effects, Replicates};
 use spelrum_tournament::results::{
     CellAccuracy, CellGames, CellPhases, CellResult, DisturbedGames, ExperimentSummary,
-    GameSummary, Meeting, MixedCell, MoveCost, RatedPlayer, Removal, ReplayedGames, RunResult,
-    Status, StopsOf, UsedEngine, WorkerShare, WorkerSummary,
+    GameSummary, Meeting, MixedCell, MoveCost, PlayerForfeits, RatedPlayer, Removal, ReplayedGames,
+    RunResult, Status, StopsOf, UsedEngine, WorkerShare, WorkerSummary,
 };
 
 /// Messages within messages, at the most.
@@ -304,7 +304,7 @@ macro_rules! in_parts {
 }
 
 /// What reads each type.
-const READERS: [(&str, Reader); 39] = [
+const READERS: [(&str, Reader); 40] = [
     ("ReportRequest", report),
     ("HelloRequest", hello),
     ("HeartbeatRequest", heartbeat),
@@ -326,6 +326,7 @@ const READERS: [(&str, Reader); 39] = [
     ("GameSummary", both_ways::<v1::GameSummary, GameSummary>),
     ("CourseRun", both_ways::<v1::CourseRun, RunResult>),
     ("UsedEngine", both_ways::<v1::UsedEngine, UsedEngine>),
+    ("PlayerForfeits", both_ways::<v1::PlayerForfeits, PlayerForfeits>),
     ("MixedCell", both_ways::<v1::MixedCell, MixedCell>),
     ("CellAccuracy", both_ways::<v1::CellAccuracy, CellAccuracy>),
     ("Effects", both_ways::<v1::Effects, Effects>),

@@ -24,6 +24,8 @@ pub struct HandWorker {
     pub id: i64,
     /// The epoch of that coordinator.
     pub epoch: i64,
+    /// The secret that the coordinator gave it.
+    pub secret: Vec<u8>,
 }
 
 /// How a worker introduces itself.
@@ -66,7 +68,24 @@ impl HandWorker {
         let mut client = served.work().await;
         let uuid = hello.worker_uuid.clone();
         let answer = client.hello(hello).await.unwrap().into_inner();
-        Self { client, uuid, id: answer.worker_id, epoch: answer.coordinator_epoch }
+        Self {
+            client,
+            uuid,
+            id: answer.worker_id,
+            epoch: answer.coordinator_epoch,
+            secret: answer.worker_secret,
+        }
+    }
+
+    /// The same worker, which says Hello again, to the same coordinator or to one that was started anew.
+    pub async fn back(&self, served: &Served) -> Self {
+        self.back_as(served, hello(&self.uuid)).await
+    }
+
+    /// The same worker, which says Hello again, and introduces itself so.
+    pub async fn back_as(&self, served: &Served, hello: v1::HelloRequest) -> Self {
+        let worker_secret = self.secret.clone();
+        Self::introduced(served, v1::HelloRequest { worker_secret, ..hello }).await
     }
 
     /// Asks for games.
@@ -78,6 +97,7 @@ impl HandWorker {
             worker_id: self.id,
             coordinator_epoch: self.epoch,
             slots: 1,
+            worker_secret: self.secret.clone(),
             ..Default::default()
         };
         Ok(self.client.lease(request).await?.into_inner())
@@ -127,8 +147,12 @@ impl HandWorker {
     /// # Errors
     /// If it is refused.
     pub async fn report(&mut self, results: Vec<v1::Result>) -> Result<Vec<v1::Verdict>, Status> {
-        let request =
-            v1::ReportRequest { worker_id: self.id, coordinator_epoch: self.epoch, results };
+        let request = v1::ReportRequest {
+            worker_id: self.id,
+            coordinator_epoch: self.epoch,
+            results,
+            worker_secret: self.secret.clone(),
+        };
         Ok(self.client.report(request).await?.into_inner().verdicts().collect())
     }
 
@@ -142,6 +166,7 @@ impl HandWorker {
             coordinator_epoch: self.epoch,
             lease_ids: leases.to_vec(),
             playing: Vec::new(),
+            worker_secret: self.secret.clone(),
         };
         Ok(self.client.heartbeat(request).await?.into_inner().drop_lease_ids)
     }
@@ -155,6 +180,7 @@ impl HandWorker {
             worker_id: self.id,
             coordinator_epoch: self.epoch,
             lease_ids: leases.to_vec(),
+            worker_secret: self.secret.clone(),
         };
         self.client.give_back(request).await.map(drop)
     }

@@ -9,6 +9,7 @@ mod hand_worker;
 #[cfg(feature = "serving")]
 mod serving;
 mod sources;
+mod tools;
 
 #[cfg(feature = "certificates")]
 pub use certificates::{Authority, Validity};
@@ -17,3 +18,4 @@ pub use hand_worker::{HandWorker, failure_of, game_of, hello};
 #[cfg(feature = "serving")]
 pub use serving::{DEADLINE, Served, Site, eventually, quick_sweep, reason, submission};
 pub use sources::{Files, circles};
+pub use tools::{SKIP_NOTHING, Tools, path_of, skip};

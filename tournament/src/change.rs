@@ -4,10 +4,12 @@
 //! A store shows what it has of an experiment, a bounded number of cells at a time; what that means
 //! beside the plan is found out here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::definition::DefinitionJson;
+use crate::builds::{former_name, without_build};
+use crate::definition::{DefinitionHash, DefinitionJson};
 use crate::disturbance::Timing;
+use crate::engines::NeededEngine;
 use crate::ids::CellId;
 use crate::placement::Placement;
 use crate::plan::{AxisValue, Plan, PlannedCell, Record};
@@ -48,12 +50,17 @@ pub struct Change {
     pub games_to_play: u64,
     /// Settled games of the cells that are no longer named.
     pub games_dropped: u64,
+    /// Cells of a build that plays no more: they get no more games, and stay in the reports beside those of the
+    /// build that plays now.
+    pub cells_superseded: u64,
+    /// Which engines are another build than before; each once.
+    pub builds_changed: Vec<BuildChange>,
     /// Whether the axes' names, or the places of kept cells on them, differ.
     pub axes_changed: bool,
     /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
     /// differ, of any cell.
     pub rules_changed: bool,
-    /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `timing`,
+    /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `forfeits`, `timing`,
     /// `placement`, `stop`, `anchors`.
     pub settings_changed: Vec<&'static str>,
     /// A few of the cells, kind by kind.
@@ -75,6 +82,19 @@ pub struct CellExample {
     pub games_settled: u64,
     /// How many games it gets; for one that is dropped, how many it was to get.
     pub games_planned: u64,
+}
+
+/// An engine that is another build than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildChange {
+    /// What the sweep calls it.
+    pub engine: String,
+    /// What it was; `None` where nobody asked which.
+    pub before: Option<String>,
+    /// What it is; `None` if it may be any.
+    pub now: Option<String>,
+    /// How many settled games the build before has in the cells that it leaves.
+    pub games: u64,
 }
 
 /// What becomes of a cell.
@@ -130,6 +150,8 @@ pub struct Settings {
     pub record: Record,
     /// How long a game may take, in microseconds.
     pub game_timeout_us: Option<u64>,
+    /// After more forfeits of one player than these it is paused.
+    pub forfeits_max: Option<u64>,
     /// What it says of its timed games.
     pub timing: Timing,
     /// Which workers play it.
@@ -155,8 +177,14 @@ pub struct Comparison<'p> {
     pub added: Vec<usize>,
     /// Cells that the plan does not name any more.
     pub dropped: Vec<DroppedCell>,
+    /// Cells that the plan names but for their builds.
+    pub superseded: Vec<SupersededCell>,
     /// How many games each cell of the plan has left to play.
     pub games_left: Vec<u64>,
+    /// Cells that the plan names with other builds, and that have no settled game.
+    superseded_without_games: Vec<DroppedCell>,
+    /// How many cells the plan names with other builds.
+    cells_in_common: u64,
     /// How many of the known cells the sweep named before.
     still_named: u64,
     /// Cells that the experiment has, named or not.
@@ -186,6 +214,27 @@ pub struct KnownCell {
     pub rule_differs: bool,
 }
 
+/// A cell that the plan names with other builds.
+#[derive(Clone, Debug)]
+pub struct SupersededCell {
+    /// The cell.
+    pub cell: DroppedCell,
+    /// The number in the plan of the cell that takes its place.
+    pub number: usize,
+    /// What its players are called from now on.
+    pub names: [String; 2],
+}
+
+impl SupersededCell {
+    /// How many games it gets: those that were leased, and no half pair.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        let DroppedCell { games, next_number, swap_sides, .. } = self.cell;
+        let leased = if swap_sides { next_number.next_multiple_of(2) } else { next_number };
+        games.min(leased)
+    }
+}
+
 /// A cell that the plan does not name any more.
 #[derive(Clone, Debug)]
 pub struct DroppedCell {
@@ -201,6 +250,27 @@ pub struct DroppedCell {
     pub swap_sides: bool,
     /// Whether they are timed.
     pub timed: bool,
+    /// Whether it is of a build that plays no more already.
+    pub is_superseded: bool,
+    /// Its definition, and the canonical JSON of its players, if one of them is an engine.
+    pub engines: Option<StoredDefinition>,
+}
+
+/// The definition of a cell in which an engine plays.
+#[derive(Clone, Debug)]
+pub struct StoredDefinition {
+    /// Everything before the first player: [`DefinitionJson::prefix`].
+    pub prefix: String,
+    /// The canonical JSON of its players.
+    pub players: [String; 2],
+}
+
+impl StoredDefinition {
+    /// The hash of the definition without builds.
+    fn unbuilt_hash(&self) -> DefinitionHash {
+        let [first, second] = self.players.each_ref().map(|json| without_build(json).0);
+        DefinitionHash::of_json(&[&self.prefix, &*first, ",", &second, "]}"].concat())
+    }
 }
 
 /// Why a plan cannot be what becomes of an experiment.
@@ -229,6 +299,9 @@ impl<'p> Comparison<'p> {
             known: Vec::new(),
             added: Vec::new(),
             dropped: Vec::new(),
+            superseded: Vec::new(),
+            superseded_without_games: Vec::new(),
+            cells_in_common: 0,
             games_left: Vec::with_capacity(plan.cells.len()),
             still_named: 0,
             cells_there: 0,
@@ -249,26 +322,93 @@ impl<'p> Comparison<'p> {
         }
     }
 
-    /// Takes in how many cells the experiment has and how many of these its sweep named; returns
-    /// whether some of them are named no longer, and must be [told](Self::drop_all_but_known).
-    pub fn count(&mut self, cells_there: u64, named: u64) -> bool {
+    /// Takes in how many cells the experiment has, how many of these its sweep named, and how many were named with
+    /// other builds; returns whether some of them are named no longer, or no longer so, and must be
+    /// [told](Self::drop_all_but_known).
+    pub fn count(&mut self, cells_there: u64, named: u64, superseded: u64) -> bool {
         self.cells_there = cells_there;
-        named != self.still_named
+        named != self.still_named || superseded > 0
     }
 
-    /// Takes in all cells that the sweep named, in the grid's order; those that the plan names too are
+    /// Takes in all cells that the sweep named, with whatever builds, in the grid's order; those that the plan names too are
     /// left out.
     pub fn drop_all_but_known(&mut self, named: Vec<DroppedCell>) {
         let still: BTreeSet<CellId> = self.known.iter().map(|known| known.cell).collect();
-        self.dropped = named.into_iter().filter(|cell| !still.contains(&cell.cell)).collect();
+        let by_hash = self.unbuilt_cells();
+        for cell in named.into_iter().filter(|cell| !still.contains(&cell.cell)) {
+            let number = cell.engines.as_ref().and_then(|it| by_hash.get(&it.unbuilt_hash()));
+            match number {
+                Some(&number) => self.supersede(cell, number),
+                None => self.dropped.push(cell),
+            }
+        }
         self.change.cells_dropped = self.dropped.len() as u64;
         self.change.games_dropped = self.dropped.iter().map(|cell| cell.games_settled).sum();
+        self.dropped.append(&mut self.superseded_without_games);
+    }
+
+    /// The plan's cells in which engines play, by the hashes of their definitions without builds.
+    fn unbuilt_cells(&self) -> BTreeMap<DefinitionHash, usize> {
+        let plan = self.plan;
+        let definitions: Vec<DefinitionJson> =
+            plan.conditions.iter().map(DefinitionJson::new).collect();
+        let cells = plan.cells.iter().enumerate();
+        let with_engines = cells.filter(|(_, cell)| cell.players.iter().any(|it| it.is_outside()));
+        let hashes = with_engines.map(|(number, cell)| {
+            let [first, second] =
+                cell.players.each_ref().map(|player| without_build(&player.parameters_json).0);
+            (definitions[cell.conditions].hash_and_seed(&first, &second).0, number)
+        });
+        hashes.collect()
+    }
+
+    /// Takes in a cell that the plan names with other builds. One without a result has nothing to show.
+    fn supersede(&mut self, cell: DroppedCell, number: usize) {
+        self.cells_in_common += 1;
+        let Some(definition) = cell.engines.as_ref().filter(|_| cell.games_settled > 0) else {
+            // It is not missed: its games are those of the cell that takes its place.
+            self.superseded_without_games.push(cell);
+            return;
+        };
+        let planned = &self.plan.cells[number];
+        let mut names = planned.player_names.each_ref().map(|name| name.to_string());
+        for ((name, json), player) in
+            names.iter_mut().zip(&definition.players).zip(&planned.players)
+        {
+            let now_json = &player.parameters_json;
+            let [(_, before), (_, now)] = [json, now_json].map(|it| without_build(it));
+            if before == now {
+                continue;
+            }
+            *name = former_name(name, before);
+            let need = serde_json::from_str(now_json).ok();
+            let need = need.as_ref().and_then(NeededEngine::of_parameters);
+            if let Some(need) = need.filter(|_| !cell.is_superseded) {
+                let [before, now] = [before, now].map(|it| it.map(str::to_owned));
+                let is_same = |it: &&mut BuildChange| {
+                    it.engine == need.engine && it.before == before && it.now == now
+                };
+                let changed = &mut self.change.builds_changed;
+                match changed.iter_mut().find(is_same) {
+                    Some(known) => known.games += cell.games_settled,
+                    None => changed.push(BuildChange {
+                        engine: need.engine,
+                        before,
+                        now,
+                        games: cell.games_settled,
+                    }),
+                }
+            }
+        }
+        self.change.cells_superseded += u64::from(!cell.is_superseded);
+        self.superseded.push(SupersededCell { cell, number, names });
     }
 
     /// The cells that are dropped and should be named as examples.
     #[must_use]
     pub fn dropped_examples(&self) -> Vec<CellId> {
-        self.dropped.iter().take(EXAMPLES_MAX).map(|cell| cell.cell).collect()
+        let dropped = usize::try_from(self.change.cells_dropped).unwrap_or(usize::MAX);
+        self.dropped.iter().take(EXAMPLES_MAX.min(dropped)).map(|cell| cell.cell).collect()
     }
 
     /// Names one of them.
@@ -300,6 +440,7 @@ impl<'p> Comparison<'p> {
             (ALLOCATE, before.allocation != plan.allocation),
             ("record", before.record != plan.record),
             (GAME_TIMEOUT, before.game_timeout_us != plan.game_timeout_us),
+            ("forfeits", before.forfeits_max != plan.forfeits_max),
             ("timing", before.timing != plan.timing),
             (PLACEMENT, before.placement != plan.placement),
             ("stop", stop_differs),
@@ -318,7 +459,7 @@ impl<'p> Comparison<'p> {
     pub fn check(&self) -> Result<(), CannotGrow> {
         let Change { cells_kept, cells_returned, cells_added, rules_changed, .. } = self.change;
         let cells = self.cells_there + cells_added;
-        if cells_kept + cells_returned == 0 {
+        if cells_kept + cells_returned + self.cells_in_common == 0 {
             Err(CannotGrow::NothingInCommon { rules_changed })
         } else if cells > CELLS_EVER_MAX {
             Err(CannotGrow::ManyCells { cells })

@@ -96,6 +96,10 @@ pub struct NewCell {
     pub games: u64,
     /// Whether its result depends on time.
     pub timed: bool,
+    /// Whether its players are taken to repeat themselves: [`PlannedCell::repeats`].
+    pub repeats: bool,
+    /// After so many openings the first comes again, if that is known.
+    pub openings_count: Option<u64>,
 }
 
 impl NewCell {
@@ -109,6 +113,8 @@ impl NewCell {
             axes: place.collect(),
             games: cell.games,
             timed: cell.timed,
+            repeats: cell.repeats,
+            openings_count: plan.conditions[cell.conditions].openings_count,
         }
     }
 }
@@ -347,7 +353,8 @@ impl Frame {
         }
         let mut plan = Plan { seed: self.seed, stop: self.stop, ..Plan::default() };
         let mut hashes = BTreeSet::new();
-        for NewCell { definition, player_names, axes, games, timed } in cells {
+        for cell in cells {
+            let NewCell { definition, player_names, axes, games, .. } = cell;
             if definition.seed >= SEED_END {
                 return Err(CourseFault::LargeSeed(definition.seed));
             }
@@ -360,8 +367,10 @@ impl Frame {
             let names = player_names.each_ref().map(String::as_str);
             let axes: Vec<_> =
                 axes.iter().map(|(axis, value)| (axis.as_str(), value.clone())).collect();
-            let added = plan.add_cell(definition, names, &axes, *games);
-            added.timed = *timed;
+            let openings = cell.openings_count;
+            let added = plan.add_cell_with_openings(definition, names, &axes, *games, openings);
+            added.timed = cell.timed;
+            added.repeats = cell.repeats;
             if !hashes.insert(added.definition_hash) {
                 let [first, second] = player_names.clone();
                 return Err(CourseFault::AgainTheSame(first, second));

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use spelrum_engine::{Adjudication, Parameters, Rules};
 
+use crate::builds::without_build;
 use crate::plan::Conditions;
 use crate::seeds;
 
@@ -209,10 +210,17 @@ impl CellDefinition {
         DefinitionHash::of_json(&self.canonical_json())
     }
 
-    /// The cell's seed, below 2^53: from its definition alone, never from its place in a grid.
+    /// The cell's seed, below 2^53: from its definition alone, never from its place in a grid. The builds of engines
+    /// have no part in it, so that a rebuilt engine meets the same games of our players.
     #[must_use]
     pub fn cell_seed(&self) -> u64 {
-        seeds::cell_seed(&self.canonical_json())
+        let mut unbuilt = self.clone();
+        for player in &mut unbuilt.players {
+            if player.contains_key("build") {
+                Arc::make_mut(player).remove("build");
+            }
+        }
+        seeds::cell_seed(&unbuilt.canonical_json())
     }
 }
 
@@ -283,13 +291,16 @@ impl DefinitionJson {
     /// The definition's hash and the cell's seed, given the canonical JSON of both players.
     #[must_use]
     pub fn hash_and_seed(&self, first: &str, second: &str) -> (DefinitionHash, u64) {
-        let [hash, seed] = [&self.hash, &self.seed].map(|hasher| {
+        let with_players = |hasher: &Sha256, [first, second]: [&str; 2]| {
             let mut hasher = hasher.clone();
             for part in [first, ",", second, "]}"] {
                 hasher.update(part);
             }
             <[u8; 32]>::from(hasher.finalize())
-        });
+        };
+        let hash = with_players(&self.hash, [first, second]);
+        let unbuilt = [first, second].map(|player| without_build(player).0);
+        let seed = with_players(&self.seed, unbuilt.each_ref().map(|player| &**player));
         (DefinitionHash(hash), seeds::cell_seed_of(seed))
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::capabilities::{EngineRequest, Inability};
 use crate::engines::{NeededEngine, OfferedEngine, can_play};
 use crate::labels::{Label, WantedLabel};
 use crate::speed::{SPEED_FRESH_MS, SPEED_SLOW_MS, Speed};
@@ -12,6 +13,8 @@ use crate::speed::{SPEED_FRESH_MS, SPEED_SLOW_MS, Speed};
 pub struct Demands {
     /// The engines that each game needs, in an order of their own.
     pub engines: Vec<NeededEngine>,
+    /// What their players ask of these engines, in an order of their own.
+    pub requests: Vec<EngineRequest>,
     /// Labels that it must have.
     pub require: Vec<WantedLabel>,
     /// Labels that it had better have: who lacks one may play all the same. All cells of an experiment prefer the same.
@@ -127,10 +130,28 @@ impl Demands {
         }))
     }
 
+    /// Whether a machine with these engines has those that are needed, and they can do what is asked of them.
+    #[must_use]
+    pub fn has_engines(&self, offered: &[OfferedEngine]) -> bool {
+        can_play(&self.engines, offered) && self.inability(offered).is_none()
+    }
+
+    /// What the first engine cannot do that is asked of it; `None` if nothing of that is known.
+    #[must_use]
+    pub fn inability(&self, offered: &[OfferedEngine]) -> Option<Inability> {
+        self.requests.iter().find_map(|request| {
+            let is_meant = |it: &&OfferedEngine| {
+                it.engine == request.engine && it.protocol == request.protocol
+            };
+            let capabilities = offered.iter().find(is_meant)?.capabilities.as_ref()?;
+            request.unmet_by(capabilities)
+        })
+    }
+
     /// What of them a worker lacks first; `None` if it meets all.
     #[must_use]
     pub fn unmet_by(&self, offer: &Offer) -> Option<Unmet> {
-        if !can_play(&self.engines, &offer.engines) {
+        if !self.has_engines(&offer.engines) {
             return Some(Unmet::Engines);
         }
         let mut lacking = self.require.iter().filter(|label| !label.is_met_by(&offer.labels));

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
-use spelrum_engine::{OutsideRules, Parameters, Protocol, Value};
+use spelrum_engine::{AWAITED_BUILD, OutsideRules, Parameters, Protocol, Value};
 
-use crate::DefinitionHash;
+use crate::capabilities::Capabilities;
+use crate::{DefinitionHash, builds};
 
 /// The longest name, in bytes, that an engine has in a file of engines or gives itself.
 pub const ENGINE_NAME_BYTES_MAX: usize = 200;
@@ -37,6 +39,10 @@ pub struct OfferedEngine {
     pub at_once: u32,
     /// Which program it is.
     pub identity: EngineIdentity,
+    /// What it can do, as it reported; `None` if the worker did not say.
+    pub capabilities: Option<Arc<Capabilities>>,
+    /// Its build, which its program, its files and its options decide; `None` of a worker of an older release.
+    pub build: Option<[u8; 32]>,
 }
 
 /// An engine that a cell needs: every one of its players that is a program of others has one.
@@ -50,6 +56,8 @@ pub struct NeededEngine {
     pub version: Option<String>,
     /// The SHA-256 that its program must have.
     pub sha256: Option<[u8; 32]>,
+    /// How its build's hash must begin, in hexadecimal; [`AWAITED_BUILD`] if it is not known yet.
+    pub build: Option<String>,
 }
 
 /// How a game was lost by a fault of a program of others.
@@ -96,6 +104,7 @@ impl NeededEngine {
             protocol: rules.protocol,
             version: rules.version.clone(),
             sha256: rules.sha256,
+            build: rules.build.clone(),
         }
     }
 
@@ -113,6 +122,7 @@ impl NeededEngine {
             protocol,
             version: text("version").filter(|version| !version.is_empty()),
             sha256: sha256.map(|DefinitionHash(bytes)| bytes),
+            build: text("build"),
         })
     }
 
@@ -122,6 +132,20 @@ impl NeededEngine {
         self.engine == offered.engine
             && self.protocol == offered.protocol
             && self.admits(&offered.identity)
+            && self.admits_build(offered.build)
+    }
+
+    /// Whether this is a build that may play.
+    #[must_use]
+    pub fn admits_build(&self, build: Option<[u8; 32]>) -> bool {
+        let Some(wanted) = &self.build else { return true };
+        build.is_some_and(|build| build_text(build).starts_with(wanted.as_str()))
+    }
+
+    /// The same without a build.
+    #[must_use]
+    pub fn of_any_build(&self) -> Self {
+        Self { build: None, ..self.clone() }
     }
 
     /// Whether a program is one that may play under this name: it has the version and the hash that are
@@ -131,6 +155,12 @@ impl NeededEngine {
         self.version.as_ref().is_none_or(|it| identity.name.contains(it.as_str()))
             && self.sha256.is_none_or(|it| it == identity.sha256)
     }
+}
+
+/// A build as sweeps, definitions and people have it.
+#[must_use]
+pub fn build_text(build: [u8; 32]) -> String {
+    DefinitionHash(build).to_string()
 }
 
 /// Whether a player with these parameters, which are all spelt out, must play a game the same way again: as
@@ -163,6 +193,9 @@ impl fmt::Display for NeededEngine {
         if let Some([first, second, third, fourth, ..]) = self.sha256 {
             write!(f, ", SHA-256 {first:02x}{second:02x}{third:02x}{fourth:02x}…")?;
         }
+        if let Some(build) = self.build.as_deref().filter(|&build| build != AWAITED_BUILD) {
+            write!(f, ", build {}", builds::short(build))?;
+        }
         Ok(())
     }
 }
@@ -174,12 +207,20 @@ mod tests {
     fn offered(engine: &str, at_once: u32) -> OfferedEngine {
         let identity =
             EngineIdentity { name: "Fish 15.1".to_owned(), author: String::new(), sha256: [7; 32] };
-        OfferedEngine { engine: engine.to_owned(), protocol: Protocol::Uci, at_once, identity }
+        let build = Some([0xab; 32]);
+        OfferedEngine {
+            engine: engine.to_owned(),
+            protocol: Protocol::Uci,
+            at_once,
+            identity,
+            capabilities: None,
+            build,
+        }
     }
 
     fn needed(engine: &str) -> NeededEngine {
         let engine = engine.to_owned();
-        NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None }
+        NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None, build: None }
     }
 
     #[test]
@@ -206,6 +247,20 @@ mod tests {
         assert!(sha256(7).is_met_by(&fish) && !sha256(8).is_met_by(&fish));
         assert_eq!(sha256(8).to_string(), "fish (uci), SHA-256 08080808…");
         assert_eq!(version("16").to_string(), "fish (uci), version \"16\"");
+    }
+
+    #[test]
+    fn a_build_is_demanded_by_how_it_begins() {
+        let fish = offered("fish", 1);
+        let build = |it: &str| NeededEngine { build: Some(it.to_owned()), ..needed("fish") };
+        assert!(build(&"ab".repeat(32)).is_met_by(&fish) && build("abababab").is_met_by(&fish));
+        assert!(!build("abababac").is_met_by(&fish));
+        let older = OfferedEngine { build: None, ..fish.clone() };
+        assert!(needed("fish").is_met_by(&older) && !build("abababab").is_met_by(&older));
+        assert!(!build(AWAITED_BUILD).is_met_by(&fish) && !build(AWAITED_BUILD).is_met_by(&older));
+        assert_eq!(build(&"ab".repeat(32)).to_string(), "fish (uci), build abababab");
+        assert_eq!(build(AWAITED_BUILD).to_string(), "fish (uci)");
+        assert!(build(AWAITED_BUILD).of_any_build().is_met_by(&older));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use spelrum_engine::{
     legal_moves, move_values, play_between, play_watched, referee,
 };
 
+use crate::bounds::check_record;
 use crate::definition::{CellDefinition, Task};
 use crate::engines::{EngineIdentity, Forfeit, NeededEngine};
 use crate::openings::{KnownValues, Openings, OpeningsCache};
@@ -197,6 +198,14 @@ impl PlayableCell {
             adjudication: self.definition.adjudication,
         };
         referee(&board, record)
+    }
+
+    /// Whether the times and searches of a record can be those of the game with this number: see [`check_record`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee_numbers(&self, number: u64, record: &GameRecord) -> Result<(), Irregularity> {
+        check_record(record, self.players_of(&self.derive(number)))
     }
 
     /// Whether the game with this number can end like this, whatever was moved: only a program of others can

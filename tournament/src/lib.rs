@@ -2,6 +2,9 @@
 //!
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
+pub mod bounds;
+pub mod builds;
+pub mod capabilities;
 pub mod change;
 pub mod choice;
 pub mod claims;
@@ -44,7 +47,7 @@ pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
     AxisValue, Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record,
-    Role,
+    RepeatedGames, Role,
 };
 pub use played::PlayedGame;
 pub use statistics::{

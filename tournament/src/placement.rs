@@ -53,6 +53,7 @@ impl Placement {
     pub fn demands(&self, engines: Vec<NeededEngine>, timed: Option<TimedGames<'_>>) -> Demands {
         Demands {
             engines,
+            requests: Vec::new(),
             require: self.require.clone(),
             prefer: self.prefer.clone(),
             speed: timed.and_then(|timed| self.speed_bounds(timed.game)),

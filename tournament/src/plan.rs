@@ -3,17 +3,19 @@
 //! A sweep of 100,000 cells has few players, conditions and values on its axes, or else many of one
 //! of them: each is here once, and cells refer to them by number.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{Adjudication, Parameters, Rules, Value, memory_bytes_of};
+use spelrum_engine::{Adjudication, Parameters, Protocol, Rules, Value, memory_bytes_of};
 
+use crate::capabilities::{EngineRequest, GameRequest};
 use crate::claims::Claim;
 use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
 use crate::demands::Demands;
 use crate::disturbance::Timing;
+use crate::engines::NeededEngine;
 use crate::placement::{Placement, TimedGames};
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
@@ -38,12 +40,18 @@ pub struct Plan {
     pub record: Record,
     /// A game that takes longer than this, in microseconds of wall time, fails.
     pub game_timeout_us: Option<u64>,
+    /// After more forfeits of one player than these it is paused; `None`: after none. No part of a cell's definition.
+    pub forfeits_max: Option<u64>,
     /// What it says of its timed games. No part of a cell's definition.
     pub timing: Timing,
     /// Which workers play it. No part of a cell's definition.
     pub placement: Placement,
     /// Where a cell ends before it has all its games. No part of a cell's definition.
     pub stop: Option<StopRule>,
+    /// Whether engines may be rebuilt and play on in the same cells.
+    pub any_build: bool,
+    /// Whether the sweep names the builds of its engines, in its table `builds`.
+    pub names_builds: bool,
     /// Players by name that the others' strength is measured against.
     pub anchors: Vec<String>,
     /// The axes, in the file's order. An axis whose values are tables stands here once for each
@@ -51,8 +59,9 @@ pub struct Plan {
     pub axes: Vec<PlannedAxis>,
     /// Under which conditions games are played; distinct.
     pub conditions: Vec<Conditions>,
-    /// Who plays; distinct by parameters.
-    pub players: Vec<PlannedPlayer>,
+    /// Who plays; distinct by parameters. Cells have theirs by content, and not by their place here: a cell of
+    /// one plan means the same in another.
+    pub players: Vec<Arc<PlannedPlayer>>,
     /// Cells, distinct by definition, in the order of the grid. None, if a course asks for them.
     pub cells: Vec<PlannedCell>,
     /// What decides which cells it gets, by what came of those before.
@@ -64,6 +73,28 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The games that it asks for and that are not played, since they would be repeats of others; none, if there are
+    /// none. Of a course those of its longest cells.
+    #[must_use]
+    pub fn repeated_games(&self) -> Option<RepeatedGames> {
+        let mut found: Option<RepeatedGames> = None;
+        for cell in self.all_cells().filter(|cell| cell.repeats) {
+            let of = &self.conditions[cell.conditions];
+            let Some(openings) = of.openings_count else { continue };
+            let different = openings.saturating_mul(if of.swap_sides { 2 } else { 1 });
+            let others = cell.games.saturating_sub(different);
+            if others > 0 {
+                let before =
+                    found.unwrap_or(RepeatedGames { openings, different, cells: 0, others: 0 });
+                let [openings, different] =
+                    [openings.min(before.openings), different.min(before.different)];
+                let (cells, others) = (before.cells + 1, before.others + others);
+                found = Some(RepeatedGames { openings, different, cells, others });
+            }
+        }
+        found
+    }
+
     /// Over the fewest openings of its cells that come again, how many they are and the finest precision that
     /// an even score may reach, if that is coarser than its stop rule asks for: such cells play all their games.
     #[must_use]
@@ -79,6 +110,19 @@ impl Plan {
         let finest = Precision::finest_over(openings);
         (finest > precision.points()).then_some((openings, finest))
     }
+}
+
+/// Games that would be repeats of others, in cells whose players repeat a game once its opening comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepeatedGames {
+    /// The fewest openings of such a cell.
+    pub openings: u64,
+    /// How many games these give before they come again.
+    pub different: u64,
+    /// In how many cells.
+    pub cells: u64,
+    /// How many games of these would be repeats.
+    pub others: u64,
 }
 
 /// A pairing whose players have the parameters of another one's.
@@ -187,7 +231,7 @@ impl Conditions {
 }
 
 /// One player of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlannedPlayer {
     /// Its algorithm.
     pub algorithm: String,
@@ -204,9 +248,9 @@ pub struct PlannedCell {
     pub seed: u64,
     /// Which of the plan's conditions.
     pub conditions: usize,
-    /// Which of the plan's players; the first moves first in even numbers, or in all if sides are
+    /// Two of the plan's players; the first moves first in even numbers, or in all if sides are
     /// fixed.
-    pub players: [usize; 2],
+    pub players: [Arc<PlannedPlayer>; 2],
     /// The names its two players have in the sweep. If pairings of other names turn out to be the
     /// same cell, it has those under which it comes first.
     pub player_names: [Arc<str>; 2],
@@ -218,6 +262,9 @@ pub struct PlannedCell {
     pub games: u64,
     /// Whether its result depends on time.
     pub timed: bool,
+    /// Whether its players are taken to repeat a game whose opening comes again: neither draws random numbers,
+    /// and no clock decides. External engines may turn out not to ([`crate::stopping::Round`]).
+    pub repeats: bool,
 }
 
 /// A value on an axis, as reports and SQL show it: a number to compute with, a text to read.
@@ -270,7 +317,7 @@ impl Plan {
             adjudication,
             swap_sides,
             task,
-            players: cell.players.map(|player| Arc::new(self.players[player].parameters())),
+            players: cell.players.each_ref().map(|player| Arc::new(player.parameters())),
         }
     }
 
@@ -291,10 +338,15 @@ impl Plan {
         if self.course.is_some() {
             return self.foreseen().memory_bytes();
         }
-        let of_players: Vec<u64> =
-            self.players.iter().map(|player| memory_bytes_of(&player.parameters())).collect();
-        let of_cell = |cell: &PlannedCell| cell.players.map(|player| of_players[player]);
-        self.cells.iter().map(|cell| of_cell(cell).iter().sum()).max().unwrap_or(0)
+        let of_players: BTreeMap<&PlannedPlayer, u64> = self
+            .players
+            .iter()
+            .map(|player| (&**player, memory_bytes_of(&player.parameters())))
+            .collect();
+        let of_cell = |cell: &PlannedCell| -> u64 {
+            cell.players.iter().map(|player| of_players[&**player]).sum()
+        };
+        self.cells.iter().map(of_cell).max().unwrap_or(0)
     }
 
     /// What the numbers of its cells stand for: the same in all of them.
@@ -310,6 +362,17 @@ impl Plan {
         planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
     }
 
+    /// The engines whose builds are to be named, each once for each demand: none if they may be any, or are named.
+    #[must_use]
+    pub fn unbuilt(&self) -> BTreeSet<NeededEngine> {
+        if self.any_build || self.names_builds {
+            return BTreeSet::new();
+        }
+        let needs = self.players.iter().filter(|player| player.is_outside());
+        let needs = needs.filter_map(|player| NeededEngine::of_parameters(&player.parameters()));
+        needs.filter(|need| need.build.is_none()).collect()
+    }
+
     /// Whether some of its cells are timed, or of those that its course plays.
     #[must_use]
     pub fn has_timed(&self) -> bool {
@@ -319,14 +382,34 @@ impl Plan {
     /// What its cells, and those that its course plays, ask of their workers beside engines and memory: each once.
     #[must_use]
     pub fn demands(&self) -> BTreeSet<Demands> {
-        let limits: Vec<Option<u64>> =
-            self.players.iter().map(PlannedPlayer::move_limit_us).collect();
+        let limits: BTreeMap<&PlannedPlayer, Option<u64>> =
+            self.players.iter().map(|player| (&**player, player.move_limit_us())).collect();
         let of_cell = |cell: &PlannedCell| {
-            let limits = cell.players.iter().filter_map(|&player| limits[player]);
+            let limits = cell.players.iter().filter_map(|player| limits[&**player]);
             let timed = TimedGames { game: &self.game, move_limit_us: limits.min() };
             self.placement.demands(Vec::new(), cell.timed.then_some(timed))
         };
         self.all_cells().map(of_cell).collect()
+    }
+
+    /// The engines that its cells, and those that its course plays, need, and what they ask of them: each once.
+    #[must_use]
+    pub fn engine_demands(&self) -> BTreeSet<Demands> {
+        let foreseen = self.foreseen();
+        let parameters: BTreeMap<&PlannedPlayer, Parameters> =
+            foreseen.players.iter().map(|it| (&**it, it.parameters())).collect();
+        let of_cell = |cell: &PlannedCell| {
+            let players = || cell.players.iter().map(|it| &parameters[&**it]);
+            let game = GameRequest::of_rules(&foreseen.conditions[cell.conditions].rules);
+            Demands {
+                engines: players().filter_map(NeededEngine::of_parameters).collect(),
+                requests: players()
+                    .filter_map(|it| EngineRequest::of_parameters(it, game.clone()))
+                    .collect(),
+                ..Demands::default()
+            }
+        };
+        foreseen.cells.iter().map(of_cell).filter(|it| !it.engines.is_empty()).collect()
     }
 
     /// Its cells, and those that its course plays.
@@ -349,10 +432,9 @@ impl Plan {
                 let meets_itself = cell.player_names[0] == cell.player_names[1];
                 for place in [Some(subject), meets_itself.then_some(1 - subject)] {
                     let Some(place) = place else { continue };
-                    let of_player = foreseen.players[cell.players[place]].parameters();
-                    let parameters = run.settings.dearest(of_player);
+                    let parameters = run.settings.dearest(cell.players[place].parameters());
                     cell.players[place] =
-                        number_of(&mut foreseen.players, PlannedPlayer::new(&parameters));
+                        player_in(&mut foreseen.players, PlannedPlayer::new(&parameters));
                 }
                 // In whole pairs, and as many in all as the run has.
                 cell.games = games.div_ceil(2 * meetings).saturating_mul(2).min(games);
@@ -373,6 +455,18 @@ impl Plan {
         axes: &[(&str, AxisValue)],
         games: u64,
     ) -> &mut PlannedCell {
+        self.add_cell_with_openings(definition, player_names, axes, games, None)
+    }
+
+    /// The same of a cell where the first opening comes again after so many.
+    pub(crate) fn add_cell_with_openings(
+        &mut self,
+        definition: &CellDefinition,
+        player_names: [&str; 2],
+        axes: &[(&str, AxisValue)],
+        games: u64,
+        openings_count: Option<u64>,
+    ) -> &mut PlannedCell {
         let conditions = Conditions {
             seed: definition.seed,
             rules: definition.rules.clone(),
@@ -381,13 +475,13 @@ impl Plan {
             adjudication: definition.adjudication,
             swap_sides: definition.swap_sides,
             task: definition.task,
-            openings_count: None,
+            openings_count,
         };
         let json = DefinitionJson::new(&conditions);
         let conditions = number_of(&mut self.conditions, conditions);
         let players = [0, 1].map(|index| {
             let player: &Parameters = &definition.players[index];
-            number_of(&mut self.players, PlannedPlayer::new(player))
+            player_in(&mut self.players, PlannedPlayer::new(player))
         });
         let axes = axes
             .iter()
@@ -400,10 +494,11 @@ impl Plan {
                 (axis, number_of(&mut self.axes[axis].values, value.clone()))
             })
             .collect();
-        let [first, second] = players.map(|player| self.players[player].parameters_json.as_str());
-        let (definition_hash, seed) = json.hash_and_seed(first, second);
+        let [first, second] = &players;
+        let (definition_hash, seed) =
+            json.hash_and_seed(&first.parameters_json, &second.parameters_json);
         let player_names = player_names.map(Arc::from);
-        let timed = false;
+        let (timed, repeats) = (false, false);
         self.cells.push(PlannedCell {
             definition_hash,
             seed,
@@ -413,6 +508,7 @@ impl Plan {
             axes,
             games,
             timed,
+            repeats,
         });
         let last = self.cells.len() - 1;
         &mut self.cells[last]
@@ -424,6 +520,12 @@ fn number_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
         items.push(item);
         items.len() - 1
     })
+}
+
+/// The player of this content, added if it is not there.
+fn player_in(players: &mut Vec<Arc<PlannedPlayer>>, player: PlannedPlayer) -> Arc<PlannedPlayer> {
+    let number = number_of(players, Arc::new(player));
+    Arc::clone(&players[number])
 }
 
 impl PlannedPlayer {
@@ -447,6 +549,12 @@ impl PlannedPlayer {
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         serde_json::from_str(&self.parameters_json).expect("canonical JSON reads back")
+    }
+
+    /// Whether it is a program of others.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        Protocol::named(&self.algorithm).is_some()
     }
 
     /// Its time limit for a move, in microseconds, if it has one.

@@ -20,6 +20,7 @@ mod root;
 mod sprt;
 mod strength;
 pub(crate) mod student;
+mod two_rates;
 
 pub use between_workers::{BetweenWorkers, WorkerEffect, WorkerSum};
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use openings::{OpeningCounts, OpeningSpread};
 pub use per_game::{GameTimes, OverGames, PlayerTimeSums, TimeSums};
 pub use sprt::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, Verdict};
 pub use strength::Strength;
+pub(crate) use two_rates::{Stratum, evidence_of_two_rates};
 
 use interval::Wilson;
 use moments::Moments;
@@ -94,6 +96,13 @@ impl PairCounts {
         Strength::of(&self.moments(), 2.0)
     }
 
+    /// What one of these pairs is worth as evidence, at most 1, where openings come again and the pairs from one are
+    /// alike: the effective sample size of the interval over openings to that over pairs.
+    #[must_use]
+    pub fn worth_over(&self, spread: &OpeningSpread) -> f64 {
+        self.wilson().worth_over(spread)
+    }
+
     /// How many pairs.
     #[must_use]
     pub fn pairs(&self) -> u64 {
@@ -134,6 +143,12 @@ impl GameCounts {
     #[must_use]
     pub fn strength(&self) -> Strength {
         Strength::of(&Moments::of(&self.0.map(|games| games as f64)), 1.0)
+    }
+
+    /// What one of these games is worth where openings come again, as of pairs.
+    #[must_use]
+    pub fn worth_over(&self, spread: &OpeningSpread) -> f64 {
+        self.wilson().worth_over(spread)
     }
 
     /// How many games.

@@ -227,10 +227,17 @@ impl TrainingDefinition {
         let is_epoch = |epoch: u32| (1..=epochs_max).contains(&epoch);
         let is_error = |error: f64| error.is_finite() && error >= 0.0;
         let runs_hold = runs.iter().all(|run| {
-            is_epoch(run.best_epoch)
+            run.examples.saturating_add(run.validation) <= run.positions
+                && run.positions <= POSITIONS_MAX
+                && is_epoch(run.best_epoch)
                 && is_error(run.validation_error)
                 && is_error(run.constant_error)
         });
+        // Errors are told of the positions that a network was validated by.
+        let are_validated = |network: u32, positions: u64| {
+            runs.get(network as usize).is_some_and(|run| positions <= run.validation)
+        };
+        let is_mean = |plies: f64| (0.0..=f64::from(PLIES_MAX)).contains(&plies);
         let mut places: Vec<(u32, u32)> = Vec::with_capacity(epochs.len());
         let epochs_hold = epochs.iter().all(|epoch| {
             places.push((epoch.network, epoch.epoch));
@@ -241,24 +248,23 @@ impl TrainingDefinition {
         }) && places.is_sorted_by(|one, next| one < next)
             && epochs.len() <= networks * EPOCHS_MAX;
         let sides_hold = sides.iter().all(|it| {
-            is_network(it.network)
-                && it.mean_plies.is_finite()
-                && is_error(it.spread)
+            are_validated(it.network, it.positions)
+                && is_mean(it.mean_plies)
+                && is_mean(it.spread)
                 && is_error(it.error)
         }) && sides
             .is_sorted_by(|one, next| (one.network, one.to_move) < (next.network, next.to_move));
         let distances_hold = distances.iter().all(|it| {
-            is_network(it.network)
+            are_validated(it.network, it.positions)
                 && it.plies <= PLIES_MAX
                 && is_error(it.error)
                 && it.nearer.is_finite()
         }) && distances
             .is_sorted_by(|one, next| (one.network, one.plies) < (next.network, next.plies));
-        let squares_hold = squares
-            .iter()
-            .all(|it| is_network(it.network) && it.square < 64 && is_error(it.error))
-            && squares
-                .is_sorted_by(|one, next| (one.network, one.square) < (next.network, next.square));
+        let squares_hold = squares.iter().all(|it| {
+            are_validated(it.network, it.positions) && it.square < 64 && is_error(it.error)
+        }) && squares
+            .is_sorted_by(|one, next| (one.network, one.square) < (next.network, next.square));
         let parts = [
             (runs_hold, "its runs"),
             (epochs_hold, "its learning curve"),
@@ -274,6 +280,9 @@ impl TrainingDefinition {
         }
     }
 }
+
+/// No ending has more positions: its table would not fit into any memory.
+const POSITIONS_MAX: u64 = 1 << 40;
 
 /// No ending of a few pieces has its mate farther away.
 const PLIES_MAX: u32 = 1_024;

@@ -163,6 +163,7 @@ impl PlayableVerification {
             return wrong("it is a verification, and has values of moves");
         }
         self.cell.referee(self.number, &played.opening, &played.record)?;
+        self.cell.referee_numbers(self.number, &played.record)?;
         let (termination, forfeit) = (played.record.termination, played.forfeit.as_ref());
         self.cell.referee_engines(self.number, &played.engines, termination, forfeit)
     }

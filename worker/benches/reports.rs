@@ -118,6 +118,7 @@ struct Reporter {
     client: WorkClient<tonic::transport::Channel>,
     worker_id: i64,
     coordinator_epoch: i64,
+    worker_secret: Vec<u8>,
     played: Arc<HashMap<u64, v1::Game>>,
 }
 
@@ -137,8 +138,8 @@ impl Reporter {
             ..v1::HelloRequest::default()
         };
         let known = client.hello(hello).await?.into_inner();
-        let v1::HelloResponse { worker_id, coordinator_epoch, .. } = known;
-        Ok(Self { client, worker_id, coordinator_epoch, played })
+        let v1::HelloResponse { worker_id, coordinator_epoch, worker_secret, .. } = known;
+        Ok(Self { client, worker_id, coordinator_epoch, worker_secret, played })
     }
 
     /// Reports until nothing is left; gives how many results in how many reports.
@@ -146,8 +147,14 @@ impl Reporter {
         let Self { worker_id, coordinator_epoch, .. } = self;
         let (mut results, mut reports) = (0, 0);
         loop {
-            let lease =
-                v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, ..Default::default() };
+            let worker_secret = self.worker_secret.clone();
+            let lease = v1::LeaseRequest {
+                worker_id,
+                coordinator_epoch,
+                slots: 1,
+                worker_secret,
+                ..Default::default()
+            };
             let answer = self.client.lease(lease).await?.into_inner();
             let Some(grant) = answer.grant else {
                 if answer.all_done {
@@ -160,8 +167,12 @@ impl Reporter {
                 grant.games.iter().flat_map(|it| it.first_number..it.first_number + it.count);
             let all: Vec<_> = games.map(|number| self.result(grant.lease_id, number)).collect();
             for some in all.chunks(256) {
-                let request =
-                    v1::ReportRequest { worker_id, coordinator_epoch, results: some.to_vec() };
+                let request = v1::ReportRequest {
+                    worker_id,
+                    coordinator_epoch,
+                    results: some.to_vec(),
+                    worker_secret: self.worker_secret.clone(),
+                };
                 let verdicts = self.client.report(request).await?.into_inner().verdicts;
                 assert!(verdicts.iter().all(|&it| it == i32::from(v1::Verdict::Counted)));
                 results += verdicts.len() as u64;

@@ -93,7 +93,7 @@ async fn say(
 /// What the machine must know of a failure; what the worker cannot go on after is kept.
 fn failure(what: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError>) -> Failure {
     match failed {
-        Failed::SayHello => Failure::SayHello,
+        Failed::SayHello(_) => Failure::SayHello,
         Failed::Refused(refusal) => {
             tell_refused(what, &refusal);
             Failure::Refused { problem: refusal.to_string() }

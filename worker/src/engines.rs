@@ -1,5 +1,6 @@
 //! The programs of others that this worker plays with.
 
+mod capabilities;
 mod offers;
 mod seat;
 
@@ -13,18 +14,19 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, PlayError, Player};
 use spelrum_external::{
-    Breach, BreachKind, Conditions, EngineFailure, EngineFile, FailureKind, Guard, Identity, Lent,
-    NoRoom, Options, Pool, Reservation,
+    Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind, Guard,
+    Identity, Lent, NoRoom, Options, Pool, Reservation,
 };
-use spelrum_tournament::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine};
-use spelrum_tournament::{DerivedGame, PlayableCell};
+use spelrum_tournament::engines::{
+    EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text,
+};
+use spelrum_tournament::{DerivedGame, PlayableCell, builds};
 
+pub use capabilities::capabilities;
 use offers::Offers;
 use seat::EngineSeat;
 pub use seat::options_of;
 
-/// What is shown of what was said before a failure, in bytes from its end.
-const SHOWN_BYTES: usize = 2_048;
 /// After a game that could not begin; twice as long after each that follows.
 const UNPLAYABLE_WAIT: Duration = Duration::from_millis(100);
 /// So often that is doubled: up to a minute and a half.
@@ -174,10 +176,21 @@ impl Engines {
         self.0.pool.close_idle();
     }
 
+    /// What is wrong with an engine that failed, and what to do.
+    fn explained(&self, failure: &EngineFailure) -> String {
+        match self.0.pool.engines().get(&failure.engine) {
+            Some(spec) => {
+                let Diagnosis { problem, remedy } = failure.diagnose(spec, None);
+                format!("{}: {problem}; {remedy}", failure.engine)
+            }
+            None => failure.to_string(),
+        }
+    }
+
     /// Offers an engine no more that does not start.
     fn withdraw(&self, failure: &EngineFailure) {
         if let Some(wait) = self.0.offers.withdraw(&failure.engine) {
-            let problem = explained(failure);
+            let problem = self.explained(failure);
             tracing::warn!(
                 problem,
                 again_after = ?wait,
@@ -234,9 +247,10 @@ impl Engines {
             FailureKind::Aborted => return NoGame::Aborted,
             FailureKind::NotAllowed(_)
             | FailureKind::Option { .. }
-            | FailureKind::Unsupported(_) => return NoGame::Unplayable(explained(failure)),
+            | FailureKind::Unsupported(_) => return NoGame::Unplayable(self.explained(failure)),
             FailureKind::Missing(_)
             | FailureKind::NotExecutable { .. }
+            | FailureKind::NoFile { .. }
             | FailureKind::NoProcess(_)
             | FailureKind::NoAnswer { .. }
             | FailureKind::Refused { .. }
@@ -250,7 +264,7 @@ impl Engines {
         match offer(&self.0.pool, &failure.engine, &|| host.wants_none()) {
             Ok(engine) => {
                 self.0.offers.started(&failure.engine, engine);
-                NoGame::Unplayable(explained(failure))
+                NoGame::Unplayable(self.explained(failure))
             }
             Err(again) if again.kind == FailureKind::Aborted => NoGame::Aborted,
             Err(again) => {
@@ -356,10 +370,19 @@ impl Engines {
         self.keep(&mut engine, host);
         let other_clock = players[1 - index].outside().and_then(|rules| rules.clock);
         let seat = EngineSeat::new(engine, rules.clone(), conditions, index, other_clock);
-        let identity = seat.identity();
-        self.0.offers.began(&rules.engine, &identity);
+        let (identity, build) = (seat.identity(), seat.build());
         // It may have been replaced since it was offered.
-        if !NeededEngine::of(rules).admits(&identity) {
+        let need = NeededEngine::of(rules);
+        if self.0.offers.began(&rules.engine, &identity, build) {
+            let build = build_text(build);
+            tracing::warn!(
+                engine = rules.engine,
+                build = builds::short(&build),
+                "the program of an engine, or a file of it, has changed: the games of the build before are left to \
+                 other workers; run or submit the sweep again to play this one"
+            );
+        }
+        if !(need.admits(&identity) && need.admits_build(Some(build))) {
             return Err(NoGame::NotHere.into());
         }
         Ok(Some(seat))
@@ -392,32 +415,16 @@ fn offer(
         during: spelrum_external::Phase::Start,
         transcript: String::new(),
     })?;
-    let engine = room.take(name, &Options::new(), &Conditions::default(), aborted)?;
+    let mut engine = room.take(name, &Options::new(), &Conditions::default(), aborted)?;
     let spec = engine.spec();
-    let protocol = seat::protocol(spec.protocol);
-    Ok(offered(name, protocol, spec.at_once, identity(engine.identity())))
-}
-
-fn offered(
-    engine: &str,
-    protocol: spelrum_engine::Protocol,
-    at_once: u32,
-    identity: EngineIdentity,
-) -> OfferedEngine {
-    OfferedEngine { engine: engine.to_owned(), protocol, at_once, identity }
+    let (protocol, at_once) = (seat::protocol(spec.protocol), spec.at_once);
+    let (engine_name, build) = (name.to_owned(), Some(engine.identity().build));
+    let identity = identity(engine.identity());
+    let capabilities = Some(Arc::new(capabilities(&mut engine, aborted)));
+    Ok(OfferedEngine { engine: engine_name, protocol, at_once, identity, capabilities, build })
 }
 
 fn identity(identity: &Identity) -> EngineIdentity {
-    let Identity { name, author, sha256 } = identity.clone();
+    let Identity { name, author, sha256, build: _ } = identity.clone();
     EngineIdentity { name, author, sha256 }
-}
-
-/// A failure with the last that was said.
-fn explained(failure: &EngineFailure) -> String {
-    let said = &failure.transcript;
-    if said.is_empty() {
-        return failure.to_string();
-    }
-    let from = said.ceil_char_boundary(said.len().saturating_sub(SHOWN_BYTES));
-    format!("{failure}; the last that was said: {}", said[from..].trim_end().replace('\n', " | "))
 }

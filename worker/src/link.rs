@@ -13,6 +13,7 @@ use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
 use spelrum_proto::{
     Bearer, Distrust, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError,
+    WorkerSecret,
 };
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
@@ -78,6 +79,8 @@ pub(crate) struct Link {
     /// The coordinator's address, for people.
     address: String,
     introduction: Introduction,
+    /// Proves to the coordinator that calls are this worker's, once Hello's answer has brought it.
+    secret: Mutex<Option<WorkerSecret>>,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
     /// They share their networks, too.
@@ -90,8 +93,8 @@ pub(crate) struct Link {
 /// Why a call has no answer.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// The coordinator was started anew.
-    SayHello,
+    /// The coordinator was started anew, or does not take the call for this worker's.
+    SayHello(Refusal),
     /// It would refuse it again.
     Refused(Refusal),
     /// The worker cannot go on: the coordinator does not want it, or is none.
@@ -123,6 +126,7 @@ impl Link {
                 .max_encoding_message_size(MESSAGE_BYTES_MAX),
             address,
             introduction,
+            secret: Mutex::default(),
             openings: Arc::default(),
             networks: Networks::default(),
             away: Mutex::default(),
@@ -140,17 +144,21 @@ impl Link {
         match what {
             Call::Hello => {
                 let said = self.attempt("Hello", patience, self.hello(client)).await;
-                said.map(|hello| Answer::Hello(met(hello))).map_err(|failed| match failed {
+                let said = said.and_then(|hello| self.met(hello));
+                said.map(Answer::Hello).map_err(|failed| match failed {
                     // What refuses a Hello refuses the worker.
                     Failed::Refused(refusal) => Failed::Fatal(WorkerError::Refused(refusal)),
-                    Failed::SayHello
+                    Failed::SayHello(refusal) if refusal.reason == Reason::WrongSecret => {
+                        Failed::Fatal(WorkerError::Refused(refusal))
+                    }
+                    Failed::SayHello(_)
                     | Failed::Fatal(_)
                     | Failed::Away { .. }
                     | Failed::TimedOut => failed,
                 })
             }
             Call::Lease { caller, speeds } => {
-                let asked = lease(client, *caller, self.introduction.slots, speeds);
+                let asked = lease(client, self.sign(caller), self.introduction.slots, speeds);
                 let response = self.attempt("Lease", patience, asked).await?;
                 // Whether there are games is told once it has measured.
                 if response.calibrate.is_empty() {
@@ -159,7 +167,7 @@ impl Link {
                 leased(response)
             }
             Call::Heartbeat { caller, leases, playing } => {
-                let said = heartbeat(client, *caller, leases, playing);
+                let said = heartbeat(client, self.sign(caller), leases, playing);
                 let answer = self.attempt("Heartbeat", patience, said).await?;
                 let dropped = work::lease_ids(&answer.drop_lease_ids).map_err(malformed)?;
                 if !dropped.is_empty() {
@@ -171,7 +179,7 @@ impl Link {
             }
             Call::Report { caller, results } => {
                 let started = Instant::now();
-                let said = report(client, *caller, results);
+                let said = report(client, self.sign(caller), results);
                 let answer = self.attempt("Report", patience, said).await?;
                 tracing::debug!(results = results.len(), took = ?started.elapsed(), "reported");
                 tell_verdicts(results, &answer.verdicts);
@@ -179,7 +187,7 @@ impl Link {
             }
             Call::GiveBack { caller, leases } => {
                 tracing::info!(leases = leases.len(), "giving back what is unfinished");
-                let said = give_back(client, *caller, leases);
+                let said = give_back(client, self.sign(caller), leases);
                 let v1::GiveBackResponse {} = self.attempt("GiveBack", patience, said).await?;
                 Ok(Answer::GivenBack)
             }
@@ -220,8 +228,36 @@ impl Link {
             cpu_period_us,
             cores: machine.cores,
             labels: machine.labels.into_iter().map(label_to_wire).collect(),
+            worker_secret: self.secret(),
         };
         client.hello(hello).await
+    }
+
+    /// What an answered Hello means.
+    fn met(&self, hello: v1::HelloResponse) -> Result<Session, Failed> {
+        tracing::info!(
+            worker = hello.worker_id,
+            coordinator_epoch = hello.coordinator_epoch,
+            database = hello.database_uuid,
+            "the coordinator knows this worker"
+        );
+        let secret = WorkerSecret::from_wire(&hello.worker_secret).map_err(malformed)?;
+        *self.secret.lock().unwrap_or_else(PoisonError::into_inner) = secret;
+        Ok(Session {
+            caller: Caller { worker: WorkerId(hello.worker_id), epoch: hello.coordinator_epoch },
+            database: hello.database_uuid,
+            heartbeat_interval_ms: hello.heartbeat_interval_ms,
+            report_results_max: (hello.report_results_max as usize).clamp(1, REPORT_RESULTS_MAX),
+        })
+    }
+
+    /// The secret as messages have it.
+    fn secret(&self) -> Vec<u8> {
+        WorkerSecret::to_wire(*self.secret.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sign(&self, &caller: &Caller) -> Signed {
+        Signed { caller, worker_secret: self.secret() }
     }
 
     /// What comes of a definition that was asked for, with the networks that it takes.
@@ -332,7 +368,7 @@ impl Link {
                 let problem = format!("no answer within {} s", patience.as_secs());
                 self.tell_away(what, &problem, patience);
             }
-            Failed::SayHello | Failed::Refused(_) | Failed::Fatal(_) => {}
+            Failed::SayHello(_) | Failed::Refused(_) | Failed::Fatal(_) => {}
         }
         Err(failed)
     }
@@ -404,31 +440,22 @@ impl Away {
     }
 }
 
-/// What an answered Hello means.
-fn met(hello: v1::HelloResponse) -> Session {
-    tracing::info!(
-        worker = hello.worker_id,
-        coordinator_epoch = hello.coordinator_epoch,
-        database = hello.database_uuid,
-        "the coordinator knows this worker"
-    );
-    Session {
-        caller: Caller { worker: WorkerId(hello.worker_id), epoch: hello.coordinator_epoch },
-        database: hello.database_uuid,
-        heartbeat_interval_ms: hello.heartbeat_interval_ms,
-        report_results_max: (hello.report_results_max as usize).clamp(1, REPORT_RESULTS_MAX),
-    }
+/// Who calls, with what proves it.
+struct Signed {
+    caller: Caller,
+    worker_secret: Vec<u8>,
 }
 
 async fn lease(
     mut client: Client,
-    caller: Caller,
+    Signed { caller, worker_secret }: Signed,
     slots: u32,
     speeds: &[Speed],
 ) -> Result<Response<v1::LeaseResponse>, Status> {
     let (worker_id, coordinator_epoch) = (caller.worker.0, caller.epoch);
     let speeds = speeds.iter().cloned().map(speeds::speed_to_wire).collect();
-    client.lease(v1::LeaseRequest { worker_id, coordinator_epoch, slots, speeds }).await
+    let request = v1::LeaseRequest { worker_id, coordinator_epoch, slots, speeds, worker_secret };
+    client.lease(request).await
 }
 
 /// What an answered Lease means.
@@ -456,7 +483,7 @@ fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
 
 async fn heartbeat(
     mut client: Client,
-    caller: Caller,
+    Signed { caller, worker_secret }: Signed,
     leases: &[LeaseId],
     playing: &[GameId],
 ) -> Result<Response<v1::HeartbeatResponse>, Status> {
@@ -466,32 +493,35 @@ async fn heartbeat(
         coordinator_epoch: caller.epoch,
         lease_ids: leases.iter().map(|lease| lease.0).collect(),
         playing: playing.iter().map(game).collect(),
+        worker_secret,
     };
     client.heartbeat(request).await
 }
 
 async fn report(
     mut client: Client,
-    caller: Caller,
+    Signed { caller, worker_secret }: Signed,
     results: &[Finished],
 ) -> Result<Response<v1::ReportResponse>, Status> {
     let request = v1::ReportRequest {
         worker_id: caller.worker.0,
         coordinator_epoch: caller.epoch,
         results: results.iter().map(|finished| finished.result.clone()).collect(),
+        worker_secret,
     };
     client.report(request).await
 }
 
 async fn give_back(
     mut client: Client,
-    caller: Caller,
+    Signed { caller, worker_secret }: Signed,
     leases: &[LeaseId],
 ) -> Result<Response<v1::GiveBackResponse>, Status> {
     let request = v1::GiveBackRequest {
         worker_id: caller.worker.0,
         coordinator_epoch: caller.epoch,
         lease_ids: leases.iter().map(|lease| lease.0).collect(),
+        worker_secret,
     };
     client.give_back(request).await
 }
@@ -567,7 +597,7 @@ impl Failed {
             };
         };
         match refusal.reason {
-            Reason::SayHello => Self::SayHello,
+            Reason::SayHello | Reason::WrongSecret => Self::SayHello(refusal),
             Reason::Busy | Reason::Ending => {
                 Self::Away { retry_after: refusal.retry_after, problem: refusal.problem }
             }
@@ -618,7 +648,9 @@ mod tests {
             assert!(fatal(&Refusal::new(reason, "", "").into()), "{reason:?}");
         }
         let hello = Refusal::new(Reason::SayHello, "", "").into();
-        assert!(matches!(Failed::of(&hello), Failed::SayHello));
+        assert!(matches!(Failed::of(&hello), Failed::SayHello(_)));
+        let impostor = Refusal::new(Reason::WrongSecret, "", "").into();
+        assert!(matches!(Failed::of(&impostor), Failed::SayHello(_)));
         let internal = Refusal::new(Reason::Internal, "", "").into();
         assert!(matches!(Failed::of(&internal), Failed::Refused(_)));
     }

@@ -10,7 +10,7 @@ use spelrum_engine::{
 use crate::clock::Clock;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, duration_us, ended_by_text, score_text, write_json};
+use crate::output::{count, duration_us, ended_by_text, score_text, terminal, write_json};
 use crate::player::{PlayerArguments, key_of_seed};
 use crate::position::PositionArguments;
 
@@ -79,7 +79,7 @@ impl Analyze {
         let key = key_of_seed(self.player.seed);
         let found = analyze(rules, &position.to_string(), player, key, &Clock::default())
             .map_err(|error| CliError::of_engine("search the position", error))?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &Json::new(rules, player, &found))?;
         } else {

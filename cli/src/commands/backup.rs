@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, write_json};
+use crate::output::{count, duration_us, terminal, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
@@ -97,7 +97,7 @@ impl Backup {
     fn tell(&self, backed_up: &BackedUp) -> Result<()> {
         let BackedUp { bytes, games } = *backed_up;
         let path = self.to.to_string_lossy();
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &Json { backup: &path, bytes, games })?;
         } else {

@@ -18,7 +18,7 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::fleet::{Call, Fleet, Measured, Working, connections_max};
 use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count, duration_us, write_json};
+use crate::output::{Column, TextTable, count, duration_us, terminal, write_json};
 use crate::voice::say;
 use crate::{logging, remote};
 
@@ -232,7 +232,7 @@ impl FleetArguments {
 
     fn write(&self, joined: u64, measured: &Measured, cores: &Cores) -> Result<()> {
         let seconds = measured.time.as_secs_f64();
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let calls = Call::ALL.into_iter().zip(&measured.calls).map(|(call, it)| CallJson {
                 call: call.name(),

@@ -5,23 +5,25 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::{Difference, Readers, StoreError};
+use spelrum_coordinator::store::{Compared, Difference, Readers, Refereed, StoreError};
 
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, optional, write_json};
+use crate::output::{count, duration_us, optional, terminal, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
-It looks at every page of the file, at every reference between rows, and counts everything that is \
-kept summed up (what report and the views read) again from the games and moves. Nothing is changed. \
-It may be asked while a coordinator is at work, and reads the whole file. What it finds ends it with \
-code 4.
+It reads the whole file: every page and every reference between rows; every game against the digest that \
+was stored with it; every other table against its digest, if the file was closed since it was last written; \
+a sample of the games against the rules (all of them with --deep); and every sum that report and the views \
+read against a recount. Nothing is changed. It can run beside a coordinator. Any finding ends it with code 4.
 
-To play single games again and compare them with their records: spelrum replay.
+To search single games again and compare them with their records: spelrum replay.
 
-JSON: games (null if the file is damaged); damage (texts); differences (table, key, stored, counted).
+JSON: games (null if the file is damaged); damage (texts); games_compared and tables_compared (null where \
+there are no digests); changed (texts); games_refereed; irregular (texts); differences (table, key, stored, \
+counted).
 
 Examples:
   spelrum check --db pentago-depth.db";
@@ -33,16 +35,25 @@ pub(crate) struct Check {
     /// The results database
     #[arg(long, value_name = "PATH")]
     db: PathBuf,
+    /// Check every game against the rules, not only a sample
+    #[arg(long)]
+    deep: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+/// Games that are played again by the rules without `--deep`.
+const SAMPLE_GAMES: u32 = 500;
+
 /// What was found.
+#[derive(Default)]
 struct Found {
     /// Games that have their result; `None` if the file is damaged.
     games: Option<u64>,
     damage: Vec<String>,
+    compared: Compared,
+    refereed: Refereed,
     differences: Vec<Difference>,
 }
 
@@ -50,6 +61,11 @@ struct Found {
 struct Json<'f> {
     games: Option<u64>,
     damage: &'f [String],
+    games_compared: Option<u64>,
+    tables_compared: Option<u64>,
+    changed: &'f [String],
+    games_refereed: u64,
+    irregular: &'f [String],
     differences: Vec<DifferenceJson<'f>>,
 }
 
@@ -82,12 +98,13 @@ impl Check {
             format!("checking, {}; Ctrl-C gives up", duration_us(elapsed.as_micros() as f64))
         };
         let runtime = tokio::runtime::Handle::current();
-        let work = move || runtime.block_on(look(&readers));
+        let games_max = (!self.deep).then_some(SAMPLE_GAMES);
+        let work = move || runtime.block_on(look(&readers, games_max));
         let Some(found) = while_waiting(&interrupts, what, work).await? else {
             return Ok(interrupts.exit().unwrap_or(Exit::Interrupted));
         };
         let found = found?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &found.json())?;
         } else {
@@ -97,24 +114,53 @@ impl Check {
     }
 }
 
-async fn look(readers: &Readers) -> std::result::Result<Found, StoreError> {
+async fn look(readers: &Readers, games_max: Option<u32>) -> std::result::Result<Found, StoreError> {
     let damage = readers.damage().await?;
     if !damage.is_empty() {
         // What is damaged would be counted wrongly, or not at all.
-        return Ok(Found { games: None, damage, differences: Vec::new() });
+        return Ok(Found { damage, ..Found::default() });
     }
-    let games = Some(readers.games_settled().await?);
-    Ok(Found { games, damage, differences: readers.recount().await? })
+    let compared = readers.compare_digests()?;
+    let mut found = Found { compared, ..Found::default() };
+    match count_again(readers, games_max, &mut found).await {
+        // Changed rows may be such that nothing can be read of them.
+        Err(StoreError::OpenedMeanwhile { path }) => Err(StoreError::OpenedMeanwhile { path }),
+        Err(_) if !found.compared.changed.is_empty() => Ok(found),
+        counted => counted.map(|()| found),
+    }
+}
+
+async fn count_again(
+    readers: &Readers,
+    games_max: Option<u32>,
+    found: &mut Found,
+) -> std::result::Result<(), StoreError> {
+    found.games = Some(readers.games_settled().await?);
+    found.refereed = readers.referee_stored(games_max)?;
+    found.differences = readers.recount().await?;
+    Ok(())
 }
 
 impl Found {
     fn is_clean(&self) -> bool {
-        self.damage.is_empty() && self.differences.is_empty()
+        let Self { damage, compared, refereed, differences, .. } = self;
+        damage.is_empty()
+            && compared.changed.is_empty()
+            && refereed.irregular.is_empty()
+            && differences.is_empty()
     }
 
     fn json(&self) -> Json<'_> {
-        let differences = self.differences.iter().map(DifferenceJson::from).collect();
-        Json { games: self.games, damage: &self.damage, differences }
+        Json {
+            games: self.games,
+            damage: &self.damage,
+            games_compared: self.compared.games,
+            tables_compared: self.compared.tables,
+            changed: &self.compared.changed,
+            games_refereed: self.refereed.games,
+            irregular: &self.refereed.irregular,
+            differences: self.differences.iter().map(DifferenceJson::from).collect(),
+        }
     }
 
     fn write(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
@@ -131,17 +177,53 @@ impl Found {
             );
         }
         writeln!(out, "file: whole, every page and every reference")?;
-        if self.differences.is_empty() {
-            return writeln!(out, "sums: those of the {games} settled games");
+        let Self { compared, refereed, differences, .. } = self;
+        if compared.changed.is_empty() {
+            writeln!(out, "rows: {}", compared_rows(compared))?;
+        } else {
+            writeln!(out, "rows: changed since they were written")?;
+            list(out, &compared.changed)?;
         }
-        writeln!(out, "sums: not those of the {games} settled games")?;
-        for difference in &self.differences {
-            writeln!(out, "  {difference}")?;
+        let sample = count(refereed.games);
+        if refereed.irregular.is_empty() {
+            writeln!(out, "rules: {sample} games refereed, all valid")?;
+        } else {
+            writeln!(out, "rules: {sample} games refereed, and some are not valid")?;
+            list(out, &refereed.irregular)?;
         }
-        writeln!(
-            out,
-            "\nhelp: the games themselves are whole; somebody else has written to the file, or this is a \
-             fault of the program: please report it"
-        )
+        if differences.is_empty() {
+            writeln!(out, "sums: those of the {games} settled games")?;
+        } else {
+            writeln!(out, "sums: not those of the {games} settled games")?;
+            list(out, differences)?;
+        }
+        if self.is_clean() {
+            return Ok(());
+        }
+        let help = if compared.changed.is_empty() {
+            "the games are as they were written; another program has written to the file, or this is a fault \
+             of spelrum: please report it"
+        } else {
+            "the disk or another program has changed the file; restore a backup, or exclude what is named \
+             above from what you conclude"
+        };
+        writeln!(out, "\nhelp: {help}")
     }
+}
+
+/// What was compared with the digests, where nothing had changed.
+fn compared_rows(compared: &Compared) -> String {
+    let games = match compared.games {
+        Some(games) => format!("{} games match their digests", count(games)),
+        None => "there are no digests of games, as the file is of an earlier release".to_owned(),
+    };
+    let tables = match compared.tables {
+        Some(tables) => format!("so do the {} other tables", count(tables)),
+        None => "the other tables have none while the file is open or after a kill".to_owned(),
+    };
+    format!("{games}; {tables}")
+}
+
+fn list(out: &mut impl std::io::Write, findings: &[impl std::fmt::Display]) -> std::io::Result<()> {
+    findings.iter().try_for_each(|finding| writeln!(out, "  {finding}"))
 }

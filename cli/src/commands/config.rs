@@ -10,7 +10,7 @@ use crate::arguments::CoordinatorArguments;
 use crate::config::{self, ConfigFile, EXAMPLE, Named, Sourced, Target};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, optional, write_json};
+use crate::output::{Column, TextTable, optional, terminal, write_json};
 
 const EXAMPLES: &str = "\
 A value comes from its flag, else from the environment (SPELRUM_COORDINATOR, SPELRUM_TOKEN), else \
@@ -83,7 +83,7 @@ struct JsonNamed<'a> {
 impl Config {
     /// Looks and prints.
     pub(crate) fn run(self) -> Result<Exit> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.example {
             out.write_all(EXAMPLE.as_bytes())?;
             return Ok(Exit::Success);

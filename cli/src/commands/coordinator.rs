@@ -13,6 +13,8 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::listen::{OwnDoor, TlsArguments};
 use crate::logging::LogArguments;
+use crate::output::terminal;
+use crate::preflight::{self, DATABASE_THREADS};
 use crate::{config, held, listen, supervisor};
 
 const EXAMPLES: &str = "\
@@ -64,6 +66,10 @@ pub(crate) struct Coordinator {
     /// games are handed to others
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = heartbeat)]
     heartbeat: Duration,
+    /// Open the database although the log that a crash left is missing or not its own: the results in that log
+    /// are lost, and played again
+    #[arg(long)]
+    accept_loss: bool,
     #[command(flatten)]
     logs: LogArguments,
 }
@@ -97,6 +103,7 @@ impl Coordinator {
             tracing::info!("ending: answering the requests under way; a second signal ends now");
             supervisor::ending();
         })?;
+        preflight::threads(DATABASE_THREADS)?;
         let listener = listen::bind(&self.listen).await?;
         let address = listen::address(&listener)?;
         let token = match self.without_token {
@@ -118,6 +125,9 @@ impl Coordinator {
             Some(own) => held::told(&own.url, Some(&own.secret)),
             None => held::told(&listen::url_from_here(&listener)?, None),
         };
+        if self.accept_loss {
+            held::accept_loss(&self.db)?;
+        }
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: self.db,
             heartbeat_interval: self.heartbeat,
@@ -131,7 +141,7 @@ impl Coordinator {
         })
         .await?;
         {
-            let mut out = anstream::stdout().lock();
+            let mut out = terminal::stdout();
             writeln!(out, "listening on {scheme}://{address}")?;
             out.flush()?;
         }

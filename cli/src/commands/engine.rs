@@ -9,6 +9,7 @@ use spelrum_engine::{Game, Rules};
 use spelrum_external::text::Assembler;
 use spelrum_external::uci::{Server, serve};
 
+use super::engine_check::{self, EngineCheck};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::gtp_player::{GtpPlayer, Reply};
@@ -27,7 +28,7 @@ Examples:
   spelrum engine gtp --player alpha-beta --depth 4
   fastchess -engine cmd=spelrum args=\"engine uci --player minimax --depth 3\" name=minimax ...";
 
-/// Offer a player to other programs as an engine
+/// Run a built-in player as a UCI or GTP engine, or check engines of others
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Engine {
@@ -43,6 +44,9 @@ enum Protocol {
     /// Play Pentago or Othello over the Go text protocol; `help` lists what it knows
     #[command(after_help = GTP_EXAMPLES)]
     Gtp(GtpArguments),
+    /// Start engines of an engines file, and report what they can do and what is wrong with them
+    #[command(after_help = engine_check::EXAMPLES)]
+    Check(EngineCheck),
 }
 
 const GTP_EXAMPLES: &str = "\
@@ -76,12 +80,18 @@ enum GtpGame {
 }
 
 impl Engine {
-    /// Serves whoever started it, until they have enough.
+    /// Serves whoever started it, until they have enough; or checks engines.
     pub(crate) fn run(self) -> Result<Exit> {
-        panic::end_at_any();
         match self.protocol {
-            Protocol::Uci(arguments) => uci(&arguments),
-            Protocol::Gtp(arguments) => gtp(&arguments),
+            Protocol::Uci(arguments) => {
+                panic::end_at_any();
+                uci(&arguments)
+            }
+            Protocol::Gtp(arguments) => {
+                panic::end_at_any();
+                gtp(&arguments)
+            }
+            Protocol::Check(check) => super::on_runtime(check.run()),
         }
     }
 }

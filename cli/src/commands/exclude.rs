@@ -12,7 +12,7 @@ use crate::arguments::SourceArguments;
 use crate::commands::bench::duration;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 use crate::steering::Steerer;
 
 /// Take a worker's results out, let others play its games, and give it no more
@@ -51,10 +51,14 @@ pub(crate) struct Exclude {
     What was taken out stays out. Whoever was excluded for being a later start of it is let in too.\n\n\
     Examples:\n  \
     spelrum readmit 7 --coordinator http://127.0.0.1:7878\n  \
+    spelrum readmit 7 --engine dev --db results.db          (only to the games of this engine)\n  \
     spelrum readmit rack-4 --db results.db                  (if no coordinator has it)")]
 pub(crate) struct Readmit {
     #[command(flatten)]
     who: Who,
+    /// Only to the games of this engine, from which it was barred since it forfeited them [default: to all]
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<String>,
 }
 
 #[derive(Args, Debug)]
@@ -109,7 +113,7 @@ impl Exclude {
         let excluded = self.exclude(&steerer, &action).await;
         let is_own = steerer.is_own();
         steerer.close().await?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         match excluded? {
             None => writeln!(out, "nothing is changed")?,
             Some(found) if self.who.json => write_json(&mut out, &self.to_json(&found, is_own))?,
@@ -129,6 +133,7 @@ impl Exclude {
             experiment: self.experiment.clone().unwrap_or_default(),
             what: what.into(),
             since_unix_us: self.since.map(ago),
+            engine: None,
         };
         let preview = steerer.exclude(ask(v1::ExcludeWhat::Preview), action).await?;
         if self.dry_run {
@@ -150,7 +155,7 @@ impl Exclude {
                 .because(format!("{games} would be taken out, and nobody is here to confirm it"))
                 .help("add --yes; --dry-run only says what would go"));
         }
-        let mut terminal = anstream::stderr().lock();
+        let mut terminal = terminal::stderr();
         writeln!(terminal, "{}", names(preview))?;
         write!(terminal, "{games} would be taken out and played again. Exclude? [y/N] ")?;
         terminal.flush()?;
@@ -222,19 +227,22 @@ impl Readmit {
         let request = v1::ExcludeRequest {
             worker: self.who.worker.clone(),
             what: v1::ExcludeWhat::In.into(),
+            engine: self.engine.clone(),
             ..Default::default()
         };
         let found = steerer.exclude(request, &action).await;
         steerer.close().await?;
         let readmitted_worker_ids = found?.readmitted_worker_ids;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.who.json {
             write_json(&mut out, &JsonReadmitted { readmitted_worker_ids })?;
         } else if readmitted_worker_ids.is_empty() {
-            writeln!(out, "{} is not excluded", self.who.worker)?;
+            let from = self.engine.as_ref().map(|it| format!(" from {it}")).unwrap_or_default();
+            writeln!(out, "{} is not excluded{from}", self.who.worker)?;
         } else {
             for worker in readmitted_worker_ids {
-                writeln!(out, "worker {worker} gets games again")?;
+                let of = self.engine.as_ref().map(|it| format!(" of {it}")).unwrap_or_default();
+                writeln!(out, "worker {worker} gets games{of} again")?;
             }
         }
         Ok(Exit::Success)

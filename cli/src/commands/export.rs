@@ -12,7 +12,7 @@ use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 use crate::results::ResultsSource;
 
 const EXAMPLES: &str = "\
@@ -86,7 +86,7 @@ impl Export {
         let BackedUp { bytes, games } = exported?;
         let path = self.output.to_string_lossy();
         let names: Vec<&str> = experiments.iter().map(|it| &*it.name).collect();
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let json = Json { export: &path, experiments: names, bytes, games };
             write_json(&mut out, &json)?;

@@ -15,7 +15,7 @@ use crate::games::{
     AxisPlace, Pgn, Rows, Text, ToldGames, Wanted, WriteGames, follow_games, write_games,
 };
 use crate::interrupt::Interrupts;
-use crate::output::{NewFile, RowsFormat, count, not_for_a_terminal};
+use crate::output::{NewFile, RowsFormat, count, not_for_a_terminal, terminal};
 use crate::results::ResultsSource;
 use crate::voice;
 
@@ -127,7 +127,7 @@ impl Games {
             return self.follow().await;
         }
         let told = match &self.output {
-            None => self.write(BufWriter::new(io::stdout())).await?,
+            None => self.write(BufWriter::new(terminal::data_stdout())).await?,
             Some(path) => {
                 let (new, file) = NewFile::create(path)?;
                 let told = self.write(BufWriter::new(file)).await?;
@@ -157,7 +157,7 @@ impl Games {
                 .help("choose --format csv or jsonl, or leave --follow out"));
         }
         let out: Box<dyn Write + Send> = match &self.output {
-            None => Box::new(io::stdout()),
+            None => terminal::data_stdout(),
             Some(path) => {
                 let file = File::options().append(true).create(true).open(path);
                 Box::new(file.map_err(|error| {

@@ -12,7 +12,7 @@ use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 
 const EXAMPLES: &str = "\
 The file is what spelrum export made, or any other results database: all its experiments come. Nothing is \
@@ -132,7 +132,7 @@ impl Import {
     }
 
     fn tell(&self, imported: &[Imported]) -> Result<()> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let experiments = imported.iter().map(Experiment::from).collect();
             write_json(&mut out, &Json { experiments })?;

@@ -13,7 +13,7 @@ use spelrum_tournament::scheduler::ExperimentState;
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, count, duration_us, write_json};
+use crate::output::{Column, TextTable, count, duration_us, terminal, write_json};
 use crate::results::ResultsSource;
 use crate::summary;
 
@@ -136,7 +136,7 @@ impl List {
         let all = source.experiments().await?;
         let is_empty = all.is_empty();
         let experiments = self.chosen(all);
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &experiments.iter().map(Json::from).collect::<Vec<_>>())?;
         } else if experiments.is_empty() {

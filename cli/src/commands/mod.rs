@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod coordinator;
 pub(crate) mod engine;
+pub(crate) mod engine_check;
 pub(crate) mod exclude;
 pub(crate) mod export;
 pub(crate) mod games;
@@ -39,6 +40,7 @@ pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod worker;
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
@@ -47,6 +49,7 @@ use spelrum_engine::search::STACK_BYTES;
 use crate::arguments::GlobalArguments;
 use crate::error::{CliError, Result};
 use crate::exit::{EXIT_CODES, Exit};
+use crate::preflight;
 
 const TOUR: &str = "\
 Tournaments between game-playing algorithms, on one machine or many.
@@ -156,7 +159,7 @@ pub(crate) enum Command {
     Config(config::Config),
     /// Let a player search one position
     Analyze(analyze::Analyze),
-    /// Offer a player to other programs as an engine
+    /// Run a built-in player as a UCI or GTP engine, or check engines of others
     Engine(engine::Engine),
     /// Find the exact value of a position and all moves that reach it
     Solve(solve::Solve),
@@ -239,6 +242,9 @@ fn run_here(command: Command) -> Result<Exit> {
 
 /// Async for the network and the database; everything else is synchronous.
 fn on_runtime(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    preflight::open_files()?;
+    // The runtime's threads, as many as it starts.
+    preflight::threads(std::thread::available_parallelism().map_or(1, NonZeroUsize::get))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Players think on its blocking threads.

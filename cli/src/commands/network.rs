@@ -18,7 +18,7 @@ use crate::networks::json::NetworkJson;
 use crate::networks::text::{By, write_by, write_summary};
 use crate::networks::{kinds_of, recipes_of, train_all};
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, duration_us, plot_files, write_json, write_plots};
+use crate::output::{count, duration_us, plot_files, terminal, write_json, write_plots};
 use crate::sweep_file::SweepArguments;
 use crate::waiting::while_waiting;
 
@@ -103,7 +103,7 @@ impl Network {
         };
         let outcomes = outcomes
             .map_err(|error| CliError::new(Exit::Internal, "start a thread").because(error))?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let networks = recipes.iter().zip(&outcomes).map(|(of, it)| NetworkJson::of(of, it));
             let json = Json { name: &sweep.plan.name, networks: networks.collect() };

@@ -13,7 +13,7 @@ use spelrum_tournament::check_experiment_name;
 use super::schema;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::write_json;
+use crate::output::{terminal, write_json};
 
 const EXAMPLES: &str = "\
 The file says what each line of it is for, and runs as it is. Beside it, sweep.schema.json lets \
@@ -108,7 +108,7 @@ impl New {
     }
 
     fn print_list(&self) -> Result<Exit> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         let listed = TEMPLATES
             .each_ref()
             .map(|it| Listed { template: it.name, description: it.description() });
@@ -123,7 +123,7 @@ impl New {
     }
 
     fn print_written(&self, file: &Path, name: &str, schema: &Schema) -> Result<Exit> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         let shown = file.display();
         if self.json {
             let schema = schema.path.display().to_string();

@@ -8,7 +8,7 @@ use spelrum_engine::{Game, Rules, perft, with_game};
 
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, Pairs, TextTable, count, write_json};
+use crate::output::{Column, Pairs, TextTable, count, terminal, write_json};
 use crate::position::PositionArguments;
 
 const EXAMPLES: &str = "\
@@ -74,7 +74,7 @@ impl Perft {
         let position: P = self.position.position(rules)?;
         let counts: Vec<_> =
             (1..=self.depth).map(|depth| (depth, perft(&position, depth))).collect();
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let board = position.to_string();
             let json = Json {

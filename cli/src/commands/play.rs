@@ -13,7 +13,7 @@ use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::duration_us;
+use crate::output::{duration_us, terminal};
 use crate::player::{PlayerArguments, player};
 use crate::position::PositionArguments;
 use crate::session::{Answer, Session, Setup};
@@ -180,7 +180,7 @@ impl<P: Game> Table<P> {
 }
 
 fn print(text: &str) -> Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::stdout();
     out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(())

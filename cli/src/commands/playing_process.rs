@@ -66,8 +66,7 @@ impl PlayingProcess {
         // decides.
         let kinds = [SignalKind::interrupt()].into_iter().chain(TERMINATING);
         let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
-        let _unheeded =
-            kinds.map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let _unheeded = kinds.map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let offer = self.slots.offer();
         let engines = match self.engines.read()? {
             Some(file) => Some(find(file, offer).await?),
@@ -86,9 +85,9 @@ impl PlayingProcess {
 /// The engines that start, told of with those that do not.
 async fn find(file: EngineFile, offer: Offer) -> Result<Engines> {
     // When the worker ends before they are found, this process ends.
-    let (engines, failures) = engines::find(file, offer, CancellationToken::new()).await?;
+    let (engines, failures) = engines::find(file.clone(), offer, CancellationToken::new()).await?;
     for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
-        tracing::error!("{failure}: it is not offered until it starts");
+        tracing::error!("{}", engines::not_offered(&file, &failure));
         tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
     }
     for offered in engines.offered() {

@@ -10,7 +10,7 @@ use crate::arguments::SourceArguments;
 use crate::calibration::mebibytes;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 use crate::steering::Steerer;
 
 /// Throw an experiment away, with everything of it
@@ -112,7 +112,7 @@ impl Of {
         let removed = self.remove_by(&mut steerer, kind, &action).await;
         steerer.close().await?;
         let removed = removed?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         match removed {
             None => writeln!(out, "nothing is changed")?,
             Some(removed) if self.json => write_json(&mut out, &removed.json(kind))?,
@@ -215,7 +215,7 @@ fn confirmed(removed: &Removed, kind: &Kind, action: &str) -> Result<bool> {
             .because(format!("{freed} would go, and nobody is here to confirm it"))
             .help("add --yes; --dry-run only says what would go"));
     }
-    let mut terminal = anstream::stderr().lock();
+    let mut terminal = terminal::stderr();
     write!(terminal, "{freed} would go for good. {} {}? [y/N] ", capital(kind.verb), removed.name)?;
     terminal.flush()?;
     let mut answer = String::new();

@@ -12,7 +12,7 @@ use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::duration_us;
+use crate::output::{duration_us, terminal};
 use crate::replay::{
     Again, Cells, Plies, RecordedGame, Replayed, Watch, play_again, recorded_game, write_check,
     write_game, write_json, write_verdict,
@@ -112,7 +112,7 @@ impl Replay {
             }
             replayed.push(it);
         }
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &replayed, (!self.check_only).then(|| self.plies()))?;
         } else if self.check_only && replayed.len() > 1 {
@@ -156,7 +156,7 @@ impl Replay {
     }
 
     fn write(&self, replayed: &Replayed, is_first: bool) -> Result<()> {
-        let mut out = std::io::BufWriter::new(anstream::stdout().lock());
+        let mut out = std::io::BufWriter::new(terminal::stdout());
         if self.check_only {
             write_check(&mut out, replayed)?;
         } else {

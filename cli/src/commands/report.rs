@@ -1,6 +1,6 @@
 //! `spelrum report`: an experiment's result tables.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +8,7 @@ use clap::Args;
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::NewFile;
+use crate::output::{NewFile, terminal};
 use crate::report::{self, ReportFormat, Shown, TableName};
 use crate::results::ResultsSource;
 
@@ -184,7 +184,7 @@ impl Report {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = source.experiment(self.experiment.as_deref()).await?;
         if let Some(directory) = &self.figures {
-            let mut out = io::stdout();
+            let mut out = terminal::data_stdout();
             report::write_figures(&source, &experiment, shown, directory, &mut out).await?;
             return Ok(Exit::Success);
         }
@@ -209,9 +209,9 @@ impl Report {
                 }
                 whole.finish()?;
             }
-            (None, ReportFormat::Text) => write(&mut anstream::stdout()).await?,
+            (None, ReportFormat::Text) => write(&mut terminal::stdout()).await?,
             // What is data is written as it is.
-            (None, _) => write(&mut io::stdout()).await?,
+            (None, _) => write(&mut terminal::data_stdout()).await?,
         }
         Ok(Exit::Success)
     }

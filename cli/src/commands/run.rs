@@ -1,6 +1,7 @@
 //! `spelrum run`: the main job, whole, on one machine.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,22 +12,26 @@ use spelrum_proto::v1;
 use spelrum_tournament::Plan;
 use spelrum_tournament::demands::{self, Demands, Unmet};
 use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::{ExperimentSummary, Machine, bound};
+use spelrum_tournament::results::{self, ExperimentSummary, Machine, bound};
+use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::speed::Speed;
 use spelrum_worker::{Cores, Engines, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
+use crate::builds;
 use crate::change;
 use crate::commands::speed::speed_unmeasured;
 use crate::embedded::{Embedded, How};
 use crate::engines::{self, EnginesArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::held;
 use crate::interrupt::Interrupts;
 use crate::listen::TlsArguments;
 use crate::logging;
 use crate::outcome::{self, Outcomes};
-use crate::output::count;
+use crate::output::{count, terminal};
+use crate::preflight::{self, DATABASE_THREADS};
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
 use crate::report::{self, ReportFormat, Shown};
@@ -79,6 +84,10 @@ pub(crate) struct Run {
     /// Start a new experiment, although the database has one of this name
     #[arg(long)]
     new: bool,
+    /// Open the database although the log that a crash left is missing or not its own: the results in that log
+    /// are lost, and played again
+    #[arg(long)]
+    accept_loss: bool,
     /// Only say what the sweep would reuse, add and drop, and what it would still play
     #[arg(long)]
     dry_run: bool,
@@ -97,13 +106,17 @@ impl Run {
                 .because(format!("{flag} is for who listens to others, and this listens to nobody"))
                 .help("give --listen ADDR:PORT also, or leave it out"));
         }
-        let sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
+        let mut sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
         if self.dry_run {
+            for remark in &sweep.remarks {
+                voice::say(remark);
+            }
             let manner = Manner { new_experiment: self.new, preview: true };
-            let there = change::preview_file(&db, &sweep, manner).await?;
-            change::print_dry_run(&sweep, there.as_ref(), self.json)?;
+            let file = self.engines.read()?;
+            let there = change::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
+            change::print_dry_run(&sweep, there.as_ref(), self.json, &[])?;
             return Ok(Exit::Success);
         }
         let bar = progress::bar();
@@ -114,9 +127,14 @@ impl Run {
                 voice::say("finishing the games under way; Ctrl-C again stops now");
             });
         })?;
+        if self.accept_loss {
+            held::accept_loss(&db)?;
+        }
+        // What it would fail to get later would leave it waiting.
+        preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
         let mut coordinator =
             Embedded::start(&db, self.listen.as_deref().map(|it| (it, &self.tls))).await?;
-        let ended = self.play(&mut coordinator, &sweep, &db, bar, &interrupts).await;
+        let ended = self.play(&mut coordinator, &mut sweep, &db, bar, &interrupts).await;
         // Whatever came of it, the database is closed.
         coordinator.stop().await?;
         ended
@@ -183,6 +201,12 @@ impl Run {
             .help(remedy))
     }
 
+    /// As many as will play; whoever has no memory for one is told so later.
+    fn slots_for(&self, sweep: &SweepFile) -> NonZeroU32 {
+        let offer = self.slots.offer_for(sweep.plan.memory_bytes());
+        offer.map_or_else(|_| self.slots.offer().slots, |offer| offer.slots)
+    }
+
     /// What this process has of what is demanded. Its speed is measured where that matters.
     fn offered(
         &self,
@@ -190,9 +214,7 @@ impl Run {
         sweep: &SweepFile,
         demands: &BTreeSet<Demands>,
     ) -> Result<demands::Offer> {
-        // As many as will play; whoever has no memory for one is told so later.
-        let offer = self.slots.offer_for(sweep.plan.memory_bytes());
-        let slots = offer.map_or_else(|_| self.slots.offer().slots, |offer| offer.slots);
+        let slots = self.slots_for(sweep);
         let quiet = self.slots.quiet(slots)?;
         let machine = Machine {
             quiet_slots: Some(quiet.count()),
@@ -239,13 +261,15 @@ impl Run {
                 }
             }
         };
-        let (found, failures) = engines::find(needed, offer, interrupts.finish.clone()).await?;
+        let finish = interrupts.finish.clone();
+        let (found, failures) = engines::find(needed.clone(), offer, finish).await?;
         if interrupts.exit().is_some() {
             // Nothing will be played.
         } else if self.listen.is_none() {
-            engines::check_found(&sweep.plan, &found, &failures)?;
+            engines::check_found(&sweep.plan, &needed, &found, &failures)?;
         } else {
-            engines::tell(&failures);
+            engines::tell(&needed, &failures);
+            engines::tell_inabilities(&sweep.plan, &found);
         }
         Ok(Some(found))
     }
@@ -253,7 +277,7 @@ impl Run {
     async fn play(
         &self,
         coordinator: &mut Embedded,
-        sweep: &SweepFile,
+        sweep: &mut SweepFile,
         db: &Path,
         bar: ProgressBar,
         interrupts: &Interrupts,
@@ -261,12 +285,15 @@ impl Run {
         for remark in &sweep.remarks {
             voice::say(remark);
         }
+        let file = self.engines.read()?;
+        let readers = coordinator.readers();
+        builds::name_builds(sweep, file.as_ref(), Some(&readers), self.new).await?;
+        let sweep = &*sweep;
         let manner = Manner { new_experiment: self.new, preview: false };
         let there = change::preview(&coordinator.readers(), sweep, manner).await?;
         // Whoever only wants to see the results may do so on any machine.
         let is_played = !there.games_left.is_empty() && there.games_left.iter().all(|&it| it == 0);
         let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
-        let file = self.engines.read()?;
         if file.is_some() && self.listen.is_none() {
             engines::needed(&sweep.plan, file.as_ref())?;
         }
@@ -298,8 +325,15 @@ impl Run {
         let experiment = coordinator.experiment(&submitted.experiment_uuid).await?;
         let results = ResultsSource::File(coordinator.readers());
         let format = if self.json { ReportFormat::Json } else { ReportFormat::Text };
-        let out = &mut anstream::stdout();
+        let out = &mut terminal::stdout();
         report::write(&results, &experiment, Shown::Usual, format, out).await?;
+        if experiment.state == ExperimentState::Paused && interrupts.exit().is_none() {
+            voice::say(&self.stopped(&results.progress(&experiment).await?, db));
+            return Ok(Exit::FailedGames);
+        }
+        if let Some(told) = forfeited(&results.progress(&experiment).await?) {
+            voice::say(&told);
+        }
         match interrupts.exit() {
             Some(signal) if !experiment.state.is_over() => {
                 voice::say(&interrupted(&self.sweep, &self.engines, db));
@@ -309,6 +343,37 @@ impl Run {
             _ => Ok(Exit::Success),
         }
     }
+
+    /// Why it is paused, and how it goes on.
+    fn stopped(&self, seen: &results::Progress, db: &Path) -> String {
+        let why = seen.stopped_for.as_ref().map_or_else(
+            || "it is paused".to_owned(),
+            |player| {
+                let its = seen.forfeits.iter().find(|it| it.player == *player);
+                let words = its.map_or_else(|| "too many games".to_owned(), |it| it.in_words());
+                format!("paused, since {player} forfeited {words}: more than its sweep allows")
+            },
+        );
+        let (sweep, engines) = (self.sweep.command_line(), self.engines.command_line());
+        let db = db.display();
+        format!(
+            "{why}\nsee why: spelrum sql \"SELECT * FROM forfeited\" --db {db}; go on with: \
+             spelrum run {sweep} --db {db}{engines}"
+        )
+    }
+}
+
+/// Players that forfeited so many games that it must be known with the results.
+fn forfeited(seen: &results::Progress) -> Option<String> {
+    let notable: Vec<String> = seen
+        .forfeits
+        .iter()
+        .filter(|it| it.is_notable())
+        .map(|it| format!("{} forfeited {}", it.player, it.in_words()))
+        .collect();
+    (!notable.is_empty()).then(|| {
+        format!("warning: {}; see why: spelrum sql \"SELECT * FROM forfeited\"", notable.join("; "))
+    })
 }
 
 /// Where nobody else plays, what no sweep says is played all the same.

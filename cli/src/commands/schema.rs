@@ -7,6 +7,7 @@ use spelrum_tournament::sweep_schema;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::output::terminal;
 
 const EXAMPLES: &str = "\
 Editors that know TOML (taplo, Even Better TOML) complete, explain and check a sweep by it, if the \
@@ -27,7 +28,7 @@ pub(crate) struct Schema {}
 impl Schema {
     /// Prints it.
     pub(crate) fn run(self) -> Result<Exit> {
-        anstream::stdout().lock().write_all(text()?.as_bytes())?;
+        terminal::stdout().write_all(text()?.as_bytes())?;
         Ok(Exit::Success)
     }
 }

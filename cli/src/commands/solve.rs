@@ -17,7 +17,7 @@ use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, ended_by_text, write_json};
+use crate::output::{count, duration_us, ended_by_text, terminal, write_json};
 use crate::position::PositionArguments;
 use crate::voice::say;
 use crate::waiting::while_waiting;
@@ -158,7 +158,7 @@ impl Solve {
             wall_us,
             cpu_us,
         };
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &report.json(rules))?;
         } else {

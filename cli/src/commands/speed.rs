@@ -12,7 +12,7 @@ use spelrum_worker::measured_speed;
 use crate::arguments::{SlotsArguments, slots_from_text, told};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, count, percent, write_json};
+use crate::output::{Column, TextTable, count, percent, terminal, write_json};
 
 const EXAMPLES: &str = "\
 A worker measures the same before it plays games whose time limits are scaled, and again every ten \
@@ -92,7 +92,7 @@ impl SpeedOf {
             measured_speed(rules, slots, &quiet).ok_or_else(|| speed_unmeasured(rules.name()))
         };
         let speeds: Vec<Speed> = rules.iter().map(measure).collect::<Result<_>>()?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let speeds = speeds.iter().map(JsonSpeed::new).collect();
             write_json(&mut out, &Json { speeds })?;

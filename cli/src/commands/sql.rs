@@ -10,7 +10,7 @@ use clap::Args;
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{NewFile, RowsFormat, not_for_a_terminal, rows_writer};
+use crate::output::{NewFile, RowsFormat, not_for_a_terminal, rows_writer, terminal};
 use crate::results::{Answer, ResultsSource};
 
 const EXAMPLES: &str = "\
@@ -86,7 +86,7 @@ impl Sql {
             Some(path) => write_file(&mut answer, format, path).await?,
         }
         if answer.truncated() {
-            let mut err = anstream::stderr().lock();
+            let mut err = terminal::stderr();
             writeln!(err, "note: there are more rows than these; raise --rows-max")?;
         }
         Ok(Exit::Success)
@@ -108,12 +108,12 @@ type Out = Box<dyn Write + Send>;
 /// not wanted.
 fn standard_output(format: RowsFormat) -> Out {
     match format {
-        RowsFormat::Table => Box::new(anstream::stdout()),
+        RowsFormat::Table => terminal::stdout(),
         RowsFormat::Csv
         | RowsFormat::Json
         | RowsFormat::Jsonl
         | RowsFormat::Parquet
-        | RowsFormat::Svg => Box::new(io::stdout()),
+        | RowsFormat::Svg => terminal::data_stdout(),
     }
 }
 

@@ -12,7 +12,7 @@ use spelrum_tournament::{
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{optional, percent, write_json};
+use crate::output::{optional, percent, terminal, write_json};
 
 const EXAMPLES: &str = "\
 For a match that was played elsewhere, or a part of one. Counts of pairs say more than counts of games: \
@@ -158,7 +158,7 @@ impl Stats {
         };
         let test = self.test(&tally)?;
         let figures = figures(kind, counts, &tally, test);
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &figures)?;
         } else {

@@ -10,7 +10,7 @@ use spelrum_tournament::results::{self, CoordinatorStatus, WhyExploratory};
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{count, duration_us, write_json};
+use crate::output::{count, duration_us, terminal, write_json};
 use crate::results::ResultsSource;
 use crate::summary;
 
@@ -72,6 +72,8 @@ struct Stops<'a> {
     rule: &'a str,
     cells: u64,
     cells_ended: u64,
+    /// Of these, those that ended after one round of their openings: their players repeat their games.
+    cells_one_round: u64,
 }
 
 #[derive(Serialize)]
@@ -97,7 +99,7 @@ impl Status {
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let status = source.status(self.experiment.as_deref()).await?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &json(&status))?;
         } else {
@@ -123,6 +125,7 @@ fn json(status: &results::Status) -> Json<'_> {
                 rule: &it.rule,
                 cells: it.cells,
                 cells_ended: it.cells_ended,
+                cells_one_round: it.cells_one_round,
             })
             .collect(),
         claims: status
@@ -212,7 +215,14 @@ fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
     for it in &status.stops {
         let (ended, cells) = (count(it.cells_ended), count(it.cells));
         let name = name_of(status, it.experiment).unwrap_or("?");
-        writeln!(out, "  {name}: {}; it has ended {ended} of {cells} cells", it.rule)?;
+        let one_round = match it.cells_one_round {
+            0 => String::new(),
+            cells => format!(
+                ", {} of them after one round of openings, since their players repeat their games",
+                count(cells)
+            ),
+        };
+        writeln!(out, "  {name}: {}; it has ended {ended} of {cells} cells{one_round}", it.rule)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use spelrum_proto::v1;
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 use crate::steering::{Steered, Steerer};
 use crate::summary;
 
@@ -137,7 +137,7 @@ impl Of {
         let steered = steerer.steer(request, &action).await;
         steerer.close().await?;
         let Steered { experiment, games_retried } = steered?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &summary::Experiment::from(&experiment))?;
         } else if what == v1::Action::Retry {

@@ -7,11 +7,15 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::arguments::CoordinatorArguments;
+use crate::builds;
 use crate::change::{self, Change, ClaimStanding};
+use crate::engine_check;
+use crate::engines;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::interrupt::Interrupts;
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, write_json};
+use crate::output::{count, terminal, write_json};
 use crate::remote::{self, Manner};
 use crate::sweep_file::{SweepArguments, SweepFile};
 use crate::voice;
@@ -22,11 +26,13 @@ name extends its experiment: cells that it still names keep their games, others 
 it no longer names stays but leaves the reports. That is said before it happens.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
-openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, bytes.
+openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, bytes; with --engines also engines, as \
+spelrum engine check has them.
 
 Examples:
   spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)
   spelrum submit sweeps/pentago-depth.toml --dry-run --set depth=1..6 --set games=1000
+  spelrum submit sweeps/chess-engines.toml --dry-run --engines deploy/engines.toml
   spelrum submit sweeps/pentago-depth.toml --coordinator http://127.0.0.1:7878";
 
 /// Give a coordinator a sweep to play
@@ -47,6 +53,9 @@ pub(crate) struct Submit {
     /// The results database to compare with in a dry run, instead of a coordinator
     #[arg(long, value_name = "PATH", requires = "dry_run")]
     db: Option<PathBuf>,
+    /// With --dry-run: the builds of the engines, and whether they can play the sweep, by this engines file
+    #[arg(long, value_name = "FILE", requires = "dry_run")]
+    engines: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -67,33 +76,46 @@ struct Json<'a> {
 
 impl Submit {
     /// Says what the sweep would play, and what it would change of what is there.
-    async fn dry_run(&self, sweep: &SweepFile, preview: Manner) -> Result<Exit> {
+    async fn dry_run(&self, sweep: &mut SweepFile, preview: Manner) -> Result<Exit> {
+        let file = self.engines.as_deref().map(engines::read).transpose()?;
         let there = if let Some(db) = &self.db {
-            change::preview_file(db, sweep, preview).await?
+            change::preview_file(db, sweep, file.as_ref(), preview).await?
         } else if self.coordinator.coordinator.is_some() {
+            builds::name_builds(sweep, file.as_ref(), None, preview.new_experiment).await?;
             let mut client = remote::connect(&self.coordinator).await?;
             Some(remote::submit(&mut client, sweep, preview).await?)
         } else {
             None
         };
-        change::print_dry_run(sweep, there.as_ref(), self.json)?;
-        Ok(Exit::Success)
+        let Some(file) = file else {
+            change::print_dry_run(sweep, there.as_ref(), self.json, &[])?;
+            return Ok(Exit::Success);
+        };
+        // What is not in it is said before anything is started.
+        engines::needed(&sweep.plan, Some(&file))?;
+        let interrupts = Interrupts::listen(|| voice::say("ending the engine under check"))?;
+        let checked = engine_check::check_for(&sweep.plan, &file, &interrupts).await?;
+        if let Some(signal) = interrupts.exit() {
+            return Ok(signal);
+        }
+        change::print_dry_run(sweep, there.as_ref(), self.json, &checked)?;
+        Ok(engine_check::exit_of(&checked))
     }
 
     /// Submits, or only says what would be.
     pub(crate) async fn run(self) -> Result<Exit> {
         let needs_none = self.dry_run && self.coordinator.coordinator.is_none();
         let outcomes = if needs_none { Outcomes::Here } else { Outcomes::At(&self.coordinator) };
-        let sweep = outcome::read_sweep(&self.sweep, outcomes).await?;
+        let mut sweep = outcome::read_sweep(&self.sweep, outcomes).await?;
         for remark in &sweep.remarks {
             voice::say(remark);
         }
         let preview = Manner { new_experiment: self.new, preview: true };
         if self.dry_run {
-            return self.dry_run(&sweep, preview).await;
+            return self.dry_run(&mut sweep, preview).await;
         }
         let mut client = remote::connect(&self.coordinator).await?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if !self.json && remote::find(&mut client, &sweep.plan.name).await?.is_some() {
             let preview = remote::submit(&mut client, &sweep, preview).await?;
             if let Some(change) = &preview.change {

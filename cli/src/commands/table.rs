@@ -15,7 +15,7 @@ use crate::endgame_tables::{Origin, TableCache};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count, duration_us, percent, write_json};
+use crate::output::{Column, TextTable, count, duration_us, percent, terminal, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
@@ -139,7 +139,7 @@ impl Table {
             Origin::Read | Origin::Made => cache.map(|cache| cache.file(&endgame)),
             Origin::MadeOnly => None,
         };
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json(&mut out, &json(&table, origin, file, &counts))?;
         } else {

@@ -10,7 +10,7 @@ use spelrum_coordinator::access::{BookError, Role, Roles, TokenBook};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, date_time, write_json};
+use crate::output::{Column, TextTable, date_time, terminal, write_json};
 use crate::voice::say;
 
 const EXAMPLES: &str = "\
@@ -116,7 +116,7 @@ impl Create {
             TokenBook::change(&file.path, |book| book.add(&name, roles, &created, rand::random()));
         let token = added.map_err(|error| file.failed("make a token in", error))?;
         say(&format!("`{name}` may {roles}; this is the only time that its token is shown"));
-        writeln!(anstream::stdout().lock(), "{token}")?;
+        writeln!(terminal::stdout(), "{token}")?;
         Ok(Exit::Success)
     }
 }
@@ -125,7 +125,7 @@ impl List {
     fn run(self) -> Result<Exit> {
         let book = TokenBook::read(&self.file.path)
             .map_err(|error| self.file.failed("read the tokens in", error))?;
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             let tokens = book.entries().map(|(name, entry)| Json {
                 name,

@@ -12,7 +12,7 @@ use spelrum_engine::{Game, Parameters, Rules, Value, with_evaluation, with_game}
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{NewFile, count, write_json};
+use crate::output::{NewFile, count, terminal, write_json};
 use crate::player::settings;
 use crate::position::PositionArguments;
 use crate::tree::{
@@ -303,7 +303,7 @@ fn write_to(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
     let Some(path) = path else {
-        let mut out = BufWriter::new(anstream::stdout().lock());
+        let mut out = BufWriter::new(terminal::stdout());
         write(&mut out)?;
         return Ok(out.flush()?);
     };

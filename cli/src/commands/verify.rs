@@ -16,7 +16,7 @@ use crate::arguments::SourceArguments;
 use crate::commands::replay::Player;
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, count};
+use crate::output::{Column, TextTable, count, terminal};
 use crate::remote::connect_to;
 use crate::replay::{RecordedGame, Replayed, recorded_game, write_check};
 use crate::results::{ResultsSource, coordinator};
@@ -115,7 +115,7 @@ impl Verify {
         {
             return Err(error);
         }
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             found.write_json(&mut out)?;
         } else {
@@ -144,7 +144,7 @@ impl Verify {
             Ok(verified) => verified,
             Err(exit) => return Ok(exit),
         };
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             verified.write_json(&mut out)?;
         } else {

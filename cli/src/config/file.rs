@@ -1,13 +1,13 @@
 //! The config file: TOML with places, so that whatever is wrong in it is shown where it stands.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etcetera::BaseStrategy as _;
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use spelrum_coordinator::access::read_small_file;
 use spelrum_engine::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -82,14 +82,18 @@ impl ConfigFile {
     pub(crate) fn read() -> Result<Self> {
         let (path, is_named) = place();
         let failed = || CliError::new(Exit::Usage, format!("read the config {}", path.display()));
-        let mut text = String::new();
-        let read = File::open(&path)
-            .and_then(|file| file.take(FILE_BYTES_MAX as u64 + 1).read_to_string(&mut text));
-        match read {
-            Ok(bytes) if bytes > FILE_BYTES_MAX => Err(failed()
-                .because(format!("it is larger than {} KiB", FILE_BYTES_MAX >> 10))
-                .help("is it a config file? spelrum config --example shows one")),
-            Ok(_) => Self::parse(&path, &text).map_err(|error| {
+        let not_a_config = |problem: String| {
+            failed()
+                .because(problem)
+                .help("is it a config file? spelrum config --example shows one")
+        };
+        let read = read_small_file(&path, FILE_BYTES_MAX as u64);
+        match read.map(String::from_utf8) {
+            Ok(Err(_)) => Err(not_a_config("it is not UTF-8 text".to_owned())),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {
+                Err(not_a_config(error.to_string()))
+            }
+            Ok(Ok(text)) => Self::parse(&path, &text).map_err(|error| {
                 let remedy = error.remedy.clone();
                 CliError::new(Exit::Usage, format!("read the config {}", path.display()))
                     .in_file(error, remedy)

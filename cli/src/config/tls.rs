@@ -1,5 +1,7 @@
 //! What TLS needs on a client's side: whom to trust, and what to show.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use rustls::crypto::ring;
@@ -15,6 +17,9 @@ use crate::arguments::{
 use crate::causes::root_cause;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+
+/// No file of certificates or of a key is longer: all CAs that browsers trust are shorter.
+const PEM_BYTES_MAX: u64 = 1 << 20;
 
 /// Files of PEM, as they are named.
 #[derive(Clone, Debug, Default)]
@@ -90,9 +95,19 @@ fn certificates(path: &Path) -> Result<Certificate> {
             "--ca takes a PEM file of certificates: those by which the coordinator's is trusted",
         )
     };
-    let pem = std::fs::read(path).map_err(|error| failed().because(error))?;
+    let pem = read_pem(path).map_err(|error| failed().because(error))?;
     read_certificates(&pem).map_err(|problem| failed().because(problem))?;
     Ok(Certificate::from_pem(pem))
+}
+
+/// A file of certificates or of a key, which is short, and may be a pipe: `--key <(...)`.
+fn read_pem(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut pem = Vec::new();
+    File::open(path)?.take(PEM_BYTES_MAX + 1).read_to_end(&mut pem)?;
+    if pem.len() as u64 > PEM_BYTES_MAX {
+        return Err(std::io::Error::other(format!("it has more than {} KiB", PEM_BYTES_MAX >> 10)));
+    }
+    Ok(pem)
 }
 
 fn read_certificates(
@@ -116,14 +131,14 @@ fn identity(cert: &Path, key: Option<&Sourced<PathBuf>>) -> Result<Identity> {
         )
     };
     let failed_certificate = || failed("client certificate", cert);
-    let shown = std::fs::read(cert).map_err(|error| failed_certificate().because(error))?;
+    let shown = read_pem(cert).map_err(|error| failed_certificate().because(error))?;
     let chain =
         read_certificates(&shown).map_err(|problem| failed_certificate().because(problem))?;
     let path = key.map_or(cert, |key| &key.value);
     let failed_key = || failed("private key", path);
     let key = match key {
         None => shown.clone(),
-        Some(_) => std::fs::read(path).map_err(|error| failed_key().because(error))?,
+        Some(_) => read_pem(path).map_err(|error| failed_key().because(error))?,
     };
     let secret = PrivateKeyDer::from_pem_slice(&key).map_err(|error| {
         failed_key().because(match matches!(error, pem::Error::NoItemsFound) {

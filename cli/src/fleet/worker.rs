@@ -9,7 +9,9 @@ use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::result::What;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::work::Grant;
-use spelrum_proto::{Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, game, v1};
+use spelrum_proto::{
+    Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, WorkerSecret, game, v1,
+};
 use spelrum_tournament::{DefinitionHash, GameId, PlayableCell, PlayedGame};
 use tokio::time::{Instant, sleep_until, timeout};
 use tonic::service::interceptor::InterceptedService;
@@ -33,6 +35,8 @@ pub(super) struct Worker {
     shared: Arc<Shared>,
     number: u32,
     uuid: Uuid,
+    /// What the coordinator gave it.
+    secret: Option<WorkerSecret>,
     client: Client,
     /// Cells that it has fetched.
     cells: BTreeMap<DefinitionHash, Arc<PlayableCell>>,
@@ -45,6 +49,7 @@ pub(super) struct Worker {
 struct Session {
     worker_id: i64,
     epoch: i64,
+    secret: Option<WorkerSecret>,
     heartbeat: Duration,
     /// The most results in one report.
     report_max: usize,
@@ -80,6 +85,7 @@ impl Worker {
             shared,
             number,
             uuid: Uuid::new_v4(),
+            secret: None,
             client,
             cells: BTreeMap::new(),
             failures: 0,
@@ -100,9 +106,12 @@ impl Worker {
                 None => {
                     if let Some(held) = held {
                         let lease_ids = vec![held.lease_id];
-                        let Session { worker_id, epoch: coordinator_epoch, .. } = session;
-                        let request =
-                            v1::GiveBackRequest { worker_id, coordinator_epoch, lease_ids };
+                        let request = v1::GiveBackRequest {
+                            worker_id: session.worker_id,
+                            coordinator_epoch: session.epoch,
+                            lease_ids,
+                            worker_secret: WorkerSecret::to_wire(session.secret),
+                        };
                         let mut client = self.client.clone();
                         // What cannot be handed back expires.
                         let _expires = self.once(Call::GiveBack, client.give_back(request)).await;
@@ -123,6 +132,7 @@ impl Worker {
             host: "fleet".to_owned(),
             slots: 1,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            worker_secret: WorkerSecret::to_wire(self.secret),
             ..v1::HelloRequest::default()
         };
         loop {
@@ -132,9 +142,12 @@ impl Worker {
                 Ok(Some(hello)) => {
                     self.shared.tally.welcomed(!self.has_joined);
                     self.has_joined = true;
+                    self.secret = WorkerSecret::from_wire(&hello.worker_secret)
+                        .map_err(|error| self.give_up(error.to_string()))?;
                     return Ok(Session {
                         worker_id: hello.worker_id,
                         epoch: hello.coordinator_epoch,
+                        secret: self.secret,
                         heartbeat: Duration::from_millis(hello.heartbeat_interval_ms.max(1)),
                         report_max: hello.report_results_max.max(1) as usize,
                     });
@@ -173,12 +186,17 @@ impl Worker {
     /// Asks for games; where there are none, waits as long as it is told, or until it has to say that it lives.
     async fn lease(
         &mut self,
-        Session { worker_id, epoch: coordinator_epoch, .. }: Session,
+        Session { worker_id, epoch: coordinator_epoch, secret, .. }: Session,
         heartbeat: Instant,
         held: &mut Option<Held>,
     ) -> Result<(), Interrupted> {
-        let request =
-            v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, ..Default::default() };
+        let request = v1::LeaseRequest {
+            worker_id,
+            coordinator_epoch,
+            slots: 1,
+            worker_secret: WorkerSecret::to_wire(secret),
+            ..Default::default()
+        };
         let mut client = self.client.clone();
         let asked = self.say(Call::Lease, async move { client.lease(request).await }).await?;
         let Some(answer) = asked else { return Ok(()) };
@@ -232,8 +250,9 @@ impl Worker {
             let what = self.played(&cell, game)?;
             results.push(v1::Result { lease_id, what: Some(What::Game(what)) });
         }
-        let Session { worker_id, epoch: coordinator_epoch, .. } = session;
-        let request = v1::ReportRequest { worker_id, coordinator_epoch, results };
+        let Session { worker_id, epoch: coordinator_epoch, secret, .. } = session;
+        let worker_secret = WorkerSecret::to_wire(secret);
+        let request = v1::ReportRequest { worker_id, coordinator_epoch, results, worker_secret };
         loop {
             let mut client = self.client.clone();
             let request = request.clone();
@@ -282,7 +301,7 @@ impl Worker {
 
     async fn heartbeat(
         &mut self,
-        Session { worker_id, epoch: coordinator_epoch, .. }: Session,
+        Session { worker_id, epoch: coordinator_epoch, secret, .. }: Session,
         held: &mut Option<Held>,
         playing: Option<GameId>,
     ) -> Result<(), Interrupted> {
@@ -292,6 +311,7 @@ impl Worker {
             coordinator_epoch,
             lease_ids: held.iter().map(|held| held.lease_id).collect(),
             playing: playing.into_iter().collect(),
+            worker_secret: WorkerSecret::to_wire(secret),
         };
         let mut client = self.client.clone();
         let said =
@@ -320,6 +340,9 @@ impl Worker {
         let refusal = Refusal::of(&status);
         let after = match &refusal {
             Some(Refusal { reason: Reason::SayHello, .. }) => return Err(Interrupted::Hello),
+            Some(Refusal { reason: Reason::WrongSecret, .. }) if !matches!(call, Call::Hello) => {
+                return Err(Interrupted::Hello);
+            }
             Some(Refusal { reason: Reason::Busy | Reason::Ending, retry_after, .. }) => {
                 *retry_after
             }

@@ -13,6 +13,7 @@ mod plot;
 mod rows;
 mod search;
 mod table;
+pub(crate) mod terminal;
 mod text;
 mod writer;
 
@@ -21,14 +22,14 @@ pub(crate) use csv::{CsvField, write_csv};
 pub(crate) use document::{Document, Part, TitledTable};
 pub(crate) use file::NewFile;
 pub(crate) use json::{Pairs, write_json, write_json_line};
-pub(crate) use numbers::{
-    count, date_time, duration_us, optional, percent, ratio, relative_error, signed,
-};
+pub(crate) use numbers::{count, duration_us, optional, percent, ratio, relative_error, signed};
 pub(crate) use plot::{
     Axis, Board, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares,
     plot_files, write_plots,
 };
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};
+pub(crate) use spelrum_coordinator::date_time;
 pub(crate) use table::{Column, TextTable};
+pub(crate) use text::escaped;
 pub(crate) use writer::{not_for_a_terminal, rows_writer};

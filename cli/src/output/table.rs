@@ -7,6 +7,8 @@ use comfy_table::{
     Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
 
+use super::text::escaped;
+
 /// A rule under the headings, and nothing else.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -66,7 +68,7 @@ impl TextTable {
             .load_style(STYLE)
             // A number or a name broken over lines is worse than a long line.
             .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(columns.iter().map(|column| Cell::new(&column.heading)));
+            .set_header(columns.iter().map(|column| Cell::new(escaped(&column.heading))));
         for (column, of) in table.column_iter_mut().zip(columns) {
             column.set_padding((0, GAP));
             column.set_cell_alignment(match of.align {
@@ -96,7 +98,12 @@ impl TextTable {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.table.add_row(cells.into_iter().map(Cell::new_owned).collect::<Vec<_>>());
+        self.table.add_row(
+            cells
+                .into_iter()
+                .map(|cell| Cell::new_owned(escaped(&cell).into_owned()))
+                .collect::<Vec<_>>(),
+        );
     }
 
     /// Writes the table: headings, a rule, rows.

@@ -1,7 +1,10 @@
-//! Texts of users, as they may stand in a page.
+//! Texts of users and of other machines, as they may stand in a page or on a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// A text in one line, without what is not seen and changes what is: control characters are spaces, and what
-/// would turn the direction of its neighbours, or is no character at all, is shown as such.
+/// would turn the direction of its neighbours, is invisible, or is no character at all, is shown as such.
 pub(crate) fn shown(text: &str) -> String {
     text.chars().map(shown_character).collect()
 }
@@ -20,14 +23,59 @@ pub(crate) fn shortened(text: &str, characters_max: usize) -> String {
 fn shown_character(character: char) -> char {
     match character {
         it if it.is_control() => ' ',
-        // Marks, embeddings, overrides and isolates of the bidirectional algorithm.
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            char::REPLACEMENT_CHARACTER
-        }
-        it if u32::from(it) & 0xfffe == 0xfffe => char::REPLACEMENT_CHARACTER,
-        '\u{fdd0}'..='\u{fdef}' => char::REPLACEMENT_CHARACTER,
+        it if is_unseen(it) => char::REPLACEMENT_CHARACTER,
         it => it,
     }
+}
+
+/// A text for a terminal: what would act there, or is not seen, stands escaped as in Rust's texts, such as `\u{202e}`.
+/// Line ends stay, and so do tabs.
+pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_hidden(character) {
+            // A String takes everything.
+            let _ = write!(escaped, "{}", character.escape_unicode());
+        } else {
+            escaped.push(character);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Whether a terminal would act on a character, or show nothing for it.
+pub(crate) fn is_hidden(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\n' | '\t')) || is_unseen(character)
+}
+
+/// What changes its neighbours or what is read without being seen, and what is no character: of Unicode 17,
+/// Default_Ignorable_Code_Point, the separators of lines and paragraphs, annotations, and noncharacters.
+fn is_unseen(character: char) -> bool {
+    u32::from(character) & 0xfffe == 0xfffe
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fdd0}'..='\u{fdef}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
 }
 
 #[cfg(test)]
@@ -38,8 +86,8 @@ mod tests {
     fn what_is_not_seen_changes_nothing() {
         assert_eq!(shown("a\nb\u{0}c\u{7f}d\u{85}e"), "a b c d e");
         assert_eq!(
-            shown("a\u{202e}b\u{2066}c\u{ffff}\u{fdd0}"),
-            "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}"
+            shown("a\u{202e}b\u{2066}c\u{ffff}\u{fdd0}d\u{200b}e"),
+            "a\u{fffd}b\u{fffd}c\u{fffd}\u{fffd}d\u{fffd}e"
         );
         assert_eq!(shown("\u{5d0}\u{5d1} <é> 棋"), "\u{5d0}\u{5d1} <é> 棋");
     }
@@ -50,5 +98,13 @@ mod tests {
         assert_eq!(shortened("abcde", 4), "abc…");
         assert_eq!(shortened("éééé\n", 4), "ééé…");
         assert_eq!(shortened(&"x".repeat(10_000), 80).chars().count(), 80);
+    }
+
+    #[test]
+    fn what_acts_on_a_terminal_stands_escaped() {
+        assert_eq!(escaped("a\n\tb é 棋"), "a\n\tb é 棋");
+        assert_eq!(escaped("\u{1b}]0;x\u{7}\r\u{9b}1m"), "\\u{1b}]0;x\\u{7}\\u{d}\\u{9b}1m");
+        assert_eq!(escaped("a\u{202e}b\u{200b}c\u{feff}"), "a\\u{202e}b\\u{200b}c\\u{feff}");
+        assert_eq!(escaped("\u{e0041}x\u{ad}"), "\\u{e0041}x\\u{ad}");
     }
 }

@@ -156,7 +156,7 @@ fn notes_on_exploratory(of: &[Numbered<'_>]) -> Vec<String> {
 fn not_judged(why: NotJudged) -> String {
     match why {
         NotJudged::Sequential => format!("{}, after which a score has no p-value", why.reason()),
-        NotJudged::Gone => why.reason().to_owned(),
+        NotJudged::Repeats | NotJudged::Gone => why.reason().to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ use super::comparisons_json::Compared;
 use super::disturbance::disturbed;
 use super::engines::Engines;
 use super::evolution;
+use super::forfeits::forfeits;
 use super::json;
 use super::margins;
 use super::overview::Overview;
@@ -20,6 +21,7 @@ use super::phases::Phases;
 use super::ratings_json::{Group, GroupRows};
 use super::runs::runs;
 use super::side_by_side;
+use super::table_name::TableName;
 use crate::output::CsvField;
 
 /// Headings, and a row of fields for each.
@@ -64,9 +66,16 @@ pub(super) fn of_accuracy(
     rows(&report.experiment.name, &report.axes, &all)
 }
 
-/// Which programs of others the players were.
-pub(super) fn of_engines(report: &results::Report) -> Result<Rows, serde_json::Error> {
-    rows(&report.experiment.name, &[], &Engines::from(report).engines)
+/// Which programs of others the players were; or which players forfeited games.
+pub(super) fn of_engines_or_forfeits(
+    report: &results::Report,
+    which: TableName,
+) -> Result<Rows, serde_json::Error> {
+    let name = &report.experiment.name;
+    if which == TableName::Forfeits {
+        return rows(name, &[], &forfeits(report));
+    }
+    rows(name, &[], &Engines::from(report).engines)
 }
 
 /// How many games were disturbed.

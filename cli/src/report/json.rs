@@ -199,7 +199,7 @@ struct Sprt {
     llr: f64,
     lower: f64,
     upper: f64,
-    /// Which of both strengths it has taken.
+    /// Which of both strengths it has taken, or `not_judged`.
     verdict: Option<&'static str>,
 }
 
@@ -217,7 +217,7 @@ impl Sprt {
             llr: standing.llr,
             lower,
             upper,
-            verdict: standing.verdict.map(|verdict| verdict.name()),
+            verdict: standing.outcome.map(|outcome| outcome.name()),
         })
     }
 }

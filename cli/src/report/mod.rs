@@ -16,6 +16,7 @@ mod disturbance;
 mod engines;
 mod evolution;
 mod figures;
+mod forfeits;
 mod json;
 mod margins;
 mod overview;
@@ -52,6 +53,7 @@ use crate::output::{
 use crate::results::ResultsSource;
 use crate::voice;
 
+pub(crate) use forfeits::Forfeits;
 pub(crate) use table_name::TableName;
 
 /// What a page says that has nothing to plot.
@@ -160,19 +162,7 @@ fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
     let is_of_games = match shown {
         Shown::Usual | Shown::WithDepths | Shown::Phases => false,
         Shown::Ratings | Shown::Compared => true,
-        Shown::Table(
-            TableName::Accuracy
-            | TableName::Wins
-            | TableName::Plies
-            | TableName::Moves
-            | TableName::Depths
-            | TableName::Engines
-            | TableName::Disturbed
-            | TableName::Workers
-            | TableName::Phases
-            | TableName::Standardised,
-        ) => false,
-        Shown::Table(_) => true,
+        Shown::Table(table) => !table.is_also_of_choices(),
     };
     match is_of_games {
         false => Ok(()),
@@ -253,8 +243,14 @@ fn facts(
 }
 
 /// The tables of an experiment that has runs, unless others are asked for.
-const SHOWN_OF_RUNS: [&str; 5] =
-    [runs::RUNS, evolution::EVOLUTION, engines::ENGINES, disturbance::DISTURBED, text::FAILURES];
+const SHOWN_OF_RUNS: [&str; 6] = [
+    runs::RUNS,
+    evolution::EVOLUTION,
+    engines::ENGINES,
+    forfeits::FORFEITS,
+    disturbance::DISTURBED,
+    text::FAILURES,
+];
 
 /// The tables for people.
 async fn document(
@@ -308,6 +304,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
             | TableName::Plies
             | TableName::Moves
             | TableName::Engines
+            | TableName::Forfeits
             | TableName::Disturbed
             | TableName::Failures,
         ) => Detail::Cells,
@@ -471,9 +468,9 @@ async fn table(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> 
             let rows = csv::of_families(&report);
             return Ok(rows.map_err(io::Error::from)?);
         }
-        Shown::Table(TableName::Engines) => {
+        Shown::Table(name @ (TableName::Engines | TableName::Forfeits)) => {
             let report = source.report(of, Detail::Cells).await?;
-            let rows = csv::of_engines(&report);
+            let rows = csv::of_engines_or_forfeits(&report, name);
             return Ok(rows.map_err(io::Error::from)?);
         }
         Shown::Table(TableName::Disturbed) => {
@@ -592,6 +589,7 @@ async fn write_everything(
         generations: Vec<evolution::GenerationRow<'a>>,
         families: Vec<evolution::RelativeRow<'a>>,
         disturbed: Vec<disturbance::Disturbed<'a>>,
+        forfeits: Vec<forfeits::Forfeits<'a>>,
         #[serde(flatten)]
         engines: engines::Engines<'a>,
         #[serde(flatten)]
@@ -626,6 +624,7 @@ async fn write_everything(
         generations: evolution::generations(&report),
         families: evolution::families(&report),
         disturbed: disturbance::disturbed(&report),
+        forfeits: forfeits::forfeits(&report),
         engines: engines::Engines::from(&report),
         overview: overview.as_ref().map(overview::Overview::from),
     };

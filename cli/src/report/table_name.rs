@@ -31,6 +31,8 @@ pub(crate) enum TableName {
     Depths,
     /// Which programs of others the players were
     Engines,
+    /// Which players lost games by failing: crashes, time, stalls, illegal moves
+    Forfeits,
     /// Cells with timed games in which the machine took time from players
     Disturbed,
     /// Cells in which games failed, or were lost and played again
@@ -59,4 +61,24 @@ pub(crate) enum TableName {
     Workers,
     /// Whether it matters who played: what each worker adds to scores, times and nodes
     WorkerEffects,
+}
+
+impl TableName {
+    /// Whether there is such a table of an accuracy experiment.
+    pub(super) const fn is_also_of_choices(self) -> bool {
+        matches!(
+            self,
+            Self::Accuracy
+                | Self::Wins
+                | Self::Plies
+                | Self::Moves
+                | Self::Depths
+                | Self::Engines
+                | Self::Forfeits
+                | Self::Disturbed
+                | Self::Workers
+                | Self::Phases
+                | Self::Standardised
+        )
+    }
 }

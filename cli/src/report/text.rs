@@ -2,12 +2,13 @@
 
 use spelrum_tournament::Task;
 use spelrum_tournament::results::{
-    CellFailures, CellResult, CellStop, ExperimentSummary, Report, SprtStanding, Stronger,
+    CellFailures, CellResult, CellStop, ExperimentSummary, Report, SprtOutcome, SprtStanding,
+    Stronger,
 };
 use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, places};
-use super::{accuracy, colours, costs, disturbance, engines, evolution, margins, runs};
+use super::{accuracy, colours, costs, disturbance, engines, evolution, forfeits, margins, runs};
 use crate::output::{Column, Document, Part, TitledTable, count, optional, signed};
 
 /// What a report has to say, in tables for people.
@@ -28,6 +29,7 @@ pub(super) fn parts(report: &Report) -> Vec<Part> {
     tables.extend(margins::table(report));
     tables.extend(colours::table(report).filter(|_| report.experiment.task.is_game()));
     tables.extend(costs::tables(report));
+    tables.extend(forfeits::table(report));
     tables.extend(engines::table(report));
     tables.extend(disturbance::table(report));
     tables.extend(failures(report).filter(|_| report.experiment.task.is_game()));
@@ -93,7 +95,11 @@ fn strength(report: &Report) -> TitledTable {
 /// The logarithm of a sequential test's likelihood ratio, and which strength it has taken.
 fn tested(standing: SprtStanding) -> String {
     let llr = format!("{:.2}", standing.llr + 0.0);
-    standing.verdict.map_or(llr.clone(), |verdict| format!("{llr} {}", verdict.name()))
+    match standing.outcome {
+        None => llr,
+        Some(SprtOutcome::Taken(verdict)) => format!("{llr} {}", verdict.name()),
+        Some(SprtOutcome::NotJudged) => "not judged".to_owned(),
+    }
 }
 
 /// A dash in self-play: nobody is stronger than itself.
@@ -120,7 +126,9 @@ fn notes(report: &Report) -> Vec<String> {
     if incomplete > 0 {
         notes.push(format!("{} of {} cells are incomplete.", incomplete, report.cells.len()));
     }
+    notes.extend(forfeited(report));
     notes.extend(stops(report));
+    notes.extend(one_round(report));
     if report.experiment.games_failed > 0 {
         notes.push(format!(
             "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
@@ -148,6 +156,17 @@ fn notes(report: &Report) -> Vec<String> {
     notes
 }
 
+/// Whoever reads the scores alone must see that many are of failures.
+fn forfeited(report: &Report) -> Option<String> {
+    let notable = report.engines.forfeits.iter().filter(|it| it.is_notable());
+    let notable: Vec<String> = notable
+        .map(|it| format!("{} of {} games of {}", count(it.total()), count(it.games), it.player))
+        .collect();
+    (!notable.is_empty()).then(|| {
+        format!("Warning: forfeits decided {}; see the table Forfeits.", notable.join(", "))
+    })
+}
+
 /// Where one colour wins both games of most pairs, players are hardly told apart by their scores.
 fn openings_decide(report: &Report) -> Option<String> {
     const FEW_PAIRS: u64 = 20;
@@ -162,6 +181,28 @@ fn openings_decide(report: &Report) -> Option<String> {
             count(pairs),
             count(first),
             count(second),
+        )
+    })
+}
+
+/// Players that repeat themselves are stopped where their games would come again.
+fn one_round(report: &Report) -> Option<String> {
+    let ended: Vec<&CellResult> = report.cells.iter().filter(|cell| cell.is_one_round).collect();
+    let not_judged = |cell: &&&CellResult| {
+        cell.sprt().is_some_and(|it| it.outcome == Some(SprtOutcome::NotJudged))
+    };
+    let open = match ended.iter().filter(not_judged).count() {
+        0 => String::new(),
+        open => format!(
+            "\nSPRTs not judged in {}: repeated games are not evidence. Take more openings.",
+            count(open as u64)
+        ),
+    };
+    (!ended.is_empty()).then(|| {
+        format!(
+            "{} of {} cells ended after one round of their openings: their players repeat their games.{open}",
+            count(ended.len() as u64),
+            count(report.cells.len() as u64),
         )
     })
 }
@@ -223,7 +264,7 @@ fn stops(report: &Report) -> Vec<String> {
     // One sweep has one rule.
     let Some(CellStop { rule, .. }) = rules.first() else { return Vec::new() };
     let games_max = rules.iter().map(|stop| stop.games_max).max().unwrap_or_default();
-    let ended: Vec<u64> = rules.iter().filter_map(|stop| stop.stopped_after).collect();
+    let ended: Vec<u64> = report.cells.iter().filter_map(CellResult::ended_by_rule).collect();
     let games_max = count(games_max);
     let after = match (ended.iter().min(), ended.iter().max()) {
         (Some(least), Some(most)) if least == most => format!(", after {} games", count(*least)),
@@ -329,6 +370,7 @@ pub(super) mod tests {
             openings_used: games / 2,
             games_planned: 100,
             stop: None,
+            is_one_round: false,
             games,
             games_failed: 0,
             wins: games / 2,

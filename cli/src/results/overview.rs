@@ -8,6 +8,7 @@ use tonic::Code;
 use super::{ResultsSource, gone};
 use crate::causes::{failed_call, malformed};
 use crate::error::Result;
+use crate::turn::take_turn;
 
 impl ResultsSource {
     /// How its games were played, all of one moment. Nothing if the coordinator is of a release that does not tell
@@ -22,11 +23,14 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetOverviewRequest { experiment: of.uuid.clone() };
-        let mut parts = match remote.results.clone().get_overview(request).await {
-            Ok(parts) => parts.into_inner(),
-            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
-            Err(status) => return Err(failed_call(&action, &status)),
-        };
+        let mut parts =
+            match take_turn(async || remote.results.clone().get_overview(request.clone()).await)
+                .await
+            {
+                Ok(parts) => parts.into_inner(),
+                Err(status) if status.code() == Code::Unimplemented => return Ok(None),
+                Err(status) => return Err(failed_call(&action, &status)),
+            };
         let mut overview = OverviewReader::default();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(&action, &status))?

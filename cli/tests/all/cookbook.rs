@@ -1,9 +1,10 @@
 //! The questions of `docs/sql.md`: each prints what stands there, whoever is asked.
 
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
+use spelrum_test_support::{Tools, skip};
 
 use crate::sandbox::{Sandbox, root};
 
@@ -132,20 +133,20 @@ const OURS: [&str; 10] = [
 /// The same file in another program's SQLite, whichever it has.
 #[test]
 fn python_reads_the_same() {
-    let Ok(mut python) =
-        Command::new("python3").args(["-c", "import json, sqlite3"]).stdin(Stdio::null()).spawn()
-    else {
-        assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "there is no python3");
-        eprintln!("skipped: this needs python3");
-        return;
-    };
-    assert!(python.wait().unwrap().success(), "python3 has no sqlite3");
+    let Some(tools) = Tools::find(&["python3"]) else { return };
+    let mut import = tools.command("python3");
+    let imported =
+        import.args(["-c", "import json, sqlite3"]).stdin(Stdio::null()).output().unwrap();
+    if !imported.status.success() {
+        return skip("it needs a python3 with its module sqlite3");
+    }
     let page = page();
     let sandbox = Sandbox::new();
     play(&sandbox, &page);
     let questions = questions(&page);
     let statements: Vec<&str> = questions.iter().map(|it| it.statement.as_str()).collect();
-    let mut python = Command::new("python3")
+    let mut python = tools
+        .command("python3")
         .args(["-c", READER])
         .current_dir(sandbox.path("."))
         .stdin(Stdio::piped())

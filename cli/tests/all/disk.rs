@@ -1,27 +1,22 @@
 //! What becomes of a coordinator, of its workers and of a plain run when the disk is full, and when the
 //! database is taken from under them.
 
-#![expect(
-    clippy::print_stderr,
-    reason = "a test that is skipped says so, and one that measures what"
-)]
-
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use rustix::fs::statvfs;
+use spelrum_test_support::{SKIP_NOTHING, Tools, skip};
 use tempfile::TempDir;
 
-use crate::sandbox::{Sandbox, Service, Watched, tic_tac_toe, wait_until};
+use crate::sandbox::{Ran, Sandbox, Service, Watched, tic_tac_toe, wait_until};
 
 /// A small disk, as long as this lives.
 pub(crate) enum SmallDisk {
-    Mounted(PathBuf),
+    Mounted(PathBuf, Tools),
     /// A directory on what containers have in the place of shared memory.
     #[expect(dead_code, reason = "held until the test is over")]
     Borrowed(PathBuf, TempDir),
@@ -31,23 +26,25 @@ pub(crate) enum SmallDisk {
 const SHARED_MEMORY: &str = "/dev/shm";
 
 impl SmallDisk {
-    /// One of 64 MiB.
+    /// One of 64 MiB; `None`, and the test is skipped, if none can be mounted here.
     fn mount(at: PathBuf) -> Option<Self> {
-        Self::mount_of(at, 64)
+        Self::mount_of(at, 64).inspect_err(|why| skip(why)).ok()
     }
 
-    /// `None`, and the test is skipped, if nobody here may mount one and there is none. Where nothing may
-    /// be skipped, it fails.
-    pub(crate) fn mount_of(at: PathBuf, mib: u64) -> Option<Self> {
+    /// Why not, if none can be mounted here. Where nothing may be skipped, a directory on shared memory takes its
+    /// place.
+    pub(crate) fn mount_of(at: PathBuf, mib: u64) -> Result<Self, String> {
+        let tools = Tools::look_for(&["mount", "umount"])?;
         fs::create_dir(&at).unwrap();
-        let mut mount = Command::new("mount");
+        let mut mount = tools.command("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "tmpfs"]).arg(&at);
-        if mount.output().is_ok_and(|mount| mount.status.success()) {
-            return Some(Self::Mounted(at));
+        let mounted = Ran(mount.output().unwrap());
+        if mounted.0.status.success() {
+            return Ok(Self::Mounted(at, tools));
         }
-        if std::env::var_os("SPELRUM_SKIP_NOTHING").is_none() {
-            eprintln!("skipped: this needs the right to mount a small disk");
-            return None;
+        if std::env::var_os(SKIP_NOTHING).is_none() {
+            let why = mounted.stderr().trim_end();
+            return Err(format!("it needs the right to mount a small disk: {why}"));
         }
         let there = statvfs(SHARED_MEMORY).unwrap();
         let bytes = there.f_blocks * there.f_frsize;
@@ -55,12 +52,12 @@ impl SmallDisk {
         let directory = tempfile::tempdir_in(SHARED_MEMORY).unwrap();
         fs::remove_dir(&at).unwrap();
         symlink(directory.path(), &at).unwrap();
-        Some(Self::Borrowed(at, directory))
+        Ok(Self::Borrowed(at, directory))
     }
 
     fn path(&self) -> &Path {
         match self {
-            Self::Mounted(path) | Self::Borrowed(path, _) => path,
+            Self::Mounted(path, _) | Self::Borrowed(path, _) => path,
         }
     }
 
@@ -77,8 +74,8 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        if let Self::Mounted(path) = self {
-            let _unmounted = Command::new("umount").arg("--lazy").arg(path).status();
+        if let Self::Mounted(path, tools) = self {
+            let _unmounted = tools.command("umount").arg("--lazy").arg(path).status();
         }
     }
 }

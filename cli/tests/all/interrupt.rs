@@ -1,8 +1,9 @@
 //! The first Ctrl-C finishes current games and hands back the rest, the second stops now.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::process::Signal;
+use spelrum_test_support::Tools;
 
 use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
 
@@ -72,10 +73,11 @@ fn a_terminated_run_says_so_by_its_exit_code() {
 
 #[test]
 fn nohup_keeps_a_run_alive_when_the_terminal_closes() {
+    let Some(tools) = Tools::find(&["sh"]) else { return };
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", ENDLESS);
     let program = sandbox.spelrum(&["run", "sweep.toml", "--slots", "1"]);
-    let mut command = Command::new("sh");
+    let mut command = tools.command("sh");
     // As nohup starts a program.
     command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(program.get_program());
     command.args(program.get_args()).current_dir(sandbox.path("")).stdin(Stdio::null());

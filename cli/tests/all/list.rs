@@ -20,8 +20,14 @@ async fn submit_all(db: &Path, names: &[String]) {
         let files = BTreeMap::new();
         let toml = tic_tac_toe(name, 2);
         let uuid = format!("uuid of {name}");
-        let sweep =
-            Sweep { uuid: &uuid, toml: &toml, files: &files, plan: &plan, new_experiment: false };
+        let sweep = Sweep {
+            uuid: &uuid,
+            toml: &toml,
+            files: &files,
+            plan: &plan,
+            new_experiment: false,
+            fills: None,
+        };
         transaction.submit(sweep).await.unwrap();
     }
     transaction.commit().await.unwrap();

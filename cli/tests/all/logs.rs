@@ -104,3 +104,50 @@ fn what_ends_a_program_is_a_line_too() {
     assert_eq!(last["level"], "ERROR");
     assert!(last["fields"]["message"].as_str().unwrap().starts_with("error: failed to "), "{last}");
 }
+
+/// A frame of HTTP/2 (RFC 9113).
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let [_, length @ ..] = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Calls that are broken off as they begin, over and over: HTTP/2's library ends each such connection, and would write a
+/// line for each.
+#[test]
+fn streams_that_are_reset_write_no_log() {
+    const CONNECTIONS: usize = 300;
+    let sandbox = Sandbox::new();
+    let log = File::create(sandbox.path("log")).unwrap();
+    let start = ["coordinator", "--db", "c.db", "--listen", "127.0.0.1:0"];
+    let coordinator = sandbox.coordinator_as(sandbox.spelrum(&start).stderr(log));
+    let fields = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", "/spelrum.v1.Experiments/Status"),
+        (":authority", "localhost"),
+        ("content-type", "application/grpc"),
+    ];
+    // Literals, never indexed (RFC 7541, section 6.2.2).
+    let mut block = Vec::new();
+    for (name, value) in fields {
+        block.push(0);
+        for text in [name, value] {
+            block.push(u8::try_from(text.len()).unwrap());
+            block.extend(text.as_bytes());
+        }
+    }
+    let mut flood = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, &[])].concat();
+    for stream in (1..200).step_by(2) {
+        flood.extend(frame(1, 4, stream, &block));
+        flood.extend(frame(3, 0, stream, &8_u32.to_be_bytes()));
+    }
+    for _ in 0..CONNECTIONS {
+        let mut stream = TcpStream::connect(coordinator.address()).unwrap();
+        // It may be closed before all is there.
+        let _closed = stream.write_all(&flood);
+        let _closed = std::io::copy(&mut stream, &mut std::io::sink());
+    }
+    let said = std::fs::read_to_string(sandbox.path("log")).unwrap();
+    assert!(said.contains("closed connections that broke off too many calls"), "{said}");
+    assert!(said.lines().count() < CONNECTIONS / 10, "{said}");
+}

@@ -1,15 +1,14 @@
 //! Memory that the system refuses, and games that may need more than there is.
 
-use std::process::Command;
-
 use serde_json::Value;
+use spelrum_test_support::Tools;
 
 use crate::sandbox::{Ran, Sandbox};
 
 /// Runs the program where it cannot have more than four million kibibytes of addresses.
-fn run_limited(sandbox: &Sandbox, arguments: &[&str]) -> Ran {
+fn run_limited(tools: Tools, sandbox: &Sandbox, arguments: &[&str]) -> Ran {
     let free = sandbox.spelrum(arguments);
-    let mut limited = Command::new("sh");
+    let mut limited = tools.command("sh");
     limited
         .args(["-c", "ulimit -v 4000000 && exec \"$@\"", "sh"])
         .arg(free.get_program())
@@ -46,10 +45,11 @@ const LARGE: &[(&str, &str)] = &[
 /// goes on.
 #[test]
 fn a_refused_allocation_fails_the_game_and_not_the_program() {
+    let Some(tools) = Tools::find(&["sh"]) else { return };
     for &(player, parameter) in LARGE {
         let sandbox = Sandbox::new();
         sandbox.write("sweep.toml", &sweep(player));
-        let ran = run_limited(&sandbox, &["run", "sweep.toml", "--memory", "1000GiB"]);
+        let ran = run_limited(tools, &sandbox, &["run", "sweep.toml", "--memory", "1000GiB"]);
         ran.expect_exit(7);
         let failed = "SELECT count(*) FROM games WHERE failure LIKE '%smaller%'";
         assert_eq!(sandbox.sql("large.db", failed), "2", "{player}");
@@ -61,11 +61,15 @@ fn a_refused_allocation_fails_the_game_and_not_the_program() {
 
 #[test]
 fn a_refused_allocation_ends_an_analysis_with_what_to_do() {
+    let Some(tools) = Tools::find(&["sh"]) else { return };
     let sandbox = Sandbox::new();
     let player = ["--player", "mcts", "--set", "simulations=9"];
     let tree = ["--set", "max_tree_nodes=268435456"];
-    let ran =
-        run_limited(&sandbox, &[&["analyze", "tic-tac-toe"][..], &player[..], &tree[..]].concat());
+    let ran = run_limited(
+        tools,
+        &sandbox,
+        &[&["analyze", "tic-tac-toe"][..], &player[..], &tree[..]].concat(),
+    );
     ran.expect_exit(3);
     assert!(ran.stderr().contains("help: make `max_tree_nodes` smaller"), "{}", ran.stderr());
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 /// Every migration with the SHA-256 of its file.
-const RELEASED: [(&str, &str); 22] = [
+const RELEASED: [(&str, &str); 27] = [
     ("0001_tables.sql", "545c1643c6607764fc45aa5bbc5971c8d64fcbea168c90215d6c549ec45f77c3"),
     ("0002_views.sql", "36e5f5e2454ef680f347a04448e91d7b5f42dffb77a27835e68f040564e71024"),
     ("0003_stop_rules.sql", "2474e2925fd7afbe1e6cd42e8504b9367b597084badd4d5013853801ef2cfe8c"),
@@ -29,6 +29,11 @@ const RELEASED: [(&str, &str); 22] = [
     ("0020_cpu_times.sql", "7eff3bcd013edb862776c9e787ea9d76a5ae55eecfbe4bb651bcf284ce0e390b"),
     ("0021_speeds.sql", "685bf60110c8a821c041e3790657501e40b3eb34d83f88cfdbe29f74719fb6d9"),
     ("0022_placement.sql", "4d7ef3c9832141d0e983b268205a2e68a52da99001ff2aac89d1838b7681f1aa"),
+    ("0023_digests.sql", "a9b7b6a0a17021f129caaf3d9b80fc0e06fb5efe0b8c3b9f0752175fbb6be073"),
+    ("0024_worker_secrets.sql", "c1fbd1e45239e8e432a6ed9752191c1ebb7d99cf1c6259ebbbed3e8db7351e17"),
+    ("0025_forfeits.sql", "ff229e3610579f7554ebaa9083a772ef28af139557af359955c39f485cb6f127"),
+    ("0026_builds.sql", "fbf08600d3e81ee2c8d896c550d6adf057206e084ec9dad2210b6d061f93141b"),
+    ("0027_repeats.sql", "8fea9202269776f1618d885cf308b6791f26d1a4f5401769068f3a1ad4b09abf"),
 ];
 
 #[test]

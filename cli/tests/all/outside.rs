@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use insta::assert_snapshot;
+use spelrum_test_support::Tools;
 
 use crate::sandbox::{Process, Sandbox, Watched, wait_until};
 
@@ -37,8 +38,9 @@ done
 "#;
 
 /// A sandbox with a script, and a file of engines: our own program as one, loud and quiet, and the script
-/// with each of these words.
-pub(crate) fn sandbox(words: &[&str]) -> Sandbox {
+/// with each of these words. `None`, and the test is skipped, where scripts lack what they use.
+pub(crate) fn sandbox(words: &[&str]) -> Option<Sandbox> {
+    let _tools = Tools::find(&["head", "sh", "sleep", "tr"])?;
     use std::os::unix::fs::PermissionsExt as _;
     let sandbox = Sandbox::new();
     let script = sandbox.write("script.sh", SCRIPT);
@@ -56,14 +58,21 @@ pub(crate) fn sandbox(words: &[&str]) -> Sandbox {
          [engines.loud]\nprotocol = \"uci\"\ncommand = \"./loud.sh\"\n{player}\n"
     );
     for word in words {
+        // Those that answer have as long as any machine needs; the others are waited for in vain.
+        let timeouts = match *word {
+            "deaf" => "startup_timeout = \"3s\"\n",
+            "babbles" | "sleeps" | "late" => {
+                "startup_timeout = \"5m\"\nstop_timeout = \"500ms\"\nmove_timeout = \"1s\"\n"
+            }
+            _ => "startup_timeout = \"5m\"\nstop_timeout = \"5m\"\nmove_timeout = \"5m\"\n",
+        };
         file.push_str(&format!(
-            "[engines.{word}]\nprotocol = \"uci\"\ncommand = \"./script.sh\"\nargs = [{word:?}, {:?}]\n\
-             startup_timeout = \"3s\"\nstop_timeout = \"500ms\"\nmove_timeout = \"1s\"\n",
+            "[engines.{word}]\nprotocol = \"uci\"\ncommand = \"./script.sh\"\nargs = [{word:?}, {:?}]\n{timeouts}",
             mark(&sandbox)
         ));
     }
     sandbox.write("engines.toml", &file);
-    sandbox
+    Some(sandbox)
 }
 
 /// A word that the engines of this test have, and no others.
@@ -104,7 +113,7 @@ fn nobody_has(word: &str) -> bool {
 /// same moves, with the same nodes at the same depth.
 #[test]
 fn a_player_over_uci_is_the_player() {
-    let sandbox = sandbox(&[]);
+    let Some(sandbox) = sandbox(&[]) else { return };
     let ours = "algorithm = \"alpha-beta\"\npreset = \"chess\"\nevaluation = \"material\"\n\
                 shuffle = false\ndepth = 2\n";
     let other = "[players.other]\nalgorithm = \"alpha-beta\"\nevaluation = \"material\"\ndepth = 1\n\
@@ -188,7 +197,7 @@ fn a_player_of_othello_over_gtp_is_the_player() {
 #[test]
 fn misbehaviour_is_a_forfeit_with_a_name() {
     let words = ["crash", "leaves", "illegal", "none", "garbage", "babbles", "sleeps", "late"];
-    let sandbox = sandbox(&words);
+    let Some(sandbox) = sandbox(&words) else { return };
     let limit = |word: &str| match word {
         // By nodes alone there is a cap on the wall.
         "babbles" => "nodes = 100",
@@ -226,7 +235,7 @@ fn misbehaviour_is_a_forfeit_with_a_name() {
 /// Megabytes before the first word, and prints in between, cost nothing.
 #[test]
 fn noise_costs_nothing() {
-    let sandbox = sandbox(&[]);
+    let Some(sandbox) = sandbox(&[]) else { return };
     sandbox.write(
         "sweep.toml",
         &sweep(2, &format!("{RANDOM}{}", outside("loud", "loud", "depth = 1"))),
@@ -246,7 +255,7 @@ fn noise_costs_nothing() {
 /// that plays by the number of its games does not.
 #[test]
 fn what_is_said_to_be_reproducible_is_played_twice() {
-    let sandbox = sandbox(&[]);
+    let Some(sandbox) = sandbox(&[]) else { return };
     let steady = outside("ours", "ours", "depth = 1\nreproducible = true");
     sandbox.write("sweep.toml", &sweep(28, &format!("{steady}{RANDOM}")));
     run(&sandbox, &["--slots", "2"]).expect_exit(0);
@@ -280,7 +289,7 @@ fn costs_are_told_without_engines() {
 /// What cannot be played is said before anything is played, with what to do about it.
 #[test]
 fn what_cannot_be_played_is_said_first() {
-    let sandbox = sandbox(&["deaf", "dies"]);
+    let Some(sandbox) = sandbox(&["deaf", "dies"]) else { return };
     let engines = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
     let more = "[engines.missing]\nprotocol = \"uci\"\ncommand = \"/no/such/engine\"\n\
                 [engines.text]\nprotocol = \"uci\"\ncommand = \"./engines.toml\"\n\
@@ -290,7 +299,13 @@ fn what_cannot_be_played_is_said_first() {
         sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{player}")));
         let directory = sandbox.path("");
         let failure = run(&sandbox, &["--new"]).failure();
-        failure.replace(directory.to_str().unwrap(), "DIRECTORY/")
+        let directory = directory.to_str().unwrap();
+        let failure = failure.replace(directory, "DIRECTORY/");
+        let failure = failure.replace(directory.trim_end_matches('/'), "DIRECTORY");
+        // The build depends on the program.
+        let mut parts = failure.split(", build ");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |text, part| text + ", build BUILD" + &part[8..])
     };
     let of = |engine: &str| outside("it", engine, "depth = 1");
     let failures: Vec<_> = [
@@ -309,23 +324,20 @@ fn what_cannot_be_played_is_said_first() {
     .collect();
     assert_snapshot!(failures.join("\n"), @r#"
     exit code 3
-    error: failed to start the engine missing: missing: there is no program /no/such/engine
-    help: run its command by hand; the file of engines says how it is started
+    error: failed to start the engine missing: there is no program /no/such/engine
+    help: install it, or write its path as `command` in the engines file; `spelrum engine check missing --engines FILE` tries more
 
     exit code 3
-    error: failed to start the engine text: text: DIRECTORY/./engines.toml cannot be run: Permission denied (os error 13)
-    help: run its command by hand; the file of engines says how it is started
+    error: failed to start the engine text: DIRECTORY/./engines.toml is not executable by this user
+    help: make it so: chmod +x DIRECTORY/./engines.toml; `spelrum engine check text --engines FILE` tries more
 
     exit code 3
-    error: failed to start the engine deaf: deaf: no `uciok` within 3 s after `uci`
-    > uci
-    help: run its command by hand; the file of engines says how it is started
+    error: failed to start the engine deaf: it printed nothing: no `uciok` within 3 s after `uci`
+    help: if it needs arguments, write them as `args`; run it by hand in DIRECTORY and type `uci`: DIRECTORY/./script.sh deaf DIRECTORY/mark; `spelrum engine check deaf --engines FILE` tries more
 
     exit code 3
-    error: failed to start the engine dies: dies: it ended (exit status 3) while it was starting
-    > uci
-    ! fatal: no net
-    help: run its command by hand; the file of engines says how it is started
+    error: failed to start the engine dies: its network file is missing: `fatal: no net`
+    help: put the file into DIRECTORY, or name it in the engines file: set = { EvalFile = "…" }; `spelrum engine check dies --engines FILE` tries more
 
     exit code 3
     error: failed to play match here: the sweep needs the engine nowhere (uci), and the file of engines has deaf, dies, loud, missing, one, ours, text
@@ -340,11 +352,11 @@ fn what_cannot_be_played_is_said_first() {
     help: on this machine it may be a whole number from 1 to 1024
 
     exit code 3
-    error: failed to play match here: a cell needs ours (uci), version "99"; here ours is Spelrum 0.1.0 alpha-beta, 4096 at once
+    error: failed to play match here: a cell needs ours (uci), version "99", build BUILD; here ours is Spelrum 0.1.0 alpha-beta, 4096 at once
     help: change what the sweep demands, `at_once` in the file of engines, or the program
 
     exit code 3
-    error: failed to play match here: a cell needs one (uci) and one (uci); here one is Scripted, 1 at once
+    error: failed to play match here: a cell needs one (uci), build BUILD and one (uci), build BUILD; here one is Scripted, 1 at once
     help: change what the sweep demands, `at_once` in the file of engines, or the program
     "#);
     let none = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
@@ -474,7 +486,7 @@ fn sweeps_are_checked() {
 /// Killed again and again, a match with engines ends with exactly its games, and none is left behind.
 #[test]
 fn a_killed_run_leaves_no_engine_and_loses_nothing() {
-    let sandbox = sandbox(&[]);
+    let Some(sandbox) = sandbox(&[]) else { return };
     let engines = std::fs::read_to_string(sandbox.path("engines.toml")).unwrap();
     // A word of the engines' own, which nobody else has.
     let engines = engines.replace(
@@ -506,7 +518,7 @@ fn a_killed_run_leaves_no_engine_and_loses_nothing() {
 /// worker with all that it started.
 #[test]
 fn workers_get_what_they_can_play() {
-    let sandbox = sandbox(&["sleeps"]);
+    let Some(sandbox) = sandbox(&["sleeps"]) else { return };
     let players = format!(
         "pairing = {{ gauntlet = \"random\" }}\n{RANDOM}{}{}",
         outside("ours", "ours", "depth = 1"),
@@ -546,6 +558,7 @@ fn workers_get_what_they_can_play() {
 /// again once it starts.
 #[test]
 fn an_engine_that_stops_starting_fails_no_game() {
+    let Some(_tools) = Tools::find(&["sh", "wc"]) else { return };
     use std::os::unix::fs::PermissionsExt as _;
     let sandbox = Sandbox::new();
     // It starts once to be looked at and once to play, and then only when it is mended.

@@ -168,19 +168,6 @@ impl Ran {
     }
 }
 
-/// The same again, until the reason of a broken connection is heard: whoever calls loses it if the connection ends
-/// before the call is on its way, as it may on a crowded machine.
-pub(crate) fn until_heard(mut run: impl FnMut() -> Ran) -> Ran {
-    let mut ran = run();
-    for _ in 0..50 {
-        if !ran.stderr().contains("the connection ended without an answer") {
-            break;
-        }
-        ran = run();
-    }
-    ran
-}
-
 /// Nothing that a test waits for takes nearly so long, also on a crowded machine: whoever waits any
 /// longer waits for ever.
 const DEADLINE: Duration = Duration::from_secs(600);

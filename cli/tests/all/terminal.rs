@@ -135,6 +135,49 @@ fn whatever_ends_in_a_pipe_is_plain() {
     }
 }
 
+/// Names and failures come from other people and machines: on a terminal nothing of them acts, in whatever form they are
+/// written; a pipe gets data as it is.
+#[test]
+fn texts_of_others_do_not_act_on_a_terminal() {
+    let sandbox = played();
+    // What sets a window's title, clears the screen, reads back to front, and is not seen.
+    let hostile = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}back\u{200b}\u{9b}1m";
+    let db = rusqlite::Connection::open(sandbox.path("small.db")).unwrap();
+    db.execute("UPDATE experiments SET name = 'small' || ?1", [hostile]).unwrap();
+    drop(db);
+    let failures = ["sql", "--db", "small.db", "SELECT name AS failure FROM experiments"];
+    for more in [&["--csv"][..], &["--json"], &["--jsonl"], &["--format", "table"]] {
+        let arguments = [&failures[..], more].concat();
+        let written = on_a_terminal(&sandbox, &arguments, &[("NO_COLOR", "1")]);
+        assert!(written.contains("owned"), "{more:?}: {written:?}");
+        let acts = |character: char| {
+            let is_line_end = matches!(character, '\n' | '\r');
+            (character.is_control() && !is_line_end) || "\u{202e}\u{200b}".contains(character)
+        };
+        assert!(!written.contains(acts), "{more:?}: {written:?}");
+    }
+    let csv = in_a_pipe(&sandbox, &["sql", "--db", "small.db", "--csv", failures[3]], &[]);
+    assert!(csv.contains(hostile), "{csv:?}");
+    // Colours of ours are there, and nothing else acts.
+    let nowhere = format!("nowhere{hostile}.db");
+    for arguments in [
+        &["list", "--db", "small.db"][..],
+        &["status", "--db", "small.db"],
+        &["report", "--db", "small.db"],
+        &["games", "--db", "small.db"],
+        &["games", "--db", "small.db", "--format", "jsonl"],
+        &["report", "--db", "small.db", "--format", "markdown"],
+        &["list", "--db", &nowhere],
+    ] {
+        let written = on_a_terminal(&sandbox, arguments, &[]);
+        for acting in ["\u{1b}]", "\u{1b}[2J", "\u{7}", "\u{9b}", "\u{202e}", "\u{200b}"] {
+            assert!(!written.contains(acting), "{arguments:?}: {written:?}");
+        }
+    }
+    let list = in_a_pipe(&sandbox, &["list", "--db", "small.db"], &[]);
+    assert!(list.contains("\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{202e}back\\u{200b}"), "{list}");
+}
+
 #[test]
 fn a_terminal_has_a_bar() {
     let sandbox = Sandbox::new();

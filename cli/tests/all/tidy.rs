@@ -91,6 +91,21 @@ fn tests_neither_sleep_nor_are_skipped() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// What goes on without the program that it names.
+const MAY_NAME_PROGRAMS: [&str; 1] = ["cli/build.rs"];
+
+/// A test that names a program to start would fail where there is none: `Tools` asks for it beforehand.
+#[test]
+fn tests_ask_for_the_programs_that_they_use() {
+    let mut found = offences(&[".rs"], |line| line.contains(concat!("Command::", "new(\"")));
+    found.retain(|place| !MAY_NAME_PROGRAMS.iter().any(|file| place.starts_with(file)));
+    assert!(found.is_empty(), "use spelrum_test_support::Tools: {found:#?}");
+    // Only its own module knows where a skipped test is a failure, and how to report it.
+    let mut found = offences(&[".rs"], |line| line.contains(concat!("SPELRUM_", "SKIP_NOTHING")));
+    found.retain(|place| !place.starts_with("test-support/src/tools.rs"));
+    assert!(found.is_empty(), "use spelrum_test_support::skip: {found:#?}");
+}
+
 #[test]
 fn lints_are_expected_with_a_reason_not_allowed() {
     let found = offences(&[".rs"], |line| line.trim_start().starts_with(concat!("#[", "allow(")));

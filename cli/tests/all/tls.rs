@@ -3,15 +3,13 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use spelrum_test_support::{Authority, Validity};
+use spelrum_test_support::{Authority, Tools, Validity};
 
-use crate::sandbox::{
-    Process, Ran, Sandbox, Service, Watched, root, tic_tac_toe, until_heard, wait_until,
-};
+use crate::sandbox::{Process, Ran, Sandbox, Service, Watched, root, tic_tac_toe, wait_until};
 
 /// Of letters that HTTP/2 compresses to a byte each (RFC 7541, appendix B), so that who listens can find it.
 const TOKEN: &str = "XZZXZXXZXZZXXZXZZXZXZZZX";
@@ -152,7 +150,7 @@ fn what_is_not_trusted_says_why() {
     let mut said = Vec::new();
     let mut fails = |what: &str, sandbox: &Sandbox, url: &str, arguments: &[&str], code: i32| {
         let list = [&["list", "--coordinator", url], arguments].concat();
-        let ran = until_heard(|| run(sandbox, &list));
+        let ran = run(sandbox, &list);
         ran.expect_exit(code);
         assert!(!ran.stderr().contains(TOKEN));
         let address = url.split_once("://").unwrap().1;
@@ -328,37 +326,30 @@ fn the_database_s_owner_needs_no_certificate() {
 /// A real handshake, with somebody else's TLS.
 #[test]
 fn openssl_shakes_hands() {
+    let Some(tools) = Tools::find(&["openssl"]) else { return };
     let sandbox = Sandbox::new();
     let coordinator = coordinator(&sandbox, &Authority::new(), &["127.0.0.1"], Validity::Now);
     let shake = |more: &[&str]| {
-        let mut command = Command::new("openssl");
+        let mut command = tools.command("openssl");
         command.args(["s_client", "-connect", coordinator.address(), "-CAfile"]);
         command.arg(sandbox.path("ca.pem")).args(["-verify_return_error", "-alpn", "h2"]);
-        let output = command.args(more).stdin(Stdio::null()).output();
-        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        let output = command.args(more).stdin(Stdio::null()).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    let Ok(said) = shake(&["-verify_ip", "127.0.0.1"]) else {
-        assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "there is no openssl");
-        eprintln!("skipped: this needs openssl");
-        return;
-    };
+    let said = shake(&["-verify_ip", "127.0.0.1"]);
     for expected in ["TLSv1.3", "Verification: OK", "ALPN protocol: h2"] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
     // Nothing older.
-    let said = shake(&["-tls1_2"]).unwrap();
+    let said = shake(&["-tls1_2"]);
     assert!(said.contains("no peer certificate available"), "{said}");
 }
 
 /// The command by which an operator looks from outside, as the page has it.
 #[test]
 fn the_operator_s_check_sees_a_refusal() {
-    let version = Command::new("curl").arg("--version").stdin(Stdio::null()).output();
-    if !version.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("HTTP2")) {
-        assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "there is no curl with HTTP/2");
-        eprintln!("skipped: this needs curl with HTTP/2");
-        return;
-    }
+    let Some(shell) = Tools::find(&["sh"]) else { return };
+    let Some(_curl) = Tools::find_curl_with_http2() else { return };
     let page = std::fs::read_to_string(root().join("docs/operating.md")).unwrap();
     let (_, check) = page.split_once("$ curl ").expect("the page has the command");
     let (check, _) = check.split_once("```").unwrap();
@@ -368,7 +359,7 @@ fn the_operator_s_check_sees_a_refusal() {
     let command =
         format!("curl {command}").replace("https://results.example.org:7878", &coordinator.url);
     assert!(command.contains(&coordinator.url), "{command}");
-    let mut shell = Command::new("sh");
+    let mut shell = shell.command("sh");
     let ran = shell.args(["-c", &command]).current_dir(sandbox.path(".")).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     let promised = format!("200 {}", answer.trim_end().trim_end_matches('…'));

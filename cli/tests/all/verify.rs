@@ -180,7 +180,7 @@ fn a_record_that_was_changed_is_found_by_the_other_worker() {
     sandbox.wait_until_finished(&coordinator);
     let wrong: i64 = sandbox.sql("v.db", "SELECT max(game_id) FROM games").parse().unwrap();
     let db = Connection::open(sandbox.path("v.db")).unwrap();
-    db.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    db.busy_timeout(std::time::Duration::from_secs(600)).unwrap();
     db.execute("UPDATE moves SET nodes = nodes + 1 WHERE ply = 2 AND game_id = ?", [wrong])
         .unwrap();
     drop(db);

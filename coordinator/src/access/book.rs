@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::Path;
 
@@ -18,6 +18,7 @@ use serde::{Deserialize, Deserializer};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::file::read_small_file;
 use super::role::{Role, Roles};
 
 /// The most tokens that a coordinator has: each call is compared with all of them (invariant 9).
@@ -176,10 +177,18 @@ impl TokenBook {
     /// # Errors
     /// If it cannot be read, or is not such a file.
     pub fn read(path: &Path) -> Result<Self, BookError> {
-        let mut text = String::new();
-        File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
-        if text.len() as u64 > FILE_BYTES_MAX {
-            return Err(BookError::Malformed(format!("it has more than {FILE_BYTES_MAX} bytes")));
+        Self::parse(&read_text(path)?)
+    }
+
+    /// Reads a file again that was read before. An empty one would shut everybody out: it is rather one that somebody
+    /// is writing, as `spelrum token` never leaves one empty.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and if nothing is in it.
+    pub(super) fn read_again(path: &Path) -> Result<Self, BookError> {
+        let text = read_text(path)?;
+        if text.trim().is_empty() {
+            return Err(BookError::Malformed("it is empty".to_owned()));
         }
         Self::parse(&text)
     }
@@ -367,6 +376,11 @@ impl TokenBook {
         }
         found
     }
+}
+
+fn read_text(path: &Path) -> Result<String, BookError> {
+    let bytes = read_small_file(path, FILE_BYTES_MAX)?;
+    String::from_utf8(bytes).map_err(|_| BookError::Malformed("it is not UTF-8 text".to_owned()))
 }
 
 fn hash(token: &[u8]) -> [u8; 32] {

@@ -7,9 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use spelrum_proto::{Reason, Refusal, Token, presented_token};
+use tokio::sync::watch;
 
 use super::book::{BookError, TokenBook};
 use super::certified::Certified;
+use super::credential::Credential;
 use super::role::{Role, Roles};
 
 /// How often it is seen whether the file of tokens has changed.
@@ -33,6 +35,8 @@ pub(crate) struct Guard {
 struct SharedBook {
     path: PathBuf,
     read: RwLock<ReadBook>,
+    /// Tells calls under way that another book holds.
+    changed: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -40,6 +44,8 @@ struct ReadBook {
     book: TokenBook,
     /// What told it from others.
     stamp: Option<Stamp>,
+    /// What tells a file that is being written in its place, and was not read yet.
+    unsettled: Option<Stamp>,
 }
 
 /// What is another after a file was replaced or written to.
@@ -56,7 +62,8 @@ impl Guard {
             let book = TokenBook::read(&path)?;
             Ok::<_, BookError>(Arc::new(SharedBook {
                 path,
-                read: RwLock::new(ReadBook { book, stamp }),
+                read: RwLock::new(ReadBook { book, stamp, unsettled: None }),
+                changed: watch::Sender::new(()),
             }))
         });
         Ok(Self { owner, own: None, book: book.transpose()?, takes_certificates: false })
@@ -75,7 +82,8 @@ impl Guard {
     }
 
     /// Lets a call of a path through that brings this as `authorization`, on a connection that has this
-    /// certificate. A token is judged alone: one that was revoked is refused, whatever comes with it.
+    /// certificate. A token is judged alone: one that was revoked is refused, whatever comes with it. Returns what
+    /// let the call through; `None` where nothing is demanded.
     ///
     /// # Errors
     /// A refusal that says what to do about it.
@@ -84,19 +92,19 @@ impl Guard {
         path: &str,
         authorization: Option<&[u8]>,
         certified: Option<&Certified>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Option<Credential>, Refusal> {
         if self.owner.is_none() && self.book.is_none() && !self.takes_certificates {
-            return Ok(());
+            return Ok(None);
         }
         let needed = Role::needed_by(path);
         if authorization.is_none()
             && let Some(certified) = certified
         {
-            return self.check_certified(needed, certified, SystemTime::now());
+            return self.check_certified(needed, certified, SystemTime::now()).map(Some);
         }
         let presented = presented_token(authorization)?;
         if [&self.owner, &self.own].into_iter().flatten().any(|all| all.is(presented)) {
-            return Ok(());
+            return Ok(Some(Credential::owner()));
         }
         let found = self.book.as_ref().and_then(|book| book.find(presented));
         let Some((name, roles)) = found else {
@@ -104,7 +112,28 @@ impl Guard {
                 "the token that was given is not one of the coordinator's",
             ));
         };
-        check_role(needed, roles, &format!("the token `{name}`"), "a token", "spelrum token create")
+        let who = format!("the token `{name}`");
+        check_role(needed, roles, &who, "a token", "spelrum token create")?;
+        Ok(Some(Credential::token(&name)))
+    }
+
+    /// Waits until [`Self::check`] refuses a call that it let through, since its token or certificate was revoked.
+    pub(crate) async fn refuses_later(
+        &self,
+        path: &str,
+        authorization: Option<&[u8]>,
+        certified: Option<&Certified>,
+    ) -> Refusal {
+        let Some(book) = &self.book else { return std::future::pending().await };
+        let mut changed = book.changed.subscribe();
+        loop {
+            if let Err(refusal) = self.check(path, authorization, certified) {
+                return refusal;
+            }
+            if changed.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
     }
 
     fn check_certified(
@@ -112,7 +141,7 @@ impl Guard {
         needed: Role,
         Certified { who, until }: &Certified,
         now: SystemTime,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Credential, Refusal> {
         let refused = |problem: String| {
             let remedy = "ask whoever runs the coordinator for another certificate (spelrum certificate client)";
             Err(Refusal::new(Reason::BadToken, problem, remedy))
@@ -127,7 +156,8 @@ impl Guard {
             return refused(format!("the client certificate of `{name}` was revoked"));
         }
         let who = format!("the client certificate of `{name}`");
-        check_role(needed, *roles, &who, "a certificate", "spelrum certificate client")
+        check_role(needed, *roles, &who, "a certificate", "spelrum certificate client")?;
+        Ok(Credential::certificate(name))
     }
 
     /// Reads the file of tokens again whenever it has changed. One that cannot be read is not taken: what was
@@ -191,16 +221,26 @@ impl SharedBook {
         read.book.refuses_certificate(name)
     }
 
-    /// Reads it if it has changed: how many tokens it has then.
+    /// Reads it if it has changed: how many tokens it has then. One that somebody writes in its place may have lost
+    /// some of them for a moment: it is read once it stays as it is from one look to the next.
     fn look(&self) -> Result<Option<usize>, BookError> {
         let now = stamp(&self.path);
-        let before = self.read.read().unwrap_or_else(PoisonError::into_inner).stamp;
-        if now.is_some() && now == before {
+        let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
+        if now.is_some() && now == read.stamp {
+            read.unsettled = None;
             return Ok(None);
         }
-        let book = TokenBook::read(&self.path)?;
+        let is_in_its_place = now.zip(read.stamp).is_some_and(|(now, before)| now.0 == before.0);
+        if is_in_its_place && now != read.unsettled {
+            read.unsettled = now;
+            return Ok(None);
+        }
+        drop(read);
+        let book = TokenBook::read_again(&self.path)?;
         let tokens = book.entries().len();
-        *self.read.write().unwrap_or_else(PoisonError::into_inner) = ReadBook { book, stamp: now };
+        *self.read.write().unwrap_or_else(PoisonError::into_inner) =
+            ReadBook { book, stamp: now, unsettled: None };
+        self.changed.send_replace(());
         Ok(Some(tokens))
     }
 }
@@ -225,8 +265,8 @@ mod tests {
     #[test]
     fn what_is_not_demanded_is_not_looked_at() {
         let open = Guard::default();
-        assert_eq!(open.check(WORK, None, None), Ok(()));
-        assert_eq!(open.check(WORK, Some(b"Basic x"), None), Ok(()));
+        assert_eq!(open.check(WORK, None, None), Ok(None));
+        assert_eq!(open.check(WORK, Some(b"Basic x"), None), Ok(None));
     }
 
     #[test]
@@ -245,6 +285,8 @@ mod tests {
         let owner: Token = "s3cret-s3cret".parse().unwrap();
         let guard = Guard::new(Some(owner), Some(path.clone())).unwrap();
         assert_eq!(said(&guard, WORK, "s3cret-s3cret"), None);
+        let by = guard.check(WORK, Some(b"Bearer s3cret-s3cret"), None);
+        assert_eq!(by, Ok(Some(Credential::owner())));
         assert_eq!(said(&guard, READ, "s3cret-s3cret"), None);
         assert_eq!(said(&guard, WORK, &worker), None);
         assert_eq!(said(&guard, READ, &worker), Some(Reason::WrongRole));
@@ -262,10 +304,68 @@ mod tests {
         assert_eq!(said(&shared, WORK, &worker), Some(Reason::BadToken));
         assert_eq!(shared.book.as_ref().unwrap().look().unwrap(), None);
         std::fs::write(&path, "nonsense").unwrap();
+        assert_eq!(
+            shared.book.as_ref().unwrap().look().unwrap(),
+            None,
+            "somebody may be writing it"
+        );
         assert!(shared.book.as_ref().unwrap().look().is_err());
         std::fs::remove_file(&path).unwrap();
         assert!(shared.book.as_ref().unwrap().look().is_err());
         assert!(matches!(Guard::new(None, Some(path)), Err(BookError::File(_))));
+    }
+
+    /// Whatever becomes of the file, who could come in comes in until a whole one says otherwise.
+    #[test]
+    fn a_file_that_is_no_book_shuts_nobody_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("tokens.toml");
+        let roles: Roles = [Role::Work].into_iter().collect();
+        let add = |name: &str, seed| {
+            TokenBook::change(&path, |book| book.add(name, roles, "", [seed; 32]))
+        };
+        let [first, second] = [("a", 1), ("b", 2)].map(|(name, seed)| add(name, seed).unwrap());
+        let guard = Guard::new(None, Some(path.clone())).unwrap();
+        let look = || guard.book.as_ref().unwrap().look();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let both_come_in =
+            || [&first, &second].map(|token| said(&guard, WORK, token)) == [None, None];
+
+        // As `>tokens.toml` leaves it for a moment, and longer.
+        std::fs::write(&path, "").unwrap();
+        assert!(matches!(look(), Ok(None)) && both_come_in());
+        let empty = look().unwrap_err();
+        assert_eq!(empty.to_string(), "it is not a file of tokens: it is empty");
+        assert!(both_come_in());
+        // Half of it: a book, of the first alone.
+        let half = &text[..text.find("[b]").unwrap()];
+        std::fs::write(&path, half).unwrap();
+        assert!(matches!(look(), Ok(None)) && both_come_in());
+        std::fs::write(&path, &text).unwrap();
+        assert!(matches!(look(), Ok(None)) && both_come_in());
+        assert_eq!(look().unwrap(), Some(2));
+        // What nobody ever writes into, and what never ends.
+        for other in ["mkfifo", "mkdir", "/dev/zero"] {
+            let _gone = std::fs::remove_file(&path);
+            match other {
+                "mkfifo" => {
+                    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+                    rustix::fs::mkfifoat(rustix::fs::CWD, &path, mode).unwrap();
+                }
+                "mkdir" => std::fs::create_dir(&path).unwrap(),
+                device => std::os::unix::fs::symlink(device, &path).unwrap(),
+            }
+            assert!(matches!(look(), Err(BookError::File(_))) && both_come_in(), "{other}");
+            let _gone = std::fs::remove_dir(&path);
+        }
+        // A whole one in its place, as `spelrum token` writes it, holds at once …
+        let _gone = std::fs::remove_file(&path);
+        std::fs::write(&path, &text).unwrap();
+        TokenBook::change(&path, |book| book.remove("a")).unwrap();
+        // … unless it has the number of the file that was read before, as one that was changed in place has.
+        assert!((0..2).any(|_| look().unwrap() == Some(1)));
+        assert_eq!(said(&guard, WORK, &first), Some(Reason::BadToken));
+        assert_eq!(said(&guard, WORK, &second), None);
     }
 
     fn certified(name: &str, roles: &[Role], until: SystemTime) -> Certified {
@@ -287,6 +387,8 @@ mod tests {
         for book in [None, Some(path.clone())] {
             let guard = Guard::new(None, book).unwrap().with_certificates(true);
             assert_eq!(by(&guard, WORK, &worker), None);
+            let checked = guard.check(WORK, None, Some(&worker));
+            assert_eq!(checked, Ok(Some(Credential::certificate("w"))));
             assert_eq!(by(&guard, READ, &worker), Some(Reason::WrongRole));
             let nobody = Certified { who: None, until };
             assert_eq!(by(&guard, WORK, &nobody), Some(Reason::BadToken));
@@ -300,7 +402,8 @@ mod tests {
         let guard = Guard::new(None, Some(path.clone())).unwrap().with_certificates(true);
         let bearer = format!("Bearer {token}");
         for certified in [&worker, &certified("ada", &[Role::Submit], until)] {
-            assert_eq!(guard.check(WORK, Some(bearer.as_bytes()), Some(certified)), Ok(()));
+            let by = guard.check(WORK, Some(bearer.as_bytes()), Some(certified));
+            assert_eq!(by, Ok(Some(Credential::token("w"))));
             let reading = guard.check(READ, Some(bearer.as_bytes()), Some(certified));
             assert_eq!(reading.unwrap_err().reason, Reason::WrongRole);
         }
@@ -309,6 +412,7 @@ mod tests {
         assert_eq!(by(&guard, WORK, &worker), Some(Reason::BadToken));
         assert_eq!(by(&guard, WORK, &certified("w2", &[Role::Work], until)), None);
         // The token of the same name is another thing.
-        assert_eq!(guard.check(WORK, Some(bearer.as_bytes()), None), Ok(()));
+        let by = guard.check(WORK, Some(bearer.as_bytes()), None);
+        assert_eq!(by, Ok(Some(Credential::token("w"))));
     }
 }

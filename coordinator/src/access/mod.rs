@@ -8,11 +8,15 @@
 
 mod book;
 mod certified;
+mod credential;
+mod file;
 mod guard;
 mod role;
 
 pub use book::{BookError, TOKENS_MAX, TokenBook, TokenEntry};
 pub(crate) use certified::Certified;
 pub use certified::certificate_uris;
+pub(crate) use credential::{CalledBy, Credential};
+pub use file::read_small_file;
 pub(crate) use guard::Guard;
 pub use role::{Role, Roles};

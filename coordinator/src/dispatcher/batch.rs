@@ -4,17 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_proto::work::{Caller, Grant, LeasedGames};
+use spelrum_proto::work::{Grant, LeasedGames};
 use spelrum_proto::{Reason, Refusal};
 use spelrum_tournament::change::GAME_TIMEOUT;
 use spelrum_tournament::scheduler::{
-    CellState, Event, ExperimentState, LeaseEnd, Scheduler, Tasks, Time,
+    Barred, CellState, Event, ExperimentState, LeaseEnd, Scheduler, Tasks, Time,
 };
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
+use super::identity::{Caller, Knock, Met, SecretHash, Welcome, meet};
 use super::idle::Idlers;
+use super::lease_clock::Reading;
 use super::meaning::{Answer, Consequences, read, withheld_text};
 use super::request::{
     Arrived, Gathered, Held, Leased, Removal, Reply, Request, Steered, Steering, Submission,
@@ -22,6 +24,7 @@ use super::request::{
 };
 use super::roster::{News, Roster};
 use super::{BatchError, unanswered};
+use crate::access::Credential;
 use crate::faults::Faults;
 use crate::metrics::{Done, Work};
 use crate::store::contract::WriteTransaction;
@@ -42,6 +45,10 @@ pub(super) struct Batch<'d, T> {
     pub(super) news: Vec<News>,
     /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
     newcomers: BTreeSet<String>,
+    /// Secrets of workers that brought them for the first time, to be stored.
+    brought: BTreeMap<WorkerId, SecretHash>,
+    /// The clock by which leases are granted, at the beginning of the batch; `None`: nothing is held against it.
+    pub(super) leases_at: Option<Reading>,
     /// Whether a removal was begun, or an exclusion.
     pub(super) removing: bool,
     pub(super) excluding: bool,
@@ -106,6 +113,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             courses,
             news: Vec::new(),
             newcomers: BTreeSet::new(),
+            brought: BTreeMap::new(),
+            leases_at: None,
             removing: false,
             excluding: false,
             has_written: false,
@@ -131,8 +140,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         let Arrived { at: now, request, call } = arrived;
         match request {
-            Request::Hello { introduction, reply } => {
-                let answer = self.hello(introduction, now).await;
+            Request::Hello { introduction, knock, reply } => {
+                let answer = self.hello(introduction, knock, now).await;
                 hold(held, reply, answer)
             }
             Request::Lease { caller, slots, speeds, reply } => {
@@ -201,6 +210,9 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     ) -> Result<Vec<News>, BatchError> {
         self.lead(now).await?;
         self.store_changes().await?;
+        for (worker, SecretHash(sha256)) in std::mem::take(&mut self.brought) {
+            self.transaction.keep_worker_secret(worker, sha256).await?;
+        }
         let started = Instant::now();
         self.faults.at_commit().await?;
         self.transaction.commit().await?;
@@ -227,8 +239,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     async fn hello(
         &mut self,
         introduction: Box<WorkerIntroduction>,
+        knock: Knock,
         now: Time,
-    ) -> Result<WorkerId, Failure> {
+    ) -> Result<Welcome, Failure> {
+        let Met { secret, lock } = self.meet(&introduction, knock).await?;
         // One that is known takes no further place.
         if !self.roster.knows_uuid(&introduction.uuid) {
             self.newcomers.insert(introduction.uuid.clone());
@@ -250,8 +264,34 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             slots = introduction.slots,
             "a worker said hello"
         );
-        self.news.push(News::Hello(worker, introduction, now));
-        Ok(worker)
+        self.news.push(News::Hello(worker, introduction, lock, now));
+        Ok(Welcome { worker, secret })
+    }
+
+    /// Meets a worker, which must prove that it is the one with its UUID if there is one.
+    async fn meet(
+        &mut self,
+        introduction: &WorkerIntroduction,
+        knock: Knock,
+    ) -> Result<Met, Failure> {
+        let uuid = &introduction.uuid;
+        let mut kept = self.transaction.worker_proof(uuid).await?;
+        let known = self.roster.lock_of(uuid);
+        if let (Some(kept), Some((worker, _))) = (&mut kept, known)
+            && let Some(SecretHash(sha256)) = self.brought.get(&worker)
+        {
+            kept.secret_sha256 = Some(*sha256);
+        }
+        let lock = known.map(|(_, lock)| lock);
+        let by = introduction.credential.as_deref();
+        meet(kept.as_ref(), lock, knock, by, rand::random()).map_err(|impostor| {
+            if let Some(times) = self.roster.impostors.happened(1) {
+                let name = &introduction.name;
+                tracing::warn!(times, name, by, ?impostor,
+                    "refused calls that name workers and do not prove to be theirs; the last is a Hello by this name");
+            }
+            impostor.refuse_hello().into()
+        })
     }
 
     async fn lease(
@@ -261,7 +301,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         speeds: Vec<Speed>,
         now: Time,
     ) -> Result<Leased, Failure> {
-        let worker = self.known(caller, now)?;
+        let worker = self.known(&caller, now)?;
         self.transaction.store_speeds(worker, &speeds).await?;
         if self.roster.refused(worker) >= REFUSED_MAX {
             let problem = format!(
@@ -309,7 +349,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         playing: Vec<GameId>,
         now: Time,
     ) -> Result<Vec<LeaseId>, Failure> {
-        let worker = self.known(caller, now)?;
+        let worker = self.known(&caller, now)?;
         self.news.push(News::Playing(worker, playing.len() as u64));
         match self.handle(Event::Heartbeat { worker, leases, playing }, now).await? {
             Some(Answer::Drop(leases)) => Ok(leases),
@@ -323,7 +363,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         leases: Vec<LeaseId>,
         now: Time,
     ) -> Result<(), Failure> {
-        let worker = self.known(caller, now)?;
+        let worker = self.known(&caller, now)?;
         for lease in leases {
             self.handle(Event::GivenBack { worker, lease }, now).await?;
         }
@@ -331,8 +371,11 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     }
 
     async fn submit(&mut self, submission: Submission, now: Time) -> Result<Submitted, Failure> {
-        let Submission { uuid, toml, files, plan, new_experiment, place: _place } = submission;
-        let sweep = Sweep { uuid: &uuid, toml: &toml, files: &files, plan: &plan, new_experiment };
+        let Submission { uuid, toml, files, plan, new_experiment, fills, place: _place } =
+            submission;
+        let (uuid, toml, files, plan) = (&uuid, &toml, &files, &plan);
+        let fills = fills.as_deref();
+        let sweep = Sweep { uuid, toml, files, plan, new_experiment, fills };
         // What has been leased until now decides where a cell may end that is made smaller.
         self.store_changes().await?;
         let stored = match self.transaction.submit(sweep).await {
@@ -354,7 +397,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         if tell {
             let (priority, allocation) = (plan.priority, plan.allocation);
             // What takes a course of its own never changes by another sweep.
-            let course = if existed { None } else { self.course_of(&plan) };
+            let course = if existed { None } else { self.course_of(plan) };
             let open = course.is_some();
             let course = course.map(|course| {
                 let games = cells.iter().filter(|state| state.tasks == Tasks::Games);
@@ -366,7 +409,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             self.handle(event, now).await?;
             if let Some((course, ids)) = course {
                 self.transaction.open_course(experiment).await?;
-                self.begin_course(experiment, course, &plan, ids, now).await?;
+                self.begin_course(experiment, course, plan, ids, now).await?;
             }
         }
         if is_timeout_other {
@@ -488,8 +531,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         self.transaction.experiment(which).await?.ok_or_else(|| unknown_experiment(which).into())
     }
 
-    /// Who calls, if it has said Hello to this run of the coordinator (invariant 6).
-    pub(super) fn known(&mut self, caller: Caller, now: Time) -> Result<WorkerId, Refusal> {
+    /// Who calls, if it has said Hello to this run of the coordinator and proves who it is (invariant 6).
+    pub(super) fn known(&mut self, caller: &Caller, now: Time) -> Result<WorkerId, Refusal> {
         if caller.epoch != self.epoch || !self.roster.knows(caller.worker) {
             let problem = format!(
                 "the coordinator (epoch {}) does not know worker {} (of epoch {})",
@@ -497,8 +540,24 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             );
             return Err(Refusal::new(Reason::SayHello, problem, "say Hello, then try again"));
         }
-        self.roster.hear(caller.worker, now);
-        Ok(caller.worker)
+        let worker = caller.worker;
+        match self.roster.check(caller) {
+            Ok(None) => {}
+            Ok(Some(secret)) => {
+                self.brought.insert(worker, secret);
+                self.news.push(News::Proved(worker));
+            }
+            Err(impostor) => {
+                if let Some(times) = self.roster.impostors.happened(1) {
+                    let by = caller.credential.as_ref().map(Credential::as_str);
+                    tracing::warn!(times, %worker, by, ?impostor,
+                        "refused calls that name workers and do not prove to be theirs; the last named this worker");
+                }
+                return Err(impostor.refuse_call(worker));
+            }
+        }
+        self.roster.hear(worker, now);
+        Ok(worker)
     }
 
     /// Lets the scheduler handle one event, and stores the event's consequences.
@@ -524,6 +583,14 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         for (worker, faults, games) in consequences.quarantined {
             tracing::warn!(%worker, faults, games, "a worker is quarantined: others played what failed at it");
             self.done.quarantined += 1;
+        }
+        for (worker, barred) in consequences.barred {
+            let Barred { engine, forfeits, games, of_others: [others, others_games] } = &barred;
+            tracing::warn!(%worker, engine, forfeits, games, others, others_games,
+                "a worker gets no more games of an engine, which forfeits them there and not elsewhere: \
+                 what it played with it is played by others");
+            self.transaction.bar(worker, &barred).await?;
+            self.excluding = true;
         }
         for experiment in consequences.finished {
             tracing::info!(%experiment, "an experiment is finished");

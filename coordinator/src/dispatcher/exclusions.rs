@@ -121,7 +121,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 }
                 self.excluding = true;
             }
-            Excluding::In => {
+            Excluding::In { engine } => {
                 if excludable.goes_on {
                     let problem = format!("results of {which:?} are still being taken out");
                     let remedy = "try again when they are";
@@ -131,13 +131,17 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 }
                 let workers: Vec<WorkerId> =
                     excludable.workers.iter().map(|it| it.worker).collect();
-                readmitted = self.transaction.readmit(&workers).await?;
-                let quarantined = self.scheduler.withheld().into_iter().map(|(worker, _)| worker);
-                readmitted.extend(quarantined.filter(|worker| workers.contains(worker)));
+                readmitted = self.transaction.readmit(&workers, engine.as_deref()).await?;
+                let withheld = self.scheduler.withheld();
+                if engine.is_none() {
+                    let withheld = withheld.into_iter().map(|(worker, _)| worker);
+                    readmitted.extend(withheld.filter(|worker| workers.contains(worker)));
+                }
                 readmitted.sort_unstable();
                 readmitted.dedup();
                 for &worker in &readmitted {
-                    self.handle(Event::Readmitted { worker }, now).await?;
+                    let engine = engine.clone();
+                    self.handle(Event::Readmitted { worker, engine }, now).await?;
                     tracing::info!(%worker, "a worker is let in again");
                 }
             }
@@ -154,6 +158,11 @@ impl<T: WriteTransaction> Batch<'_, T> {
         for experiment in self.transaction.inherit_exclusions(worker).await? {
             self.handle(Event::Excluded { worker, experiment }, now).await?;
             tracing::warn!(%worker, "a worker is excluded, as one of its name on its host was");
+        }
+        for barred in self.transaction.inherit_bars(worker).await? {
+            tracing::warn!(%worker, engine = barred.engine,
+                "a worker gets no games of an engine, as one of its name on its host did not");
+            self.handle(Event::Barred { worker, barred }, now).await?;
         }
         Ok(())
     }

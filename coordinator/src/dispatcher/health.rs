@@ -117,7 +117,8 @@ impl Watch {
     /// A transaction has failed. Returns whether that has lasted for too long.
     pub(super) fn failed(&mut self, error: &StoreError, now: Instant) -> bool {
         let is_waiting = matches!(error, StoreError::Full);
-        let is_ours = is_waiting || matches!(error, StoreError::Busy) || error.is_of_the_disk();
+        let is_of_the_store = error.is_of_the_disk() || error.is_final();
+        let is_ours = is_waiting || matches!(error, StoreError::Busy) || is_of_the_store;
         if !is_ours {
             // It says something of the request, such as a result that nobody can store.
             return false;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use prost::Message as _;
 use spelrum_proto::work::ReportedWhat;
-use spelrum_proto::{game, v1};
+use spelrum_proto::{game, training, v1};
+use spelrum_tournament::bounds::check_lease;
 use spelrum_tournament::results::lacking_text;
-use spelrum_tournament::scheduler::{Effect, Report, Verdict, Withheld};
+use spelrum_tournament::scheduler::{Barred, Effect, Report, Verdict, Withheld};
 use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::{
     ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, PlayedVerification,
@@ -43,6 +44,8 @@ pub(super) struct Consequences {
     pub(super) finished: Vec<ExperimentId>,
     /// Workers that are quarantined from now on: faults, of so many games.
     pub(super) quarantined: Vec<(WorkerId, u64, u64)>,
+    /// Workers that get no more games of an engine.
+    pub(super) barred: Vec<(WorkerId, Barred)>,
 }
 
 /// Splits the effects of one event into its answer, if the event has one, and consequences.
@@ -66,6 +69,10 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
             }
             Effect::Quarantined { worker, faults, games } => {
                 consequences.quarantined.push((worker, faults, games));
+                continue;
+            }
+            Effect::Barred { worker, barred } => {
+                consequences.barred.push((worker, barred));
                 continue;
             }
             Effect::Finished { experiment } => {
@@ -103,13 +110,41 @@ pub(super) fn within_scaling(what: ReportedWhat) -> ReportedWhat {
     ReportedWhat::Irregular { engine_revision, record, problem }
 }
 
+/// A result that took longer than the time since its lease was granted is none, if that time is known.
+pub(super) fn within_lease(what: ReportedWhat, since_grant: Option<Duration>) -> ReportedWhat {
+    let Some(since_grant) = since_grant else { return what };
+    let (wall_us, engine_revision) = match &what {
+        ReportedWhat::Played(game) => (game.record.wall_us, game.engine_revision),
+        ReportedWhat::Verified(verified) => {
+            (verified.played.record.wall_us, verified.played.engine_revision)
+        }
+        ReportedWhat::Trained(trained) => (trained.wall_us, trained.engine_revision),
+        ReportedWhat::Irregular { .. } | ReportedWhat::Failed { .. } => return what,
+    };
+    let Err(irregularity) = check_lease(wall_us, since_grant) else { return what };
+    let record = match what {
+        ReportedWhat::Played(game) => game::to_wire(game).encode_to_vec(),
+        ReportedWhat::Verified(verified) => game::to_wire(verified.played).encode_to_vec(),
+        ReportedWhat::Trained(trained) => training::to_wire(*trained).encode_to_vec(),
+        ReportedWhat::Irregular { .. } | ReportedWhat::Failed { .. } => return what,
+    };
+    ReportedWhat::Irregular { engine_revision, record, problem: irregularity.to_string() }
+}
+
 /// What the scheduler must know of a reported result.
-pub(super) fn report_of(what: &ReportedWhat, plays_again: bool) -> Report {
+pub(super) fn report_of(
+    what: &ReportedWhat,
+    plays_again: bool,
+    forfeit: Option<(String, u64)>,
+) -> Report {
     match what {
         ReportedWhat::Played(_) if plays_again => Report::Disturbed,
-        ReportedWhat::Played(game) => {
-            Report::Played { wall_us: game.record.wall_us, points: game.record.outcome.into() }
-        }
+        ReportedWhat::Played(game) => Report::Played {
+            wall_us: game.record.wall_us,
+            points: game.record.outcome.into(),
+            moves_hash: game.moves_hash,
+            forfeit,
+        },
         ReportedWhat::Trained(_) => Report::Trained,
         ReportedWhat::Verified(_) => Report::Verified,
         ReportedWhat::Failed { message, .. } => Report::Failed { message: message.clone() },
@@ -202,6 +237,13 @@ pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
             "half of its last games or more failed here and were then played by other workers; it gets games again \
              within ten minutes, or by: spelrum readmit {worker}"
         ),
+        Withheld::Barred(Barred { engine, forfeits, games, of_others: [others, others_games] }) => {
+            format!(
+                "{engine} forfeited {forfeits} of {games} games here, and {others} of {others_games} at other workers: this \
+             worker gets no more of its games; mend {engine} on this machine, and let it in again: \
+             spelrum readmit {worker} --engine {engine}"
+            )
+        }
         Withheld::Unmet(lacking) => lacking_text(&lacking),
     }
 }

@@ -11,8 +11,10 @@ mod courses;
 mod exclusions;
 mod forgetting;
 mod health;
+mod identity;
 mod idle;
 mod leading;
+mod lease_clock;
 mod meaning;
 mod publishing;
 mod removals;
@@ -42,6 +44,7 @@ use exclusions::Exclusions;
 use forgetting::Forgetting;
 use health::Watch;
 use idle::Idlers;
+use lease_clock::LeaseClock;
 use meaning::Answer;
 use publishing::Publishing;
 use removals::Removals;
@@ -52,6 +55,7 @@ use turns::Turns;
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub use courses::CourseOf;
 pub use health::{Health, Unwell};
+pub(crate) use identity::{Caller, Knock, Welcome};
 pub(crate) use request::{
     Clock, Dispatch, Excluding, Exclusion, Leased, Removal, Steering, Submission, Workforce,
 };
@@ -104,6 +108,7 @@ pub(crate) struct Dispatcher<S> {
     courses: Courses,
     watch: Watch,
     publishing: Publishing,
+    lease_clock: LeaseClock,
 }
 
 impl<S: Store> Dispatcher<S> {
@@ -146,6 +151,7 @@ impl<S: Store> Dispatcher<S> {
             courses,
             watch: Watch::new(),
             publishing: Publishing::new(work),
+            lease_clock: LeaseClock::start(),
         };
         Ok((dispatcher, dispatch))
     }
@@ -170,7 +176,7 @@ impl<S: Store> Dispatcher<S> {
     /// Serves.
     ///
     /// # Errors
-    /// If another coordinator has the database now, it is gone, or the disk has failed for too long.
+    /// If another coordinator has the database now, it is gone or damaged, or the disk has failed for too long.
     async fn serve_until(&mut self, stop: CancellationToken) -> Result<(), StoreError> {
         loop {
             self.publish_if_due();
@@ -195,9 +201,15 @@ impl<S: Store> Dispatcher<S> {
                     None => std::future::pending().await,
                 }
             };
+            let damaged = self.store.damaged();
             let next_turn = self.clock.instant(self.turns.next()).into();
             let turn = tokio::select! {
                 biased;
+                error = damaged => {
+                    tracing::error!("ending: {error}; {}", error.remedy());
+                    self.watch.failed(&error, Instant::now());
+                    return Err(error);
+                }
                 () = stop.cancelled(), if !self.requests.is_closed() => Turn::Stop,
                 first = self.requests.recv() => match first {
                     Some(first) => Turn::Serve(Some(first)),
@@ -261,8 +273,7 @@ impl<S: Store> Dispatcher<S> {
                     }
                     held.send();
                 }
-                self.look_after_store().await;
-                return Ok(());
+                return self.look_after_store().await;
             }
             Err(error) => error,
         };
@@ -280,7 +291,7 @@ impl<S: Store> Dispatcher<S> {
         tracing::error!(requests, "a transaction was rolled back: {error}; {}", error.remedy());
         match error {
             BatchError::Store(error)
-                if error.is_final() || self.watch.failed(&error, Instant::now()) =>
+                if self.watch.failed(&error, Instant::now()) || error.is_final() =>
             {
                 Err(error)
             }
@@ -290,15 +301,23 @@ impl<S: Store> Dispatcher<S> {
 
     /// Lets the store do what it has to do for itself, such as beginning its log anew (invariant 9):
     /// under load it never stands still for long enough.
-    async fn look_after_store(&mut self) {
+    ///
+    /// # Errors
+    /// If another coordinator has the database now, or it is gone or damaged.
+    async fn look_after_store(&mut self) -> Result<(), StoreError> {
         let was_just_now = self.looked_after.is_some_and(|at| at.elapsed() < UPKEEP_INTERVAL);
         if was_just_now || !self.store.is_upkeep_due() {
-            return;
+            return Ok(());
         }
         self.looked_after = Some(Instant::now());
-        // Nothing is lost if it fails: the next one may succeed.
-        if let Err(error) = self.store.upkeep().await {
-            tracing::warn!("failed to tidy up: {error}; {}", error.remedy());
+        match self.store.upkeep().await {
+            Err(error) if error.is_final() => Err(error),
+            Err(error) => {
+                // Nothing is lost: the next one may succeed.
+                tracing::warn!("failed to tidy up: {error}; {}", error.remedy());
+                Ok(())
+            }
+            Ok(_) => Ok(()),
         }
     }
 
@@ -331,6 +350,7 @@ impl<S: Store> Dispatcher<S> {
         let (roster, idlers) = (&mut self.roster, &mut self.idlers);
         let (faults, courses) = (&self.faults, &mut self.courses);
         let mut batch = Batch::new(transaction, scheduler, roster, idlers, epoch, faults, courses);
+        batch.leases_at = Some(self.lease_clock.read());
         if next.is_none() {
             batch.tick(now).await?;
         }

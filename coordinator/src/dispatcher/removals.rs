@@ -87,8 +87,7 @@ impl<S: Store> Dispatcher<S> {
                 self.removals.fair_due = self.removals.idle_due;
             }
         }
-        self.look_after_store().await;
-        Ok(())
+        self.look_after_store().await
     }
 
     /// One transaction.

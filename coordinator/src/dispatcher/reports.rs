@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_engine::Outcome;
 use spelrum_proto::v1;
 use spelrum_proto::work::{Reported, ReportedWhat};
-use spelrum_tournament::scheduler::{Event, Time, Verdict};
-use spelrum_tournament::{GameId, LeaseId, WorkerId};
+use spelrum_tournament::results::ForfeitKind;
+use spelrum_tournament::scheduler::{Event, ExperimentState, Time, Verdict};
+use spelrum_tournament::{CellId, GameId, LeaseId, WorkerId};
 use tracing::Span;
 
 use super::batch::{Batch, Failure, hold};
 use super::meaning::{
-    Answer, Consequences, Placement, plays_again, read, report_of, within_scaling,
+    Answer, Consequences, Placement, plays_again, read, report_of, within_lease, within_scaling,
 };
 use super::request::{Gathered, Held};
 use super::roster::News;
 use super::{BatchError, unanswered};
-use crate::store::Deviation;
 use crate::store::contract::WriteTransaction;
+use crate::store::{Deviation, StoppedForForfeits};
 
 /// A result with the worker that reported it, and when.
 struct Delivered {
@@ -43,7 +45,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let mut calls = Vec::with_capacity(gathered.len());
         let mut replies = Vec::with_capacity(gathered.len());
         for Gathered { caller, results, at, reply, call } in gathered {
-            let known = self.known(caller, at).map(|worker| {
+            let known = self.known(&caller, at).map(|worker| {
                 let call = calls.len();
                 let of_worker = |result| Delivered { worker, result, at, call };
                 let before = delivered.len();
@@ -75,21 +77,27 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let asked: Vec<(WorkerId, LeaseId, GameId)> =
             delivered.iter().map(|it| (it.worker, it.result.lease, it.result.game)).collect();
         let facts = self.transaction.facts(&asked).await?;
+        let now = delivered.iter().map(|it| it.at).max();
         let mut placement = Placement::default();
         let mut consequences = Consequences::default();
         let mut unwelcome = BTreeMap::<usize, Unwelcome>::new();
+        let mut forfeited = BTreeSet::new();
         let mut kept = BTreeMap::<GameId, BTreeSet<LeaseId>>::new();
         for (Delivered { worker, result, at, call }, facts) in delivered.into_iter().zip(facts) {
             let Reported { lease, game, what } = result;
+            let since = |granted| self.leases_at.and_then(|clock| clock.since(granted));
             let what = within_scaling(what);
+            let what = within_lease(what, facts.granted_unix_us.and_then(since));
             let kept = kept.entry(game).or_default();
             let is_again = facts.is_kept || kept.contains(&lease);
             let plays_again = plays_again(&facts, lease, &what, kept);
+            let forfeit = self.forfeit_of(game, &what).await?;
+            forfeited.extend(forfeit.as_ref().map(|_| game.cell));
             let event = Event::Reported {
                 worker,
                 lease,
                 game,
-                what: report_of(&what, plays_again),
+                what: report_of(&what, plays_again, forfeit),
                 settled: facts.settled,
                 leased: facts.leased,
             };
@@ -133,8 +141,54 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let finished = std::mem::take(&mut consequences.finished);
         self.store(consequences).await?;
         self.store_placed(&placement).await?;
+        let now = now.unwrap_or_default();
+        self.stop_for_forfeits(forfeited, now).await?;
         self.store(Consequences { finished, ..Consequences::default() }).await?;
         Ok(placement.verdicts)
+    }
+
+    /// The engine that forfeited a game, if one did, and after how many plies.
+    async fn forfeit_of(
+        &mut self,
+        game: GameId,
+        what: &ReportedWhat,
+    ) -> Result<Option<(String, u64)>, BatchError> {
+        let ReportedWhat::Played(played) = what else { return Ok(None) };
+        let record = &played.record;
+        let loser = match record.outcome {
+            _ if ForfeitKind::of(record.termination).is_none() => return Ok(None),
+            Outcome::Loss => 0,
+            Outcome::Win => 1,
+            Outcome::Draw => return Ok(None),
+        };
+        let [first, second] = self.transaction.engines_of_sides(game).await?;
+        let engine = if loser == 0 { first } else { second };
+        Ok(engine.map(|engine| (engine, record.moves.len() as u64)))
+    }
+
+    /// Pauses experiments with these cells in which a player has forfeited more games than the sweep allows.
+    async fn stop_for_forfeits(
+        &mut self,
+        cells: BTreeSet<CellId>,
+        now: Time,
+    ) -> Result<(), BatchError> {
+        if cells.is_empty() {
+            return Ok(());
+        }
+        let cells: Vec<CellId> = cells.into_iter().collect();
+        for stopped in self.transaction.stop_for_forfeits(&cells).await? {
+            let StoppedForForfeits { experiment, name, player, forfeits, forfeits_max } = stopped;
+            tracing::warn!(
+                name,
+                player,
+                forfeits,
+                forfeits_max,
+                "an experiment is paused: a player has forfeited more games than its sweep allows"
+            );
+            let state = ExperimentState::Paused;
+            self.handle(Event::Steered { experiment, state }, now).await?;
+        }
+        Ok(())
     }
 
     /// Counts a result by where it goes.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use spelrum_proto::work::{Caller, Grant, Reported};
+use spelrum_proto::work::{Grant, Reported};
 use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
@@ -15,6 +15,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
+use super::identity::{Caller, Knock, Welcome};
 use crate::store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
@@ -31,8 +32,8 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 /// One request, well-formed: services have checked everything that needs no database.
 pub(super) enum Request {
-    /// A worker introduces itself; answered with its id.
-    Hello { introduction: Box<WorkerIntroduction>, reply: Reply<WorkerId> },
+    /// A worker introduces itself; answered with its id and its secret.
+    Hello { introduction: Box<WorkerIntroduction>, knock: Knock, reply: Reply<Welcome> },
     /// A worker asks for games.
     Lease { caller: Caller, slots: u32, speeds: Vec<Speed>, reply: Reply<Leased> },
     /// A worker reports results; answered with a verdict for each.
@@ -182,14 +183,14 @@ pub(crate) struct Exclusion {
 }
 
 /// What is to become of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Excluding {
     /// Nothing: somebody asks what excluding them would do.
     Nothing,
     /// They are excluded. Results of games that began before, by their clocks, stay.
     Out { since_unix_us: Option<i64> },
-    /// They are let in again.
-    In,
+    /// They are let in again: to whatever they were excluded from, or only to the games of an engine.
+    In { engine: Option<String> },
 }
 
 /// Answer to [`Request::Exclude`].
@@ -240,6 +241,8 @@ pub(crate) struct Submission {
     pub(crate) plan: Plan,
     /// Whether it becomes an experiment of its own, although there is one of its name.
     pub(crate) new_experiment: bool,
+    /// The UUID of the experiment for whose awaited builds it names those that have come.
+    pub(crate) fills: Option<String>,
     /// Its place among the few plans that may be in memory at once (invariant 9).
     pub(crate) place: Option<OwnedSemaphorePermit>,
 }
@@ -389,8 +392,9 @@ impl Dispatch {
     pub(crate) async fn hello(
         &self,
         introduction: Box<WorkerIntroduction>,
-    ) -> Result<WorkerId, Refusal> {
-        self.ask(|reply| Request::Hello { introduction, reply }).await
+        knock: Knock,
+    ) -> Result<Welcome, Refusal> {
+        self.ask(|reply| Request::Hello { introduction, knock, reply }).await
     }
 
     pub(crate) async fn lease(

@@ -10,6 +10,8 @@ use spelrum_tournament::scheduler::{LeaseState, Time};
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{GameRange, LeaseId, WorkerId};
 
+use super::identity::{Caller, Impostor, Lock, SecretHash};
+use crate::server::Rarely;
 use crate::store::WorkerIntroduction;
 
 /// Workers that may be known at once (invariant 9).
@@ -28,11 +30,15 @@ pub(super) struct Roster {
     workers: BTreeMap<WorkerId, Entry>,
     /// Live leases: who holds each, and how many of its games have no result yet.
     leases: BTreeMap<LeaseId, (WorkerId, u64)>,
+    /// Calls that named a worker and were not its.
+    pub(super) impostors: Rarely,
 }
 
 #[derive(Debug)]
 struct Entry {
     introduction: Box<WorkerIntroduction>,
+    /// What its calls must bring.
+    lock: Lock,
     /// Those of the introduction.
     labels: Arc<[Label]>,
     /// What it said last of its speeds, and when.
@@ -47,7 +53,9 @@ struct Entry {
 #[derive(Debug)]
 pub(super) enum News {
     /// It said Hello.
-    Hello(WorkerId, Box<WorkerIntroduction>, Time),
+    Hello(WorkerId, Box<WorkerIntroduction>, Lock, Time),
+    /// It has brought its secret, which is stored.
+    Proved(WorkerId),
     /// It is playing so many games.
     Playing(WorkerId, u64),
     /// It was granted a lease of so many games.
@@ -69,7 +77,13 @@ impl Default for Roster {
 impl Roster {
     /// Of nobody yet, with places for so many.
     pub(super) fn with_places(workers_max: usize) -> Self {
-        Self { workers_max, is_alone: false, workers: BTreeMap::new(), leases: BTreeMap::new() }
+        Self {
+            workers_max,
+            is_alone: false,
+            workers: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            impostors: Rarely::default(),
+        }
     }
 
     /// Whether no worker comes but one.
@@ -87,6 +101,20 @@ impl Roster {
     /// Whether the worker has said Hello.
     pub(super) fn knows(&self, worker: WorkerId) -> bool {
         self.workers.contains_key(&worker)
+    }
+
+    /// The worker with this UUID, and what its calls must bring, if it has said Hello.
+    pub(super) fn lock_of(&self, uuid: &str) -> Option<(WorkerId, Lock)> {
+        let mut workers = self.workers.iter();
+        let (&worker, entry) = workers.find(|(_, entry)| entry.introduction.uuid == uuid)?;
+        Some((worker, entry.lock))
+    }
+
+    /// Whether a call is that of the worker it names, which has said Hello. Returns its secret if that is to be stored.
+    pub(super) fn check(&self, caller: &Caller) -> Result<Option<SecretHash>, Impostor> {
+        let Some(entry) = self.workers.get(&caller.worker) else { return Ok(None) };
+        entry.lock.check(entry.introduction.credential.as_deref(), caller)?;
+        Ok(entry.lock.secret.filter(|_| !entry.lock.is_stored))
     }
 
     /// All that have said Hello, and have not given their places up.
@@ -196,14 +224,27 @@ impl Roster {
     /// Takes note.
     pub(super) fn tell(&mut self, news: News) {
         match news {
-            News::Hello(worker, introduction, heard) => {
+            News::Hello(worker, introduction, lock, heard) => {
                 let known = self.workers.get(&worker);
                 let (reported, refused) = known.map_or((0, 0), |it| (it.reported, it.refused));
                 let labels = introduction.machine.labels.as_slice().into();
                 let speeds = (heard, Vec::new());
-                let entry =
-                    Entry { introduction, labels, speeds, heard, playing: 0, reported, refused };
+                let entry = Entry {
+                    introduction,
+                    lock,
+                    labels,
+                    speeds,
+                    heard,
+                    playing: 0,
+                    reported,
+                    refused,
+                };
                 self.workers.insert(worker, entry);
+            }
+            News::Proved(worker) => {
+                if let Some(entry) = self.workers.get_mut(&worker) {
+                    entry.lock.is_stored = true;
+                }
             }
             News::Playing(worker, games) => {
                 if let Some(entry) = self.workers.get_mut(&worker) {
@@ -255,6 +296,7 @@ impl Roster {
                 engines: Arc::clone(&entry.introduction.engines),
                 engines_total: entry.introduction.engines.len() as u64,
                 labels: Arc::clone(&entry.labels),
+                credential: entry.introduction.credential.clone(),
             }
         };
         self.workers.iter().map(summary).collect()
@@ -282,6 +324,7 @@ mod tests {
             verifies: false,
             measures: false,
             machine: Machine::default(),
+            credential: None,
         })
     }
 
@@ -289,7 +332,7 @@ mod tests {
     fn a_worker_is_summed_up() {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
-        roster.tell(News::Hello(worker, introduction("a"), Time(100)));
+        roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(100)));
         roster.tell(News::Granted(worker, LeaseId(1), 10));
         roster.tell(News::Granted(worker, LeaseId(2), 4));
         roster.tell(News::Taken(worker, LeaseId(1)));
@@ -302,7 +345,7 @@ mod tests {
         assert_eq!(summary.playing_games, 2);
         assert_eq!(summary.reported_games, 1);
         assert_eq!(summary.silent_ms, 25);
-        roster.tell(News::Hello(worker, introduction("a"), Time(200)));
+        roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(200)));
         assert_eq!(roster.summaries(Time(200))[0].reported_games, 1, "a second Hello keeps it");
     }
 
@@ -310,7 +353,12 @@ mod tests {
         let mut roster = Roster::with_places(3);
         for id in 1..=3 {
             assert!(roster.has_places(1, Time(0)));
-            roster.tell(News::Hello(WorkerId(id), introduction(&format!("w{id}")), Time(0)));
+            roster.tell(News::Hello(
+                WorkerId(id),
+                introduction(&format!("w{id}")),
+                Lock::default(),
+                Time(0),
+            ));
         }
         roster
     }
@@ -355,7 +403,7 @@ mod tests {
         let mut told = introduction("a");
         told.measures = true;
         told.machine.cpu_quota = CpuQuota::new(150_000, 100_000);
-        roster.tell(News::Hello(worker, told, Time(100)));
+        roster.tell(News::Hello(worker, told, Lock::default(), Time(100)));
         let speed = Speed {
             game: "nim".to_owned(),
             nodes_per_second: 9,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_proto::work::{Caller, Grant, Reported, ReportedWhat};
+use spelrum_proto::work::{Grant, Reported, ReportedWhat};
 use spelrum_proto::{Reason, v1};
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
@@ -66,17 +66,19 @@ impl Site {
 
     async fn hello(&mut self, ms: u64, name: &str) -> Result<Caller, Refusal> {
         let introduction = introduction(name);
-        let worker = self.ask(ms, |reply| Request::Hello { introduction, reply }).await?;
-        Ok(Caller { worker, epoch: self.epoch })
+        let knock = Knock::default();
+        let welcome = self.ask(ms, |reply| Request::Hello { introduction, knock, reply }).await?;
+        Ok(caller(welcome, self.epoch))
     }
 
-    async fn lease(&mut self, ms: u64, caller: Caller) -> Leased {
+    async fn lease(&mut self, ms: u64, caller: &Caller) -> Leased {
+        let caller = caller.clone();
         self.ask(ms, |reply| Request::Lease { caller, slots: 1, speeds: Vec::new(), reply })
             .await
             .unwrap()
     }
 
-    async fn granted(&mut self, ms: u64, caller: Caller) -> Grant {
+    async fn granted(&mut self, ms: u64, caller: &Caller) -> Grant {
         match self.lease(ms, caller).await {
             Leased::Grant(grant) => grant,
             idle @ Leased::Idle { .. } => panic!("{idle:?}"),
@@ -137,6 +139,10 @@ impl Site {
     }
 }
 
+fn caller(Welcome { worker, secret }: Welcome, epoch: i64) -> Caller {
+    Caller { worker, epoch, secret, credential: None }
+}
+
 fn introduction(name: &str) -> Box<WorkerIntroduction> {
     Box::new(WorkerIntroduction {
         uuid: format!("of {name}"),
@@ -151,6 +157,7 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         verifies: false,
         measures: false,
         machine: Machine::default(),
+        credential: None,
     })
 }
 
@@ -173,7 +180,15 @@ fn submission(name: &str) -> Submission {
     );
     let plan = plan_sweep(&SweepText::new("test.toml", toml.clone())).unwrap();
     let uuid = format!("of {name}");
-    Submission { uuid, toml, files: BTreeMap::new(), plan, new_experiment: false, place: None }
+    Submission {
+        uuid,
+        toml,
+        files: BTreeMap::new(),
+        plan,
+        new_experiment: false,
+        fills: None,
+        place: None,
+    }
 }
 
 fn failure(lease: LeaseId, game: GameId) -> Reported {
@@ -192,7 +207,7 @@ async fn newcomers_are_taken_in_or_asked_to_come_again() {
     site.dispatcher.roster = Roster::with_places(2);
     site.submit("sweep").await;
     let holder = site.hello(0, "holder").await.unwrap();
-    site.granted(0, holder).await;
+    site.granted(0, &holder).await;
     site.hello(0, "start 1").await.unwrap();
     let refusal = site.hello(1_000, "start 2").await.unwrap_err();
     assert_eq!(refusal.reason, Reason::Busy, "one that may come again");
@@ -213,7 +228,7 @@ async fn workers_that_came_and_went_are_forgotten() {
     site.submit("sweep").await;
     site.introduce_earlier(10_000).await;
     let holder = site.hello(0, "holder").await.unwrap();
-    site.granted(0, holder).await;
+    site.granted(0, &holder).await;
     let silent = site.hello(0, "silent").await.unwrap();
     site.hello(50, "idle").await.unwrap();
     let alive = site.hello(100_000, "alive").await.unwrap();
@@ -226,14 +241,14 @@ async fn workers_that_came_and_went_are_forgotten() {
 
     // Who stayed works on.
     site.submit("another").await;
-    site.granted(100_000, alive).await;
+    site.granted(100_000, &alive).await;
     // Who comes back is asked to say Hello, as after a restart, and is somebody new.
     let call = |reply| Request::Lease { caller: silent, slots: 1, speeds: Vec::new(), reply };
     assert_eq!(site.ask(200_000, call).await.unwrap_err().reason, Reason::SayHello);
     let back = site.hello(200_000, "silent").await.unwrap();
     assert_eq!(back.worker.0, alive.worker.0 + 1);
     site.submit("third").await;
-    site.granted(200_000, back).await;
+    site.granted(200_000, &back).await;
 }
 
 /// In one batch, too, there are only so many places.
@@ -243,7 +258,8 @@ async fn newcomers_of_one_batch_share_the_places() {
     site.dispatcher.roster = Roster::with_places(2);
     let (dispatch, requests) = Dispatch::new(site.dispatcher.clock);
     site.dispatcher.requests = requests;
-    let hellos = (0..5).map(|number| dispatch.hello(introduction(&format!("w{number}"))));
+    let hellos =
+        (0..5).map(|number| dispatch.hello(introduction(&format!("w{number}")), Knock::default()));
     let hellos = futures_util::future::join_all(hellos);
     let serving = async {
         tokio::task::yield_now().await;
@@ -271,25 +287,39 @@ async fn what_nobody_waits_for_is_not_done() {
     };
     site.abandon(steer(ExperimentState::Cancelled)).await;
     assert_eq!(site.states().await, running);
-    site.abandon(|reply| Request::Hello { introduction: introduction("gone"), reply }).await;
+    site.abandon(|reply| Request::Hello {
+        introduction: introduction("gone"),
+        knock: Knock::default(),
+        reply,
+    })
+    .await;
     assert!(!site.dispatcher.roster.knows_uuid("of gone"));
 
     let worker = site.hello(0, "worker").await.unwrap();
-    site.abandon(|reply| Request::Lease { caller: worker, slots: 1, speeds: Vec::new(), reply })
-        .await;
-    let grant = site.granted(0, worker).await;
+    site.abandon(|reply| Request::Lease {
+        caller: worker.clone(),
+        slots: 1,
+        speeds: Vec::new(),
+        reply,
+    })
+    .await;
+    let grant = site.granted(0, &worker).await;
     assert_eq!(grant.lease, LeaseId(1));
     let range = grant.games[0].range;
     let game = GameId { cell: range.cell, number: range.first };
     let results = vec![failure(grant.lease, game)];
-    site.abandon(|reply| Request::Report { caller: worker, results, reply }).await;
+    site.abandon(|reply| Request::Report { caller: worker.clone(), results, reply }).await;
     // Else the game that failed would be leased again.
-    assert!(matches!(site.lease(0, worker).await, Leased::Idle { .. }));
+    assert!(matches!(site.lease(0, &worker).await, Leased::Idle { .. }));
 
     site.ask(0, steer(ExperimentState::Paused)).await.unwrap();
-    site.ask(0, |reply| Request::GiveBack { caller: worker, leases: vec![grant.lease], reply })
-        .await
-        .unwrap();
+    site.ask(0, |reply| Request::GiveBack {
+        caller: worker.clone(),
+        leases: vec![grant.lease],
+        reply,
+    })
+    .await
+    .unwrap();
     let removal =
         |games| Removal { experiment: "sweep".to_owned(), what: Removing::Everything, games };
     site.abandon(|reply| Request::Remove { removal: removal(Some(0)), reply }).await;
@@ -303,19 +333,19 @@ async fn last_words_are_heard() {
     let mut site = Site::new().await;
     site.submit("sweep").await;
     let worker = site.hello(0, "worker").await.unwrap();
-    let grant = site.granted(0, worker).await;
+    let grant = site.granted(0, &worker).await;
     let (leases, number) = (vec![grant.lease], grant.games[0].range.first);
     let playing = vec![GameId { cell: grant.games[0].range.cell, number }];
     site.abandon(|reply| Request::Heartbeat {
-        caller: worker,
+        caller: worker.clone(),
         leases: leases.clone(),
         playing,
         reply,
     })
     .await;
     assert_eq!(site.dispatcher.roster.summaries(Time(0))[0].playing_games, 1);
-    site.abandon(|reply| Request::GiveBack { caller: worker, leases, reply }).await;
-    assert_eq!(site.granted(0, worker).await.lease, LeaseId(2));
+    site.abandon(|reply| Request::GiveBack { caller: worker.clone(), leases, reply }).await;
+    assert_eq!(site.granted(0, &worker).await.lease, LeaseId(2));
 }
 
 /// However many workers there are no games for, their calls are spread.
@@ -323,7 +353,7 @@ async fn last_words_are_heard() {
 async fn a_crowd_without_games_is_told_to_wait_longer() {
     let mut site = Site::new().await;
     let worker = site.hello(0, "worker").await.unwrap();
-    let mut wait = async |ms| match site.lease(ms, worker).await {
+    let mut wait = async |ms| match site.lease(ms, &worker).await {
         Leased::Idle { retry_after, .. } => retry_after,
         Leased::Grant(grant) => panic!("{grant:?}"),
     };
@@ -364,9 +394,9 @@ impl Running {
         let (dispatcher, dispatch) = started.unwrap();
         tokio::spawn(dispatcher.run(CancellationToken::new()));
         dispatch.submit(submission("sweep")).await.unwrap();
-        let worker = dispatch.hello(introduction("worker")).await.unwrap();
-        let worker = Caller { worker, epoch };
-        match dispatch.lease(worker, 1, Vec::new()).await.unwrap() {
+        let worker = dispatch.hello(introduction("worker"), Knock::default()).await.unwrap();
+        let worker = caller(worker, epoch);
+        match dispatch.lease(worker.clone(), 1, Vec::new()).await.unwrap() {
             Leased::Grant(Grant { lease, .. }) => {
                 Self { dispatch, faults, worker, lease, _directory: directory }
             }
@@ -376,7 +406,8 @@ impl Running {
 
     /// Whether the worker may keep its lease.
     async fn keeps_its_lease(&self) -> bool {
-        let dropped = self.dispatch.heartbeat(self.worker, vec![self.lease], Vec::new()).await;
+        let dropped =
+            self.dispatch.heartbeat(self.worker.clone(), vec![self.lease], Vec::new()).await;
         dropped.unwrap().is_empty()
     }
 }
@@ -397,7 +428,8 @@ async fn leases_outlive_a_slow_commit() {
     let running = Running::start().await;
     let slow_disk = running.faults.stall_commits().await;
     let dispatch = running.dispatch.clone();
-    let other = tokio::spawn(async move { dispatch.hello(introduction("other")).await });
+    let other =
+        tokio::spawn(async move { dispatch.hello(introduction("other"), Knock::default()).await });
     tokio::time::sleep(Duration::from_millis(2 * LEASE_MS)).await;
     drop(slow_disk);
     other.await.unwrap().unwrap();
@@ -408,10 +440,11 @@ async fn leases_outlive_a_slow_commit() {
 #[tokio::test]
 async fn leases_of_silent_workers_end() {
     let running = Running::start().await;
-    let other = running.dispatch.hello(introduction("other")).await.unwrap();
-    let other = Caller { worker: other, ..running.worker };
+    let other = running.dispatch.hello(introduction("other"), Knock::default()).await.unwrap();
+    let other = caller(other, running.worker.epoch);
     let granted = async {
-        while let Leased::Idle { .. } = running.dispatch.lease(other, 1, Vec::new()).await.unwrap()
+        while let Leased::Idle { .. } =
+            running.dispatch.lease(other.clone(), 1, Vec::new()).await.unwrap()
         {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -428,18 +461,23 @@ async fn reports_that_come_together_are_one_write() {
     site.submit("sweep").await;
     site.submit("another").await;
     let [a, b] = [site.hello(0, "a").await.unwrap(), site.hello(0, "b").await.unwrap()];
-    let [of_a, of_b] = [site.granted(0, a).await, site.granted(0, b).await];
+    let [of_a, of_b] = [site.granted(0, &a).await, site.granted(0, &b).await];
     let results = |grant: &Grant| -> Vec<Reported> {
         let range = grant.games[0].range;
         let games = (range.first..range.end()).map(|number| GameId { cell: range.cell, number });
         games.map(|game| failure(grant.lease, game)).collect()
     };
-    let stranger = Caller { epoch: site.epoch + 1, ..a };
+    let stranger = Caller { epoch: site.epoch + 1, ..a.clone() };
     // What b says of a's games is not taken.
     let foreign = results(&of_a).pop().unwrap();
     let theirs: Vec<_> = results(&of_b).into_iter().chain([foreign]).collect();
     let reports = || {
-        vec![(a, results(&of_a)), (stranger, results(&of_a)), (b, theirs.clone()), (a, Vec::new())]
+        vec![
+            (a.clone(), results(&of_a)),
+            (stranger.clone(), results(&of_a)),
+            (b.clone(), theirs.clone()),
+            (a.clone(), Vec::new()),
+        ]
     };
     site.faults.fail_commits(1);
     for answer in site.report_together(reports()).await {

@@ -1,5 +1,6 @@
 //! What the dispatcher does: games, leases, workers, results, transactions.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use prometheus::{
@@ -33,7 +34,7 @@ pub(crate) struct Work {
     granted: IntCounter,
     expired: IntCounter,
     quarantined: IntCounter,
-    workers_withheld: [IntGauge; 2],
+    workers_withheld: [IntGauge; 3],
     commit_seconds: Histogram,
     rolled_back: IntCounter,
 }
@@ -113,7 +114,7 @@ impl Work {
             Opts::new(
                 "spelrum_workers_withheld",
                 "Workers that get no games: somebody has excluded them (excluded), or they fail much more \
-                 than others (quarantined).",
+                 than others (quarantined); or none of an engine that dies there alone (barred).",
             ),
             &["why"],
         )?;
@@ -173,6 +174,7 @@ impl Work {
             workers_withheld: [
                 withheld.get_metric_with_label_values(&["excluded"])?,
                 withheld.get_metric_with_label_values(&["quarantined"])?,
+                withheld.get_metric_with_label_values(&["barred"])?,
             ],
             commit_seconds,
             rolled_back: counter(
@@ -233,10 +235,15 @@ impl Work {
 
     /// There is so much now, and there are so many workers.
     pub(crate) fn set(&self, counts: Counts, workers: u64, withheld: &[(WorkerId, Withheld)]) {
-        let excluded = withheld.iter().filter(|(_, why)| *why == Withheld::Excluded).count();
-        let [of_excluded, of_quarantined] = &self.workers_withheld;
-        of_excluded.set(whole(excluded as u64));
-        of_quarantined.set(whole((withheld.len() - excluded) as u64));
+        let why = |is_it: fn(&Withheld) -> bool| {
+            let workers: BTreeSet<_> =
+                withheld.iter().filter(|(_, why)| is_it(why)).map(|(worker, _)| worker).collect();
+            whole(workers.len() as u64)
+        };
+        let [of_excluded, of_quarantined, of_barred] = &self.workers_withheld;
+        of_excluded.set(why(|why| matches!(why, Withheld::Excluded)));
+        of_quarantined.set(why(|why| matches!(why, Withheld::Quarantined { .. })));
+        of_barred.set(why(|why| matches!(why, Withheld::Barred(_))));
         self.games_queued.set(whole(counts.waiting_games));
         self.games_leased.set(whole(counts.leased_games));
         self.leases.set(whole(counts.leases));

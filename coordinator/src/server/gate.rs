@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::future::BoxFuture;
 use spelrum_proto::Refusal;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -24,7 +25,8 @@ use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CO
 use super::origin::{self, Foreign, Names, Transport};
 use super::rarely::Rarely;
 use super::request_id::RequestIds;
-use crate::access::{Certified, Guard};
+use super::revoked::UntilRevoked;
+use crate::access::{CalledBy, Certified, Credential, Guard};
 use crate::metrics::{Metrics, UnderWay, Why};
 
 /// Where the numbers are.
@@ -155,7 +157,11 @@ impl Gate {
         origin::check_sender(&self.names, connection.local, transport, uri, headers)
     }
 
-    fn check_caller(&self, request: &Request, peer: SocketAddr) -> Result<(), Refusal> {
+    fn check_caller(
+        &self,
+        request: &Request,
+        peer: SocketAddr,
+    ) -> Result<Option<Credential>, Refusal> {
         let authorization = request.headers().get(header::AUTHORIZATION);
         let path = request.uri().path();
         let authorization = authorization.map(|value| value.as_bytes());
@@ -170,6 +176,18 @@ impl Gate {
             tracing::warn!(times, %peer, "refused calls without a token or certificate that may do it; the last from this peer");
         }
         checked
+    }
+
+    /// Waits until a call that was let through would be refused, since its token or certificate was revoked.
+    fn revoked(&self, request: &Request) -> BoxFuture<'static, Refusal> {
+        let guard = self.guard.clone();
+        let path = request.uri().path().to_owned();
+        let authorization = request.headers().get(header::AUTHORIZATION).cloned();
+        let certified = request.extensions().get::<Arc<Certified>>().cloned();
+        Box::pin(async move {
+            let authorization = authorization.as_ref().map(|value| value.as_bytes());
+            guard.refuses_later(&path, authorization, certified.as_deref()).await
+        })
     }
 
     /// Refuses a call of others, counts it and tells of it.
@@ -279,9 +297,11 @@ impl Gate {
             let is_grpc = origin::is_grpc(request.headers().get(header::CONTENT_TYPE));
             return self.foreign(&foreign, connection.peer, is_grpc);
         }
-        if let Err(refusal) = self.check_caller(&request, connection.peer) {
-            return Status::from(refusal).into_http();
-        }
+        let credential = match self.check_caller(&request, connection.peer) {
+            Ok(credential) => credential,
+            Err(refusal) => return Status::from(refusal).into_http(),
+        };
+        let mut revoked = self.revoked(&request);
         let (parts, body) = request.into_parts();
         let (message, call, place) = match self.receive(connection, parts.uri.path(), body).await {
             Ok(received) => received,
@@ -291,7 +311,15 @@ impl Gate {
         let Message { bytes, room } = message;
         let mut request = Request::from_parts(parts, Body::from(bytes));
         request.extensions_mut().insert(Passed);
-        let response = next.run(request).await;
+        request.extensions_mut().insert(CalledBy(credential));
+        let answered = tokio::select! {
+            response = next.run(request) => Ok(response),
+            refusal = &mut revoked => Err(refusal),
+        };
+        let response = match answered {
+            Ok(response) => response.map(|body| Body::new(UntilRevoked::new(body, revoked))),
+            Err(refusal) => Status::from(refusal).into_http(),
+        };
         drop((place, room));
         let (parts, body) = response.into_parts();
         let body = Body::new(Counted::new(call, &parts.headers, body));

@@ -14,6 +14,7 @@ mod open_files;
 mod origin;
 mod rarely;
 mod request_id;
+mod revoked;
 mod tls;
 
 use std::convert::Infallible;
@@ -53,7 +54,7 @@ use tower::ServiceExt as _;
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
 use self::origin::{Names, Transport};
-use self::rarely::Rarely;
+pub(crate) use self::rarely::Rarely;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};
@@ -219,6 +220,7 @@ impl Server {
         look_around.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // Also when this future is dropped: then at once.
         let abort = CancellationToken::new();
+        let excessive = Arc::new(Rarely::default());
         let _abort_at_end = abort.clone().drop_guard();
         let (reporter, metrics) = (self.health.clone(), self.metrics.clone());
         let mut watching = pin!(watch_health(reporter, self.state, metrics));
@@ -243,6 +245,7 @@ impl Server {
             let abort = abort.clone();
             let open = self.metrics.connection();
             let stop = stop.clone();
+            let excessive = Arc::clone(&excessive);
             tokio::spawn(async move {
                 let _open = open;
                 let served = async {
@@ -268,6 +271,12 @@ impl Server {
                 if let Some(Some(Err(error))) = abort.run_until_cancelled(served).await {
                     // Everyday events: a client that went away, or that speaks no HTTP, or no TLS.
                     tracing::debug!(%error, "a connection ended");
+                    if is_of_excess(&*error)
+                        && let Some(times) = excessive.happened(1)
+                    {
+                        let peer = connection.peer;
+                        tracing::warn!(times, %peer, "closed connections that broke off too many calls; the last from this peer");
+                    }
                 }
             });
         }
@@ -278,6 +287,14 @@ impl Server {
             tracing::warn!("some calls did not end in time");
         }
     }
+}
+
+/// Whether a connection was ended for what its client has overdone, such as resetting streams. The library says so in
+/// a line for each, which `cli/src/logging.rs` keeps out of the log.
+fn is_of_excess(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    let ended = causes.find_map(|cause| cause.downcast_ref::<h2::Error>());
+    ended.is_some_and(|error| error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
 }
 
 /// Finds out whether the coordinator can do its work, and says so to whoever asks the health service.

@@ -8,7 +8,7 @@ const APART: Duration = Duration::from_secs(10);
 
 /// Says when it is time for a line.
 #[derive(Debug, Default)]
-pub(super) struct Rarely(Mutex<State>);
+pub(crate) struct Rarely(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -19,7 +19,7 @@ struct State {
 
 impl Rarely {
     /// It has happened so many times: how often since the last line, if there is to be one now.
-    pub(super) fn happened(&self, times: usize) -> Option<u64> {
+    pub(crate) fn happened(&self, times: usize) -> Option<u64> {
         if times == 0 {
             return None;
         }

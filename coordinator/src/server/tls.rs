@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::access::Certified;
+use crate::access::{Certified, read_small_file};
 
 /// What the first message of a handshake begins with: a record of that kind (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
@@ -40,6 +40,9 @@ const THROWN_AWAY_BYTES_MAX: u64 = 64 << 10;
 const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n\
     This port speaks TLS: write https:// in front of the address.\n";
+
+/// No file of certificates or of a key is longer: all CAs that browsers trust are shorter.
+const PEM_BYTES_MAX: u64 = 1 << 20;
 
 /// What a coordinator needs to speak TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,10 +136,15 @@ impl Kind {
         self.wrong(path, problem)
     }
 
+    fn pem(&self, path: &Path) -> Result<Vec<u8>, TlsError> {
+        read_small_file(path, PEM_BYTES_MAX).map_err(|error| self.wrong(path, error.to_string()))
+    }
+
     /// All that are in a file, of which there must be one.
     fn certificates(&self, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-        let certificates = CertificateDer::pem_file_iter(path)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        let pem = self.pem(path)?;
+        let certificates = CertificateDer::pem_slice_iter(&pem)
+            .collect::<Result<Vec<_>, _>>()
             .and_then(|certificates| match certificates.is_empty() {
                 true => Err(pem::Error::NoItemsFound),
                 false => Ok(certificates),
@@ -154,8 +162,8 @@ impl Tls {
     pub(crate) fn read(files: &TlsFiles) -> Result<Self, TlsError> {
         let TlsFiles { certificate, key, client_ca } = files;
         let chain = CERTIFICATE.certificates(certificate)?;
-        let private =
-            PrivateKeyDer::from_pem_file(key).map_err(|error| KEY.unreadable(key, &error))?;
+        let private = PrivateKeyDer::from_pem_slice(&KEY.pem(key)?)
+            .map_err(|error| KEY.unreadable(key, &error))?;
         let provider = Arc::new(ring::default_provider());
         let verifier = match client_ca {
             None => WebPkiClientVerifier::no_client_auth(),

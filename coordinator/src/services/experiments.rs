@@ -12,14 +12,15 @@ use spelrum_proto::limits::{
 };
 use spelrum_proto::v1::experiments_server::Experiments;
 use spelrum_proto::work as wire;
-use spelrum_proto::{Place, Reason, Refusal, v1};
+use spelrum_proto::{Reason, Refusal, v1};
 use spelrum_tournament::results::{self, ExperimentSummary, LargestCell, WorkerSummary};
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, SweepError, SweepText, Task, plan_sweep};
+use spelrum_tournament::{CellId, SweepText, Task};
 use tokio::sync::Semaphore;
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
+use super::builds::{Planned, Planner};
 use super::work::{canonical_uuid, millis};
 use super::{BUSY_RETRY_AFTER, pages, reading_failed, verifications};
 use crate::dispatcher::{
@@ -27,13 +28,6 @@ use crate::dispatcher::{
     unknown_experiment,
 };
 use crate::store::{Readers, Removing, StoreError, Sweep};
-
-/// Sweeps that may be planned, or wait to be stored, at once: each takes a core, and its plan may take
-/// hundreds of megabytes.
-const PLANS_MAX: usize = 2;
-
-/// How long a sweep waits for the planning of others before its client hears that we are busy.
-const PLAN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Workers in one answer: well below the bytes of a message (invariant 9).
 const WORKERS_MAX: usize = 1_000;
@@ -51,7 +45,7 @@ pub(crate) struct ExperimentsService {
     epoch: i64,
     clock: Clock,
     heartbeat_interval: Duration,
-    plans: Arc<Semaphore>,
+    planner: Planner,
     queries: Arc<Semaphore>,
 }
 
@@ -62,6 +56,7 @@ impl ExperimentsService {
         epoch: i64,
         clock: Clock,
         heartbeat_interval: Duration,
+        planner: Planner,
     ) -> Self {
         Self {
             dispatch,
@@ -69,7 +64,7 @@ impl ExperimentsService {
             epoch,
             clock,
             heartbeat_interval,
-            plans: Arc::new(Semaphore::new(PLANS_MAX)),
+            planner,
             queries: Arc::new(Semaphore::new(QUERIES_MAX)),
         }
     }
@@ -99,36 +94,18 @@ impl Experiments for ExperimentsService {
         let uuid = canonical_uuid("experiment_uuid", &experiment_uuid)?;
         check_length("sweep_toml", &sweep_toml, SWEEP_BYTES_MAX)?;
         check_length("file_name", &file_name, NAME_BYTES_MAX)?;
-        let sweep = SweepText {
-            files: read_files(files)?,
-            ..SweepText::new(file_name, sweep_toml.clone())
-        };
-        let files = sweep.files.clone();
-        let place = Arc::clone(&self.plans).acquire_owned();
-        let Ok(Ok(place)) = tokio::time::timeout(PLAN_PATIENCE, place).await else {
-            let problem = "other sweeps are being planned and stored";
-            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
-        };
-        // It stays with the plan, also when the client has gone and nobody waits for it any more.
-        let planned = tokio::task::spawn_blocking(move || (plan_sweep(&sweep), place)).await;
-        let (plan, place) = match planned {
-            Ok((Ok(plan), place)) => (plan, place),
-            Ok((Err(error), _place)) => return Err(bad_sweep(error).into()),
-            Err(error) => {
-                tracing::error!(%error, "planning a sweep panicked");
-                let problem = "the sweep cannot be planned: the program failed at it";
-                let remedy = "report this sweep as a fault of the program";
-                return Err(Refusal::new(Reason::Internal, problem, remedy).into());
-            }
-        };
+        let text = SweepText { files: read_files(files)?, ..SweepText::new(file_name, sweep_toml) };
+        let Planned { text, plan, place } = self.planner.plan(text, &uuid, new_experiment).await?;
+        let SweepText { text: toml, files, .. } = text;
         let (name, cells) = (plan.name.clone(), plan.cells.len() as u64);
         if preview {
             let sweep = Sweep {
                 uuid: &uuid,
-                toml: &sweep_toml,
+                toml: &toml,
                 files: &files,
                 plan: &plan,
                 new_experiment,
+                fills: None,
             };
             let preview = self.readers.preview(sweep).await;
             let preview = preview
@@ -144,8 +121,8 @@ impl Experiments for ExperimentsService {
                 claims: preview.claims.into_iter().map(Into::into).collect(),
             }));
         }
-        let submission =
-            Submission { uuid, toml: sweep_toml, files, plan, new_experiment, place: Some(place) };
+        let (fills, place) = (None, Some(place));
+        let submission = Submission { uuid, toml, files, plan, new_experiment, fills, place };
         let submitted = self.dispatch.submit(submission).await?;
         Ok(Response::new(v1::SubmitResponse {
             experiment_uuid: submitted.uuid,
@@ -295,7 +272,7 @@ impl Experiments for ExperimentsService {
         let what = match request.what() {
             v1::ExcludeWhat::Preview => Excluding::Nothing,
             v1::ExcludeWhat::Out => Excluding::Out { since_unix_us: request.since_unix_us },
-            v1::ExcludeWhat::In => Excluding::In,
+            v1::ExcludeWhat::In => Excluding::In { engine: request.engine.clone() },
             v1::ExcludeWhat::Unspecified => {
                 let problem = "the message's field what is missing or unknown";
                 let remedy = "use preview, out or in";
@@ -304,6 +281,7 @@ impl Experiments for ExperimentsService {
         };
         check_length("worker", &request.worker, NAME_BYTES_MAX)?;
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
+        check_length("engine", request.engine(), NAME_BYTES_MAX)?;
         let (worker, experiment) = (request.worker, request.experiment);
         let excluded = self.dispatch.exclude(Exclusion { worker, experiment, what }).await?;
         Ok(Response::new(excluded.into()))
@@ -339,7 +317,10 @@ impl Experiments for ExperimentsService {
         request: Request<v1::QueryRequest>,
     ) -> Result<Response<Self::QueryStream>, Status> {
         let v1::QueryRequest { sql, rows_max } = request.into_inner();
-        check_length("sql", &sql, SQL_BYTES_MAX)?;
+        if sql.len() > SQL_BYTES_MAX {
+            let long = StoreError::LongQuery { bytes: sql.len(), bytes_max: SQL_BYTES_MAX };
+            return Err(query_failed(long).into());
+        }
         // The place is kept until the last page is sent or the client is gone.
         let Ok(place) = Arc::clone(&self.queries).try_acquire_owned() else {
             let problem = "too many other queries are running";
@@ -423,21 +404,6 @@ fn read_files(files: Vec<v1::SweepFile>) -> Result<BTreeMap<String, String>, Ref
     Ok(by_name)
 }
 
-fn bad_sweep(error: SweepError) -> Refusal {
-    // A place in a file that the sweep names is not one in the sweep: the problem says it.
-    let place = error.place.filter(|_| error.file.is_none()).map(|span| Place {
-        line: error.line,
-        offset: span.offset(),
-        length: span.len(),
-    });
-    let problem = match (&error.file, error.line) {
-        (Some(file), Some(line)) => format!("{file}, line {line}: {}", error.problem),
-        (None, Some(line)) => format!("line {line}: {}", error.problem),
-        (_, None) => error.problem,
-    };
-    Refusal { place, ..Refusal::new(Reason::BadSweep, problem, error.remedy) }
-}
-
 /// What is wrong with a query is the client's business; what is wrong with the disk is not.
 fn query_failed(error: StoreError) -> Refusal {
     if matches!(
@@ -446,6 +412,8 @@ fn query_failed(error: StoreError) -> Refusal {
             | StoreError::WrongQuery { .. }
             | StoreError::SlowQuery { .. }
             | StoreError::SlowReader { .. }
+            | StoreError::LargeQuery { .. }
+            | StoreError::LongQuery { .. }
     ) {
         Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
     } else {

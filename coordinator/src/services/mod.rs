@@ -1,5 +1,6 @@
 //! The gRPC services: they check what arrives, ask the dispatcher or the readers, and answer.
 
+mod builds;
 mod comparison_parts;
 mod experiments;
 mod exports;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use spelrum_proto::{Reason, Refusal};
 
+pub(crate) use builds::Planner;
 pub(crate) use experiments::ExperimentsService;
 pub(crate) use referee::Referee;
 pub(crate) use results::ResultsService;

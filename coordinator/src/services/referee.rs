@@ -9,6 +9,7 @@ use spelrum_engine::{Irregularity, MoveValue};
 use spelrum_proto::work::{Reported, ReportedWhat};
 use spelrum_proto::{game, training};
 use spelrum_tournament::results::{GameResult, Played, SettledGame};
+use spelrum_tournament::speed::ScaledTime;
 use spelrum_tournament::{
     CellId, Difference, GameId, OpeningsCache, PlayableCell, PlayableVerification, PlayedGame,
     Recorded, Task, TrainingDefinition, VerificationDefinition,
@@ -209,6 +210,8 @@ fn judge_game(
         return Err(Irregularity::new("its moves_hash is not that of its moves"));
     }
     cell.referee(id.number, &played.opening, &played.record)?;
+    cell.referee_numbers(id.number, &played.record)?;
+    played.scaled.map_or(Ok(()), ScaledTime::check_speed)?;
     cell.referee_values(&played.opening, &played.values)?;
     same_values(&before.values, &played.values)?;
     let (termination, forfeit) = (played.record.termination, played.forfeit.as_ref());

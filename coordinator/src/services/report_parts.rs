@@ -5,8 +5,8 @@ use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::speeds::scaling_to_wire;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{
-    CellAccuracy, CellResult, DisturbedGames, MixedCell, MoveCost, ReplayedGames, Report,
-    RunResult, Scaled, ScaledGames, UsedEngine,
+    CellAccuracy, CellResult, DisturbedGames, MixedCell, MoveCost, PlayerForfeits, ReplayedGames,
+    Report, RunResult, Scaled, ScaledGames, UsedEngine,
 };
 
 /// A part is sent when it has so many bytes.
@@ -25,6 +25,7 @@ pub(super) struct ReportParts {
     scaled: std::vec::IntoIter<ScaledGames>,
     engines: std::vec::IntoIter<UsedEngine>,
     mixed: std::vec::IntoIter<MixedCell>,
+    forfeits: std::vec::IntoIter<PlayerForfeits>,
     runs: std::vec::IntoIter<RunResult>,
 }
 
@@ -72,6 +73,7 @@ impl ReportParts {
             scaled: scaled.into_iter(),
             engines: engines.engines.into_iter(),
             mixed: engines.mixed.into_iter(),
+            forfeits: engines.forfeits.into_iter(),
             runs: runs.into_iter(),
         }
     }
@@ -96,6 +98,7 @@ impl Iterator for ReportParts {
         fill(&mut self.scaled, &mut part.scaled, &mut bytes);
         fill(&mut self.engines, &mut part.engines, &mut bytes);
         fill(&mut self.mixed, &mut part.mixed_cells, &mut bytes);
+        fill(&mut self.forfeits, &mut part.forfeits, &mut bytes);
         fill(&mut self.runs, &mut part.runs, &mut bytes);
         (is_first || bytes > before).then_some(part)
     }

@@ -1,5 +1,6 @@
 //! The `Work` service: what workers call.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
@@ -8,13 +9,16 @@ use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
 use spelrum_proto::{
-    MEASURING_MINOR, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, WORKER_MINOR_MIN, engines, v1,
+    MEASURING_MINOR, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, SECRET_MINOR,
+    WORKER_MINOR_MIN, WorkerSecret, engines, v1,
 };
 use spelrum_tournament::LeaseId;
+use spelrum_tournament::engines::OfferedEngine;
 use tonic::{Request, Response, Status};
 
-use super::Referee;
-use crate::dispatcher::{Dispatch, Leased};
+use super::{Planner, Referee};
+use crate::access::{CalledBy, Credential};
+use crate::dispatcher::{Caller, Dispatch, Knock, Leased, Welcome};
 use crate::store::{Readers, StoredNetwork, WorkerIntroduction};
 
 /// The service.
@@ -26,6 +30,7 @@ pub(crate) struct WorkService {
     pub(crate) mark: StartMark,
     pub(crate) database_uuid: String,
     pub(crate) heartbeat_interval: Duration,
+    pub(crate) planner: Planner,
 }
 
 /// Tells the epochs of all starts apart on the wire. Each database begins with 1, and so does its workers'
@@ -53,12 +58,16 @@ impl Work for WorkService {
         &self,
         request: Request<v1::HelloRequest>,
     ) -> Result<Response<v1::HelloResponse>, Status> {
+        let credential = credential_of(&request);
         let hello = request.into_inner();
         // First of all: nothing else in the message need mean the same in another protocol.
         check_versions(&hello)?;
         wire::check_hello(&hello).map_err(Refusal::from)?;
         let machine = wire::machine(&hello).map_err(Refusal::from)?;
         let engines = engines::offers(&hello.engines).map_err(Refusal::from)?;
+        let secret = WorkerSecret::from_wire(&hello.worker_secret).map_err(Refusal::from)?;
+        let knock = Knock { keeps_secret: hello.protocol_minor >= SECRET_MINOR, secret };
+        let engines: Arc<[OfferedEngine]> = engines.into();
         let introduction = Box::new(WorkerIntroduction {
             uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
             name: hello.name,
@@ -67,13 +76,16 @@ impl Work for WorkService {
             engine_revision: hello.engine_revision,
             version: hello.version,
             memory_bytes: Some(hello.memory_bytes).filter(|&bytes| bytes > 0),
-            engines: engines.into(),
+            engines: Arc::clone(&engines),
             trains: hello.trains,
             verifies: hello.verifies,
             measures: hello.protocol_minor >= MEASURING_MINOR,
             machine,
+            credential: credential.map(|credential| credential.as_str().to_owned()),
         });
-        let worker = self.dispatch.hello(introduction).await?;
+        let Welcome { worker, secret } = self.dispatch.hello(introduction, knock).await?;
+        // Before it asks for games.
+        self.planner.fill(&engines).await;
         Ok(Response::new(v1::HelloResponse {
             protocol_major: PROTOCOL_MAJOR,
             protocol_minor: PROTOCOL_MINOR,
@@ -82,6 +94,7 @@ impl Work for WorkService {
             heartbeat_interval_ms: millis(self.heartbeat_interval),
             report_results_max: REPORT_RESULTS_MAX as u32,
             database_uuid: self.database_uuid.clone(),
+            worker_secret: WorkerSecret::to_wire(secret),
         }))
     }
 
@@ -89,8 +102,10 @@ impl Work for WorkService {
         &self,
         request: Request<v1::LeaseRequest>,
     ) -> Result<Response<v1::LeaseResponse>, Status> {
+        let credential = credential_of(&request);
         let request = request.into_inner();
-        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
+        let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
+        let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
         let slots = wire::slots(request.slots).map_err(Refusal::from)?;
         let speeds = speeds::speeds(&request.speeds).map_err(Refusal::from)?;
         Ok(Response::new(match self.dispatch.lease(caller, slots, speeds).await? {
@@ -146,8 +161,10 @@ impl Work for WorkService {
         &self,
         request: Request<v1::ReportRequest>,
     ) -> Result<Response<v1::ReportResponse>, Status> {
+        let credential = credential_of(&request);
         let request = request.into_inner();
-        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
+        let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
+        let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
         let results = wire::results(request.results).map_err(Refusal::from)?;
         results.iter().try_for_each(check_engine)?;
         let results = self.referee.judge(results).await.map_err(super::reading_failed)?;
@@ -160,8 +177,10 @@ impl Work for WorkService {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let credential = credential_of(&request);
         let request = request.into_inner();
-        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
+        let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
+        let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
         let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
         let playing = wire::playing(&request.playing).map_err(Refusal::from)?;
         let drop = self.dispatch.heartbeat(caller, leases, playing).await?;
@@ -173,8 +192,10 @@ impl Work for WorkService {
         &self,
         request: Request<v1::GiveBackRequest>,
     ) -> Result<Response<v1::GiveBackResponse>, Status> {
+        let credential = credential_of(&request);
         let request = request.into_inner();
-        let caller = self.caller(request.worker_id, request.coordinator_epoch)?;
+        let (worker, epoch) = (request.worker_id, request.coordinator_epoch);
+        let caller = self.caller(worker, epoch, &request.worker_secret, credential)?;
         let leases = wire::lease_ids(&request.lease_ids).map_err(Refusal::from)?;
         self.dispatch.give_back(caller, leases).await?;
         Ok(Response::new(v1::GiveBackResponse {}))
@@ -183,10 +204,22 @@ impl Work for WorkService {
 
 impl WorkService {
     /// Who calls. One who means another start comes out with an epoch that never is.
-    fn caller(&self, worker_id: i64, coordinator_epoch: i64) -> Result<wire::Caller, Refusal> {
-        let caller = wire::caller(worker_id, coordinator_epoch)?;
-        Ok(wire::Caller { epoch: self.mark.mark(caller.epoch), ..caller })
+    fn caller(
+        &self,
+        worker_id: i64,
+        coordinator_epoch: i64,
+        worker_secret: &[u8],
+        credential: Option<Credential>,
+    ) -> Result<Caller, Refusal> {
+        let wire::Caller { worker, epoch } = wire::caller(worker_id, coordinator_epoch)?;
+        let secret = WorkerSecret::from_wire(worker_secret)?;
+        Ok(Caller { worker, epoch: self.mark.mark(epoch), secret, credential })
     }
+}
+
+/// What let a call through.
+fn credential_of<T>(request: &Request<T>) -> Option<Credential> {
+    request.extensions().get().and_then(|CalledBy(credential)| credential.clone())
 }
 
 fn check_versions(hello: &v1::HelloRequest) -> Result<(), Refusal> {

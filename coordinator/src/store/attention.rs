@@ -5,11 +5,13 @@ use std::path::Path;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::results::{
     Attention, ConflictParty, Conflicts, DeviatingGames, ExperimentSummary, FailedGames, Findings,
-    LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
+    ForfeitedGames, LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
     attention_of_results,
 };
+use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, WorkerId};
 
+use super::engines::forfeits;
 use super::error::StoreError;
 use super::read::Readers;
 use super::scheduling::unsigned;
@@ -51,6 +53,7 @@ impl Readers {
             deviating: self.deviating(&list).await?,
             refused: self.refused(&list).await?,
             failed: self.failed(experiments).await?,
+            forfeits: self.forfeited(experiments).await?,
             lost: self.lost(&list).await?,
             other_engine: self.other_engine(&list).await?,
             removals: self.removals().await?,
@@ -192,6 +195,43 @@ impl Readers {
                 most: most
                     .map(|row| MostFailed { message: row.message, games: unsigned(row.games) }),
             });
+        }
+        Ok(found)
+    }
+
+    /// Games that players forfeited, in experiments that are not cancelled: the newest of these.
+    async fn forfeited(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Vec<ForfeitedGames>, StoreError> {
+        let mut connection = self.snapshot().await?;
+        let any = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                SELECT 1 FROM games INDEXED BY games_forfeited WHERE counted = 1
+                    AND termination IN ('crash', 'stall', 'illegal_move', 'time_forfeit'))
+                AS "any!: bool""#
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        let mut found = Vec::new();
+        if !any {
+            return Ok(found);
+        }
+        let alive = experiments.iter().filter(|it| it.state != ExperimentState::Cancelled);
+        for experiment in alive.rev().take(EXPERIMENTS_WITH_FAILURES_MAX) {
+            let stopped_for = sqlx::query_scalar!(
+                r#"SELECT forfeits_player FROM experiments WHERE experiment_id = ?"#,
+                experiment.experiment.0
+            )
+            .fetch_optional(&mut *connection)
+            .await?
+            .flatten();
+            let forfeits = forfeits(&mut connection, experiment.experiment).await?;
+            found.extend(forfeits.into_iter().map(|forfeits| ForfeitedGames {
+                experiment: experiment.name.clone(),
+                is_stopped: stopped_for.as_ref() == Some(&forfeits.player),
+                forfeits,
+            }));
         }
         Ok(found)
     }

@@ -17,11 +17,12 @@ use rusqlite::{Connection, OpenFlags};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS};
+use super::connection::{BUSY_TIMEOUT, COPIED, INSTRUCTIONS_BETWEEN_LOOKS};
 use super::error::{StoreError, code, query_code};
-use super::open::COPIED;
 use super::query::immutable_uri;
-use super::read::{Readers, at_rest};
+use super::read::Readers;
+use super::rest::with_suffix;
+use super::rot::seal_copy;
 
 /// Pages that are copied between two looks at whether somebody still wants them: 4 MiB.
 const PAGES_PER_STEP: i32 = 1_024;
@@ -133,7 +134,7 @@ impl Readers {
     ) -> Result<BackedUp, BackupError> {
         refuse_existing(to)?;
         let unfinished = Unfinished::create(to)?;
-        self.copy_pages(&unfinished, &mut look)?;
+        self.copy_pages(&unfinished, &mut look).map_err(|error| self.heard(error))?;
         let games = unfinished.check(look)?;
         unfinished.mark_copied()?;
         // Who may read the one may read the other.
@@ -168,13 +169,23 @@ impl Readers {
             }
         }
         drop(copying);
-        into.close().map_err(|(_, error)| failed(error))
+        into.close().map_err(|(_, error)| failed(error))?;
+        self.still_at_rest()?;
+        unfinished.seal()
+    }
+
+    /// Tells the alarm of damage that a copy has met.
+    pub(super) fn heard(&self, error: BackupError) -> BackupError {
+        if let BackupError::Store(error) = &error {
+            self.alarm().hear(error);
+        }
+        error
     }
 
     /// A connection that holds a snapshot.
-    fn connect(&self) -> rusqlite::Result<Connection> {
+    pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = if at_rest(self.path()) {
+        let connection = if self.is_at_rest() {
             let uri = immutable_uri(self.path());
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
         } else {
@@ -200,12 +211,6 @@ pub(super) fn refuse_existing(to: &Path) -> Result<(), BackupError> {
         }
     }
     Ok(())
-}
-
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(suffix);
-    path.into()
 }
 
 /// The copy while it is not whole, under the name that it has so long. One that a killed backup left
@@ -326,6 +331,23 @@ impl Unfinished {
                 Some(_) | None => StoreError::from(error).into(),
             }),
         }
+    }
+
+    /// Writes the digests of its tables into a copy of a whole database.
+    fn seal(&self) -> Result<(), BackupError> {
+        // The copy keeps a log, as its database does, and SQLite cannot make one for a file without locks. So the file
+        // says meanwhile that it has none (sqlite.org/fileformat2.html, "File format version numbers").
+        const VERSIONS_OFFSET: u64 = 18;
+        let written = |source| BackupError::Write { to: self.to.clone(), source };
+        let mut versions = [0; 2];
+        self.file.read_exact_at(&mut versions, VERSIONS_OFFSET).map_err(written)?;
+        self.file.write_all_at(&[1, 1], VERSIONS_OFFSET).map_err(written)?;
+        let sealed = self.connect().and_then(|mut connection| {
+            seal_copy(&mut connection)?;
+            connection.close().map_err(|(_, error)| error)
+        });
+        sealed.map_err(|error| self.failed(error))?;
+        self.file.write_all_at(&versions, VERSIONS_OFFSET).map_err(written)
     }
 
     /// Lets the first coordinator that opens it know that it is a copy.

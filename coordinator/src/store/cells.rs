@@ -1,6 +1,7 @@
 //! Storing what a plan's cells are made of: players, conditions, and the cells themselves.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -27,17 +28,17 @@ pub(super) struct Place {
     pub(super) asked_after: Option<i64>,
 }
 
-/// Where a plan's players and conditions are in the database, by their numbers in the plan.
+/// Where a plan's players and conditions are in the database: players by what they are, conditions by their
+/// numbers in the plan.
 pub(super) struct Parts {
-    players: Vec<i64>,
+    players: HashMap<Arc<PlannedPlayer>, i64>,
     conditions: Vec<i64>,
 }
 
 impl Parts {
     /// A plan's players with where they are in the database.
     pub(super) fn players<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = (i64, &'p str)> {
-        let json = plan.players.iter().map(|player| &*player.parameters_json);
-        self.players.iter().copied().zip(json)
+        plan.players.iter().map(|player| (self.players[player], &*player.parameters_json))
     }
 }
 
@@ -61,9 +62,10 @@ impl Transaction<'_> {
 
     /// Stores the players and conditions that are new.
     pub(super) async fn insert_parts(&mut self, plan: &Plan) -> Result<Parts, StoreError> {
-        let mut players = Vec::with_capacity(plan.players.len());
+        let mut players = HashMap::with_capacity(plan.players.len());
         for at_once in plan.players.chunks(ROWS_AT_ONCE) {
-            players.extend(self.insert_players(at_once).await?);
+            let ids = self.insert_players(at_once).await?;
+            players.extend(at_once.iter().map(Arc::clone).zip(ids));
         }
         let mut conditions = Vec::with_capacity(plan.conditions.len());
         for of in &plan.conditions {
@@ -73,8 +75,12 @@ impl Transaction<'_> {
     }
 
     /// Stores players that are new; returns the ids of all.
-    async fn insert_players(&mut self, players: &[PlannedPlayer]) -> Result<Vec<i64>, StoreError> {
-        let hash = |player: &PlannedPlayer| hexadecimal(&Sha256::digest(&player.parameters_json));
+    async fn insert_players(
+        &mut self,
+        players: &[Arc<PlannedPlayer>],
+    ) -> Result<Vec<i64>, StoreError> {
+        let hash =
+            |player: &Arc<PlannedPlayer>| hexadecimal(&Sha256::digest(&player.parameters_json));
         let hashes: Vec<String> = players.iter().map(hash).collect();
         let list = rows(&hashes)?;
         let known = sqlx::query!(
@@ -175,11 +181,11 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id,
                 seed, first_player_id, second_player_id, first_player_name, second_player_name,
-                openings, opening_plies, plies_max, games_planned, timed, swap_sides,
+                openings, opening_plies, plies_max, games_planned, timed, swap_sides, repeats,
                 stop_rule_id, asked_after)
             SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4,
                 value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-                value ->> 11, value ->> 12, value ->> 13, value ->> 14, ?3, ?4
+                value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, ?3, ?4
             FROM jsonb_each(?1)",
             list,
             experiment,
@@ -234,6 +240,7 @@ struct CellRow<'p>(
     i64,
     u8,
     u8,
+    u8,
 );
 
 fn cell_row<'p>(
@@ -253,7 +260,7 @@ fn cell_row<'p>(
         OpeningsRule::Ending { .. } => ("ending", None),
         OpeningsRule::Listed { .. } => ("listed", None),
     };
-    let [first, second] = cell.players.map(|player| parts.players[player]);
+    let [first, second] = cell.players.each_ref().map(|player| parts.players[player]);
     let [first_name, second_name] = &cell.player_names;
     Ok(CellRow(
         id,
@@ -271,6 +278,7 @@ fn cell_row<'p>(
         safe("a cell's games", cell.games)?,
         u8::from(cell.timed),
         u8::from(conditions.swap_sides),
+        u8::from(cell.repeats),
     ))
 }
 

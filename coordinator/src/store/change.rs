@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 use spelrum_tournament::change::{
-    CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell,
+    CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell, StoredDefinition,
 };
 use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::placement::Placement;
@@ -27,6 +27,7 @@ pub(super) struct Subject {
     pub(super) allocation: Allocation,
     pub(super) record: String,
     pub(super) game_timeout_us: Option<i64>,
+    pub(super) forfeits_max: Option<i64>,
     pub(super) timing: Timing,
     pub(super) placement: Placement,
 }
@@ -40,7 +41,7 @@ struct Row(usize, i64, u64, u64, u64, u8, u8, String, String, u64, Option<String
 
 /// The row of a cell that the sweep named.
 #[derive(Deserialize)]
-struct NamedRow(i64, u64, u64, u64, u8, u8);
+struct NamedRow(i64, u64, u64, u64, u8, u8, u8, Option<[String; 3]>);
 
 /// Compares a plan with the rows of an experiment, a bounded number of cells at a time.
 pub(super) async fn compare<'p>(
@@ -126,7 +127,7 @@ async fn find_cells(
     let hashes = rows(&hashes)?;
     let found = sqlx::query_scalar!(
         r#"SELECT json_group_array(json_array(j.key, c.cell_id, c.number, c.games_planned,
-                c.next_number, c.in_sweep, c.timed, c.first_player_name, c.second_player_name,
+                c.next_number, c.in_sweep = 1 AND c.superseded = 0, c.timed, c.first_player_name, c.second_player_name,
                 coalesce(r.games + r.games_failed, 0),
                 (SELECT group_concat(p.text, char(10)) FROM (
                     SELECT a.axis || '=' || a.value_text
@@ -158,33 +159,55 @@ async fn find_dropped(
     experiment: i64,
 ) -> Result<(), StoreError> {
     let there = sqlx::query!(
-        r#"SELECT count(*) AS "cells!: i64", coalesce(sum(in_sweep), 0) AS "named!: i64"
+        r#"SELECT count(*) AS "cells!: i64",
+            coalesce(sum(in_sweep = 1 AND superseded = 0), 0) AS "named!: i64",
+            coalesce(sum(in_sweep = 1 AND superseded = 1), 0) AS "superseded!: i64"
         FROM cells WHERE experiment_id = ?"#,
         experiment
     )
     .fetch_one(&mut *connection)
     .await?;
-    if !comparison.count(unsigned(there.cells), unsigned(there.named)) {
+    if !comparison.count(unsigned(there.cells), unsigned(there.named), unsigned(there.superseded)) {
         return Ok(());
     }
     let found = sqlx::query_scalar!(
         r#"SELECT json_group_array(json_array(c.cell_id, c.games_planned, c.next_number,
-            coalesce(r.games + r.games_failed, 0), c.swap_sides, c.timed)
+            coalesce(r.games + r.games_failed, 0), c.swap_sides, c.timed, c.superseded,
+            CASE WHEN f.algorithm IN ('uci', 'gtp') OR s.algorithm IN ('uci', 'gtp')
+                THEN json_array(k.definition_prefix, f.parameters_json, s.parameters_json) END)
             ORDER BY c.number, c.cell_id) AS "list!: String"
-        FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+        FROM cells AS c
+        JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        JOIN players AS f ON f.player_id = c.first_player_id
+        JOIN players AS s ON s.player_id = c.second_player_id
+        LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
         experiment
     )
     .fetch_one(&mut *connection)
     .await?;
     let named = list::<NamedRow>(&found)?.into_iter().map(
-        |NamedRow(cell, games, next_number, games_settled, swap_sides, timed)| DroppedCell {
+        |NamedRow(
+            cell,
+            games,
+            next_number,
+            games_settled,
+            swap_sides,
+            timed,
+            superseded,
+            engines,
+        )| DroppedCell {
             cell: CellId(cell),
             games,
             next_number,
             games_settled,
             swap_sides: swap_sides == 1,
             timed: timed == 1,
+            is_superseded: superseded == 1,
+            engines: engines.map(|[prefix, first, second]| StoredDefinition {
+                prefix,
+                players: [first, second],
+            }),
         },
     );
     comparison.drop_all_but_known(named.collect());
@@ -212,6 +235,7 @@ async fn settings(
         allocation,
         record,
         game_timeout_us,
+        forfeits_max,
         timing,
         placement,
     } = subject;
@@ -240,6 +264,7 @@ async fn settings(
         allocation: *allocation,
         record: if record == record_name(Record::Moves) { Record::Moves } else { Record::Games },
         game_timeout_us: game_timeout_us.map(unsigned),
+        forfeits_max: forfeits_max.map(unsigned),
         timing: *timing,
         placement: placement.clone(),
         axes,

@@ -14,6 +14,8 @@ use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
 use super::connection::writing;
 use super::error::StoreError;
+use super::soundness::SharedFiles;
+use super::wal::log_path;
 
 /// From this size of the log on a checkpoint is worth its time.
 pub const WAL_CHECKPOINT_BYTES: u64 = 16 << 20;
@@ -38,11 +40,21 @@ pub struct Checkpoint {
 pub struct Checkpointer {
     path: PathBuf,
     connection: SqliteConnection,
+    files: SharedFiles,
 }
 
 impl Checkpointer {
-    pub(super) async fn open(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self { path: path.to_owned(), connection: writing(path).connect().await? })
+    pub(super) async fn open(path: &Path, files: SharedFiles) -> Result<Self, StoreError> {
+        Ok(Self { path: path.to_owned(), connection: writing(path).connect().await?, files })
+    }
+
+    /// That the files are what the last commit left. Cheap, so that a coordinator without work finds out, too.
+    ///
+    /// # Errors
+    /// If they are not; the alarm is raised then.
+    pub async fn check(&mut self) -> Result<(), StoreError> {
+        let checked = self.files.check_beside(&mut self.connection).await;
+        checked.inspect_err(|error| self.files.now().alarm().hear(error))
     }
 
     /// The size of the write-ahead log, in bytes.
@@ -60,9 +72,12 @@ impl Checkpointer {
     /// Copies what it can without waiting for anybody.
     ///
     /// # Errors
-    /// If the disk is full or fails; nothing is lost then.
+    /// If the disk is full or fails; nothing is lost then. If the files are damaged: then nothing is copied, and
+    /// the alarm is raised.
     pub async fn run(&mut self) -> Result<Checkpoint, StoreError> {
-        checkpoint(&mut self.connection, &self.path).await
+        self.check().await?;
+        let done = checkpoint(&mut self.connection, &self.path).await;
+        done.inspect_err(|error| self.files.now().alarm().hear(error))
     }
 
     /// Closes its connection. SQLite removes the log when the last connection of the database is
@@ -99,7 +114,5 @@ pub(super) async fn checkpoint(
 
 /// The size of a database's log, in bytes; 0 without one.
 pub(super) fn wal_bytes(path: &Path) -> u64 {
-    let mut wal = path.as_os_str().to_owned();
-    wal.push("-wal");
-    std::fs::metadata(wal).map_or(0, |metadata| metadata.len())
+    std::fs::metadata(log_path(path)).map_or(0, |metadata| metadata.len())
 }

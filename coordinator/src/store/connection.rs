@@ -18,6 +18,14 @@ pub(super) const INSTRUCTIONS_BETWEEN_LOOKS: i32 = 10_000;
 /// What is kept of the log's file when it starts again, so that it need not grow anew each time.
 const WAL_KEPT_BYTES: u64 = 4 << 20;
 
+/// The `user_version` of a copy that no coordinator has opened (sqlite.org/pragma.html#pragma_user_version).
+/// It is 0 otherwise.
+pub(super) const COPIED: u32 = 1;
+
+/// Writes the first page as it is, inside a transaction. The value is one that is what it was when that is
+/// committed: SQLite writes a page that was changed, whatever came of it. The query macros cannot describe a pragma.
+pub(super) const TOUCHES: [&str; 2] = ["PRAGMA user_version = 1", "PRAGMA user_version = 0"];
+
 /// The options of every connection that writes.
 pub(super) fn writing(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()

@@ -21,13 +21,14 @@ use spelrum_tournament::results::{
     GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
     Ratings, Report, SettledCells, WhichGame,
 };
-use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
+use spelrum_tournament::scheduler::{Barred, CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
     PlayedVerification, WorkerId,
 };
 
+use super::barred::StoppedForForfeits;
 use super::courses::OpenCourse;
 use super::error::StoreError;
 use super::exclusion::{Excludable, TakenOut};
@@ -36,7 +37,7 @@ use super::lookups::{Found, LeasedCell, OtherRevision};
 use super::refused::Refused;
 use super::removal::Removed;
 use super::retry::Retry;
-use super::scheduling::WorkerIntroduction;
+use super::scheduling::{WorkerIntroduction, WorkerProof};
 use super::submit::{Submitted, Sweep};
 use super::verifications::{Deviation, ToVerify};
 
@@ -98,6 +99,9 @@ pub trait Store: Send {
     /// # Errors
     /// If the store fails.
     fn shrink(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
+
+    /// Waits until the store is found damaged, by whomever reads or writes it: nothing is committed from then on.
+    fn damaged(&self) -> impl Future<Output = StoreError> + Send;
 
     /// Whether the store should pause between two transactions for what it has to do for itself.
     fn is_upkeep_due(&self) -> bool;
@@ -385,15 +389,55 @@ pub trait WriteTransaction: Send {
         since_unix_us: Option<i64>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Lets workers in again, and whoever was excluded for being a later start of one of them. Returns who that
-    /// is, in the order of their ids.
+    /// Lets workers in again, and whoever was excluded for being a later start of one of them: whatever they were
+    /// excluded from, or only to the games of an engine. Returns who that is, in the order of their ids.
     ///
     /// # Errors
     /// If the store fails.
     fn readmit(
         &mut self,
         workers: &[WorkerId],
+        engine: Option<&str>,
     ) -> impl Future<Output = Result<Vec<WorkerId>, StoreError>> + Send;
+
+    /// Bars a worker from an engine: what it played with it is taken out, and no more of that counts. Doing it again
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn bar(
+        &mut self,
+        worker: WorkerId,
+        barred: &Barred,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Bars a worker that has had no lease yet from the engines that another of its name on its host is barred from.
+    /// Returns these, by name.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn inherit_bars(
+        &mut self,
+        worker: WorkerId,
+    ) -> impl Future<Output = Result<Vec<Barred>, StoreError>> + Send;
+
+    /// The engines of a game's players by their names in sweeps, of who moves first in it and of the other.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn engines_of_sides(
+        &mut self,
+        game: GameId,
+    ) -> impl Future<Output = Result<[Option<String>; 2], StoreError>> + Send;
+
+    /// Pauses running experiments with these cells in which a player has forfeited more games than the sweep allows.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn stop_for_forfeits(
+        &mut self,
+        cells: &[CellId],
+    ) -> impl Future<Output = Result<Vec<StoppedForForfeits>, StoreError>> + Send;
 
     /// Excludes a worker that has had no lease yet from what another of its name on its host is excluded from.
     /// Returns what that is.
@@ -437,6 +481,25 @@ pub trait WriteTransaction: Send {
         &mut self,
         worker: &WorkerIntroduction,
     ) -> impl Future<Output = Result<WorkerId, StoreError>> + Send;
+
+    /// By what the worker with this UUID proves who it is; `None` if there is no such worker.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn worker_proof(
+        &mut self,
+        uuid: &str,
+    ) -> impl Future<Output = Result<Option<WorkerProof>, StoreError>> + Send;
+
+    /// Keeps the SHA-256 of a worker's secret.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn keep_worker_secret(
+        &mut self,
+        worker: WorkerId,
+        sha256: [u8; 32],
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Keeps what a worker has measured of its machine, each measurement once however often it is told.
     ///

@@ -233,11 +233,12 @@ impl Transaction<'_> {
         let cells = sqlx::query!(
             r#"SELECT c.cell_id AS "cell_id!: i64", c.asked_after, c.first_player_name,
                 c.second_player_name, c.games_planned, c.timed AS "timed: bool",
+                c.repeats AS "repeats: bool", k.openings_count,
                 -- A join would make the definitions of all cells that there are.
                 CASE WHEN c.asked_after IS NOT NULL THEN (
                     SELECT d.definition_json FROM cell_definitions AS d WHERE d.cell_id = c.cell_id)
                 END AS "definition_json?: String"
-            FROM cells AS c
+            FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
             WHERE c.experiment_id = ? AND c.number >= 0
             ORDER BY c.number, c.cell_id"#,
             experiment
@@ -254,6 +255,8 @@ impl Transaction<'_> {
                     axes: axes.remove(&row.cell_id).unwrap_or_default(),
                     games: unsigned(row.games_planned),
                     timed: row.timed,
+                    repeats: row.repeats,
+                    openings_count: row.openings_count.map(unsigned),
                 };
                 Ok::<_, StoreError>((unsigned(after), new))
             });

@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
+use spelrum_tournament::results::{
+    EnginesUsed, ForfeitKind, MIXED_CELLS_MAX, MixedCell, PlayerForfeits, UsedEngine,
+    forfeits_by_player,
+};
 use spelrum_tournament::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
+use super::digest::NewDigests;
 use super::error::StoreError;
-use super::numbers::{count, integer};
 use super::results::Checked;
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
@@ -29,18 +32,25 @@ impl<'g> EngineRow<'g> {
 }
 
 impl Transaction<'_> {
-    /// Keeps which programs of others played games, which have successive ids, how these were lost by a fault,
-    /// and what the programs say of their times.
+    /// Keeps which programs of others played games, which have successive ids, and how these were lost by a fault.
     pub(super) async fn insert_engines(
         &mut self,
         first_id: i64,
         games: &[Checked<'_>],
+        digests: &mut NewDigests,
     ) -> Result<(), StoreError> {
+        let mut kept = Vec::new();
         for (id, game) in (first_id..).zip(games) {
             let played = game.played;
-            self.keep_engines(id, &played.engines, played.forfeit.as_ref()).await?;
+            if played.engines.iter().any(Option::is_some) || played.forfeit.is_some() {
+                self.keep_engines(id, &played.engines, played.forfeit.as_ref()).await?;
+                kept.push(id);
+            }
         }
-        self.keep_told_times(first_id, games).await
+        if kept.is_empty() {
+            return Ok(());
+        }
+        self.add_stored(&["game_engines", "forfeits"], &kept, digests).await
     }
 
     /// Keeps the same of one game: such games are few, since each takes its programs a while.
@@ -88,32 +98,6 @@ impl Transaction<'_> {
             .execute(self.connection())
             .await?;
         }
-        Ok(())
-    }
-
-    /// Adds to stored moves how long programs of others say that they took.
-    async fn keep_told_times(
-        &mut self,
-        first_id: i64,
-        games: &[Checked<'_>],
-    ) -> Result<(), StoreError> {
-        let with_moves = (first_id..).zip(games).filter(|(_, game)| game.cell.record_moves);
-        let told = with_moves.flat_map(|(id, game)| {
-            let moves = game.played.record.moves.iter().enumerate();
-            moves.filter_map(move |(ply, mv)| Some((id, count(ply), integer(mv.search.told_us?))))
-        });
-        let told: Vec<(i64, i64, i64)> = told.collect();
-        if told.is_empty() {
-            return Ok(());
-        }
-        let told = rows(&told)?;
-        sqlx::query!(
-            "UPDATE moves SET told_us = j.value ->> 2
-            FROM jsonb_each(?) AS j WHERE game_id = j.value ->> 0 AND ply = j.value ->> 1",
-            told
-        )
-        .execute(self.connection())
-        .await?;
         Ok(())
     }
 
@@ -176,6 +160,7 @@ pub(super) async fn engines_used(
     if !any {
         return Ok(EnginesUsed::default());
     }
+    let forfeits = forfeits(&mut *connection, experiment).await?;
     // Only cells in which one may play are looked through: others may have a million games.
     let found = sqlx::query!(
         r#"SELECT CASE (g.number % 2 * c.swap_sides + x.side) % 2 WHEN 0 THEN c.first_player_name
@@ -233,7 +218,52 @@ pub(super) async fn engines_used(
         player: row.player,
         programs: unsigned(row.programs),
     });
-    Ok(EnginesUsed { engines, mixed: mixed.collect() })
+    Ok(EnginesUsed { engines, mixed: mixed.collect(), forfeits })
+}
+
+/// Which of an experiment's counted games players forfeited, from the games that were: however many there are beside.
+pub(super) async fn forfeits(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Vec<PlayerForfeits>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT CASE (g.number % 2 * c.swap_sides + (g.outcome = 'win')) % 2
+                WHEN 0 THEN c.first_player_name ELSE c.second_player_name END AS "player!: String",
+            g.termination AS "kind!: String", count(*) AS "games!: i64"
+        FROM games AS g INDEXED BY games_forfeited JOIN cells AS c ON c.cell_id = g.cell_id
+        WHERE g.counted = 1
+            AND g.termination IN ('crash', 'stall', 'illegal_move', 'time_forfeit')
+            AND c.experiment_id = ? AND c.in_sweep = 1
+        GROUP BY 1, 2"#,
+        experiment.0
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let games = sqlx::query!(
+        r#"SELECT name AS "name!: String", sum(games) AS "games!: i64" FROM (
+            SELECT c.first_player_name AS name, r.games
+            FROM cells AS c JOIN cell_results AS r ON r.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND c.in_sweep = 1
+            UNION ALL
+            SELECT c.second_player_name, r.games
+            FROM cells AS c JOIN cell_results AS r ON r.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND c.in_sweep = 1
+                AND c.second_player_name <> c.first_player_name)
+        GROUP BY name"#,
+        experiment.0
+    )
+    .fetch_all(connection)
+    .await?;
+    let games_of = |player: &str| {
+        games.iter().find(|row| row.name == player).map_or(0, |row| unsigned(row.games))
+    };
+    let counts = found
+        .into_iter()
+        .filter_map(|row| Some((row.player, ForfeitKind::named(&row.kind)?, unsigned(row.games))));
+    Ok(forfeits_by_player(counts, games_of))
 }
 
 fn identity(name: String, author: String, sha256: String) -> Result<EngineIdentity, StoreError> {

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::results::RatingsLimit;
 
+use super::wal::log_path;
+use crate::system::{open_files_remedy, system_remedy};
+
 /// Why the store could not do something. Whatever it was, nothing was changed by it.
 ///
 /// Messages say what is wrong; [`StoreError::remedy`] says what to do.
@@ -18,6 +21,15 @@ pub enum StoreError {
         path: PathBuf,
         /// What is missing.
         directory: PathBuf,
+    },
+    /// A path that SQLite does not take.
+    #[error(
+        "failed to open {}: the path, or one of the directories on it, is not UTF-8 text, and SQLite takes no other",
+        path.display()
+    )]
+    NotUtf8 {
+        /// The path.
+        path: PathBuf,
     },
     /// A database to read does not exist.
     #[error("failed to open {}: there is no such file", path.display())]
@@ -103,6 +115,22 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
+    /// The database was found damaged while it was open, or when it was opened.
+    #[error("failed to use {}: it is damaged: {problem}", path.display())]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        problem: String,
+    },
+    /// The log that a crash has left is not there, not whole, or another database's.
+    #[error("failed to open {}: {problem}", path.display())]
+    LogLost {
+        /// The database.
+        path: PathBuf,
+        /// What is wrong with the log.
+        problem: String,
+    },
     /// Another coordinator has taken the database over while this one had it open.
     #[error("failed to write: a coordinator with epoch {found} took the database over from {own}")]
     TakenOver {
@@ -117,6 +145,12 @@ pub enum StoreError {
     /// Another program holds a lock.
     #[error("failed to use the database: another program has it locked")]
     Busy,
+    /// A file that no program had open was opened by one while it was read.
+    #[error("failed to read {}: a coordinator opened it meanwhile", path.display())]
+    OpenedMeanwhile {
+        /// The database.
+        path: PathBuf,
+    },
     /// A sweep that is to grow an experiment has no cell in common with it.
     #[error(
         "failed to submit: an experiment named \"{name}\" is there already, and this sweep has no \
@@ -210,6 +244,22 @@ pub enum StoreError {
         /// The bound.
         seconds: u64,
     },
+    /// The query has written too much to temporary files.
+    #[error(
+        "failed to finish the query: it sorts or gathers more than {mebibytes} MiB, which it keeps in temporary files"
+    )]
+    LargeQuery {
+        /// The bound.
+        mebibytes: u64,
+    },
+    /// The query's text is too long.
+    #[error("failed to run the query: its text has {bytes} bytes, and may have {bytes_max}")]
+    LongQuery {
+        /// How many it has.
+        bytes: usize,
+        /// The bound.
+        bytes_max: usize,
+    },
     /// Who asked did not read the answer for too long.
     #[error("failed to send the rest of the rows: they waited {seconds} seconds to be read")]
     SlowReader {
@@ -297,6 +347,12 @@ impl StoreError {
             Self::Gone { .. } => "put the file back under its name, with no coordinator running, and start \
                 again; nothing was acknowledged since"
                 .to_owned(),
+            Self::Damaged { .. } => DAMAGED.to_owned(),
+            Self::LogLost { path, .. } => format!(
+                "put its own log ({}) beside it again, or restore a backup; to go on without what was in the log, \
+                 start `spelrum coordinator` or `spelrum run` with --accept-loss",
+                log_path(path).display()
+            ),
             Self::TakenOver { .. } => "run one coordinator for a database".to_owned(),
             Self::Full => {
                 "free some space and try again; what is stored stays, and workers go on by themselves"
@@ -306,6 +362,7 @@ impl StoreError {
                 "end the other program's transaction (an open sqlite3 shell?) and try again"
                     .to_owned()
             }
+            Self::OpenedMeanwhile { .. } => "run the command again".to_owned(),
             Self::NothingInCommon { .. } => {
                 "start a new experiment of this name with --new, or give the sweep another name"
                     .to_owned()
@@ -340,6 +397,14 @@ impl StoreError {
                 "ask for fewer rows, or query a view that reads the rollups; docs/sql.md says which"
                     .to_owned()
             }
+            Self::LargeQuery { .. } => {
+                "select fewer rows and columns before ORDER BY, DISTINCT, GROUP BY or UNION, or ask a copy of the \
+                 database, which has no such bound: spelrum backup, then spelrum sql --db"
+                    .to_owned()
+            }
+            Self::LongQuery { .. } => {
+                "shorten it: select by a condition or join a table instead of listing values".to_owned()
+            }
             Self::SlowReader { .. } => {
                 "ask for fewer rows, write them to a file, or ask a copy of the database: spelrum backup"
                     .to_owned()
@@ -352,7 +417,15 @@ impl StoreError {
                 "use the version of spelrum that serves or wrote this database".to_owned()
             }
             Self::ManyQueries => "try again in a moment".to_owned(),
-            Self::File { .. } => "check the path and its permissions".to_owned(),
+            Self::File { source, .. } => {
+                system_remedy(source).unwrap_or("check the path and its permissions").to_owned()
+            }
+            Self::NotUtf8 { .. } => {
+                "rename what is not, or name another path with --db".to_owned()
+            }
+            Self::Sql(sqlx::Error::Io(error)) => {
+                system_remedy(error).map_or_else(|| of_sqlite(None), ToOwned::to_owned)
+            }
             Self::Sql(error) => of_sqlite(primary_code(error)),
             Self::Query(error) => of_sqlite(query_code(error)),
         }
@@ -367,7 +440,33 @@ impl StoreError {
     /// Whether every later call fails as well, so that whoever writes must end.
     #[must_use]
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::TakenOver { .. } | Self::Gone { .. })
+        matches!(self, Self::TakenOver { .. } | Self::Gone { .. }) || self.is_damage()
+    }
+
+    /// Whether the database is damaged.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        if let Self::Sql(error) = self {
+            return is_damage(primary_code(error));
+        }
+        if let Self::Query(error) = self {
+            // What a virtual table says is of what it was asked.
+            let is_of_table =
+                error.sqlite_error().is_some_and(|error| error.extended_code == code::CORRUPT_VTAB);
+            return is_damage(query_code(error)) && !is_of_table;
+        }
+        matches!(self, Self::Damaged { .. })
+    }
+
+    /// What is wrong, without what failed by it.
+    pub(super) fn reason(&self) -> String {
+        if let Self::Damaged { problem, .. } = self {
+            return problem.clone();
+        }
+        if let Self::Sql(error) = self {
+            return error.to_string();
+        }
+        if let Self::Query(error) = self { error.to_string() } else { self.to_string() }
     }
 
     /// Whether the disk, or the file, is at fault, in a way that may last.
@@ -419,6 +518,8 @@ pub(super) mod code {
     pub(crate) const PROTOCOL: i32 = 15;
     pub(crate) const TOO_BIG: i32 = 18;
     pub(crate) const NOTADB: i32 = 26;
+    /// An extended one.
+    pub(crate) const CORRUPT_VTAB: i32 = CORRUPT | 1 << 8;
 
     /// What says something of the disk or the file, and nothing of the statement.
     pub(crate) const OF_THE_DISK: [i32; 6] =
@@ -429,6 +530,19 @@ pub(super) mod code {
         [PERMISSION, LOCKED, NO_MEMORY, READ_ONLY, INTERRUPT, IO, CANNOT_OPEN, PROTOCOL];
 }
 
+/// Whether a primary result code says that a database is damaged.
+pub(super) fn is_damage(code: Option<i32>) -> bool {
+    matches!(code, Some(code::CORRUPT | code::NOTADB))
+}
+
+/// What to do about a damaged database.
+const DAMAGED: &str = "keep a copy of it and of its -wal, and look at it with `spelrum check`; go on with what a \
+     coordinator has saved of it (-rescued), or restore a backup";
+
+/// What to do about a disk that fails.
+const DISK_REMEDY: &str =
+    "see whether the disk is still there and what the system's log says of it";
+
 /// What to do about an error of SQLite with this primary code.
 fn of_sqlite(code: Option<i32>) -> String {
     match code {
@@ -436,13 +550,9 @@ fn of_sqlite(code: Option<i32>) -> String {
             "make the file and its disk writable again (a disk that fails is often made read-only by the \
              system: see its log)"
         }
-        Some(code::IO | code::CANNOT_OPEN) => {
-            "see whether the disk is still there and what the system's log says of it"
-        }
-        Some(code::CORRUPT | code::NOTADB) => {
-            "the file is damaged: stop, keep a copy of it and of its -wal, and look at it with `spelrum check`; \
-             restore a backup if it cannot be read"
-        }
+        Some(code::CANNOT_OPEN) => open_files_remedy().unwrap_or(DISK_REMEDY),
+        Some(code::IO) => DISK_REMEDY,
+        Some(code::CORRUPT | code::NOTADB) => DAMAGED,
         Some(code::NO_MEMORY) => "give the machine more memory, or ask for less at once",
         _ => "try again; if it stays, report it as a fault of the program",
     }

@@ -6,24 +6,29 @@ use super::error::StoreError;
 use super::transaction::{Transaction, rows};
 
 impl Transaction<'_> {
-    /// Lets workers in again, and whoever was excluded for being a later start of one of them. Returns who that
-    /// is.
+    /// Lets workers in again, and whoever was excluded for being a later start of one of them: whatever they were
+    /// excluded from, or only to the games of an engine. Returns who that is.
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn readmit(&mut self, workers: &[WorkerId]) -> Result<Vec<WorkerId>, StoreError> {
+    pub async fn readmit(
+        &mut self,
+        workers: &[WorkerId],
+        engine: Option<&str>,
+    ) -> Result<Vec<WorkerId>, StoreError> {
         let list = rows(&workers.iter().map(|worker| worker.0).collect::<Vec<_>>())?;
         let now = self.now_unix_us;
         let found = sqlx::query_scalar!(
             r#"UPDATE exclusions SET readmitted_unix_us = ?2
-            WHERE readmitted_unix_us IS NULL AND EXISTS (
+            WHERE readmitted_unix_us IS NULL AND (?3 IS NULL OR engine = ?3) AND EXISTS (
                 SELECT 1 FROM workers AS own CROSS JOIN json_each(?1) AS j
                 CROSS JOIN workers AS w ON w.worker_id = j.value
                 WHERE own.worker_id = exclusions.worker_id AND own.name = w.name
                     AND own.host = w.host)
             RETURNING worker_id"#,
             list,
-            now
+            now,
+            engine
         )
         .fetch_all(self.connection())
         .await?;
@@ -48,6 +53,7 @@ impl Transaction<'_> {
             SELECT DISTINCT w.worker_id, x.experiment_id, ?2, ?2
             FROM workers AS w
             JOIN exclusions AS x ON x.readmitted_unix_us IS NULL AND x.worker_id <> w.worker_id
+                AND x.engine IS NULL
             JOIN workers AS before ON before.worker_id = x.worker_id
                 AND before.name = w.name AND before.host = w.host
             WHERE w.worker_id = ?1
@@ -55,7 +61,7 @@ impl Transaction<'_> {
                 AND NOT EXISTS (
                     SELECT 1 FROM exclusions AS own
                     WHERE own.worker_id = ?1 AND own.experiment_id IS x.experiment_id
-                        AND own.readmitted_unix_us IS NULL)
+                        AND own.engine IS NULL AND own.readmitted_unix_us IS NULL)
             RETURNING experiment_id"#,
             worker.0,
             now
@@ -73,7 +79,7 @@ impl Transaction<'_> {
     ) -> Result<Vec<(WorkerId, Option<ExperimentId>)>, StoreError> {
         let found = sqlx::query!(
             "SELECT DISTINCT worker_id, experiment_id FROM exclusions
-            WHERE readmitted_unix_us IS NULL ORDER BY worker_id, experiment_id"
+            WHERE readmitted_unix_us IS NULL AND engine IS NULL ORDER BY worker_id, experiment_id"
         )
         .fetch_all(self.connection())
         .await?;
@@ -93,6 +99,12 @@ impl Transaction<'_> {
                 WHERE worker_id = ?1 AND readmitted_unix_us IS NULL
                     AND (experiment_id IS NULL OR experiment_id = (
                         SELECT c.experiment_id FROM cells AS c WHERE c.cell_id = ?2))
+                    AND (engine IS NULL OR engine IN (
+                        SELECT p.parameters_json ->> 'engine'
+                        FROM cells AS c
+                        JOIN players AS p
+                            ON p.player_id IN (c.first_player_id, c.second_player_id)
+                        WHERE c.cell_id = ?2))
                 ) AS "any!: bool""#,
             worker.0,
             cell

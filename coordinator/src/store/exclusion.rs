@@ -195,7 +195,7 @@ impl Transaction<'_> {
             SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (
                 SELECT 1 FROM exclusions
                 WHERE worker_id = ?1 AND experiment_id IS ?2 AND since_unix_us IS ?3
-                    AND readmitted_unix_us IS NULL)",
+                    AND engine IS NULL AND readmitted_unix_us IS NULL)",
             worker.0,
             from,
             since_unix_us,
@@ -268,12 +268,16 @@ impl Transaction<'_> {
     async fn begin_exclusion_walk(&mut self) -> Result<Option<ExclusionWalk>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT exclusion_id AS "id!: i64", worker_id, experiment_id, since_unix_us,
-                at_experiment_id, at_cell_id, at_number, kept_first_unix_us, kept_last_unix_us
+                engine, at_experiment_id, at_cell_id, at_number, kept_first_unix_us, kept_last_unix_us
             FROM exclusions WHERE done_unix_us IS NULL ORDER BY exclusion_id LIMIT 1"#
         )
         .fetch_optional(self.connection())
         .await?;
+        if let Some(row) = found.as_ref().filter(|row| row.engine.is_some()) {
+            self.keep_last_forfeit(row.id).await?;
+        }
         Ok(found.map(|row| ExclusionWalk {
+            engine: row.engine,
             id: row.id,
             worker: row.worker_id,
             from: row.experiment_id,
@@ -294,10 +298,20 @@ impl Transaction<'_> {
                 AND (?3 IS NULL OR r.experiment_id = ?3)
                 AND e.course IS NULL AND e.kind = 'games' AND NOT EXISTS (
                     SELECT 1 FROM removals AS x
-                    WHERE x.experiment_id = r.experiment_id AND x.what = 'everything')"#,
+                    WHERE x.experiment_id = r.experiment_id AND x.what = 'everything')
+                -- What was over before, without a forfeit of the worker's, stays.
+                AND (?4 IS NULL OR e.state IN ('running', 'paused') OR EXISTS (
+                    SELECT 1 FROM forfeits AS f
+                    JOIN games AS g ON g.game_id = f.game_id
+                    JOIN cells AS c ON c.cell_id = g.cell_id
+                    JOIN players AS p ON p.player_id IN (c.first_player_id, c.second_player_id)
+                    WHERE c.experiment_id = r.experiment_id AND g.worker_id = r.worker_id
+                        AND g.termination <> 'resignation'
+                        AND p.parameters_json ->> 'engine' = ?4))"#,
             walk.worker,
             walk.experiment,
-            walk.from
+            walk.from,
+            walk.engine
         )
         .fetch_one(self.connection())
         .await?;
@@ -343,6 +357,10 @@ impl Transaction<'_> {
         walk: &mut ExclusionWalk,
         cell: i64,
     ) -> Result<Option<TakenOut>, StoreError> {
+        let is_of_engine = match walk.engine.clone() {
+            Some(engine) => self.plays_with(cell, &engine).await?,
+            None => true,
+        };
         let found = sqlx::query!(
             r#"SELECT count(*) AS "games!: i64", coalesce(max(number), 0) AS "last!: i64",
                 min(CASE WHEN is_its AND is_meant THEN number END) AS "first_meant?: i64",
@@ -352,13 +370,14 @@ impl Transaction<'_> {
             FROM (
                 SELECT number, coalesce(started_unix_us, 0) AS started,
                     outcome IS NOT NULL AND worker_id = ?3 AS is_its,
-                    ?4 IS NULL OR coalesce(started_unix_us, 0) >= ?4 AS is_meant
+                    ?6 AND (?4 IS NULL OR coalesce(started_unix_us, 0) >= ?4) AS is_meant
                 FROM games WHERE cell_id = ?1 AND number >= ?2 ORDER BY number LIMIT ?5)"#,
             cell,
             walk.number,
             walk.worker,
             walk.since,
-            GAMES_AHEAD
+            GAMES_AHEAD,
+            is_of_engine
         )
         .fetch_one(self.connection())
         .await?;
@@ -531,12 +550,9 @@ impl Transaction<'_> {
         cell: i64,
         numbers: &[i64],
     ) -> Result<TakenOut, StoreError> {
-        sqlx::query!(
-            "UPDATE cells SET decided_number = 0 WHERE cell_id = ? AND stop_rule_id IS NOT NULL",
-            cell
-        )
-        .execute(self.connection())
-        .await?;
+        sqlx::query!("UPDATE cells SET decided_number = 0 WHERE cell_id = ?", cell)
+            .execute(self.connection())
+            .await?;
         let row = sqlx::query!(
             r#"SELECT c.swap_sides AS "swap_sides: bool", c.games_planned, c.next_number,
                 e.state, e.engine_revision AS "engine_revision: u32"

@@ -14,13 +14,15 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use spelrum_tournament::ExperimentId;
 
-use super::backup::{BackedUp, BackupError, Copied, Unfinished, refuse_existing, with_suffix};
+use super::backup::{BackedUp, BackupError, Copied, Unfinished, refuse_existing};
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS};
 use super::error::{code, query_code};
 use super::open::APPLICATION_ID;
 use super::own_views::{make_in, quoted};
 use super::query::{uri, yield_to_others};
-use super::read::{Readers, at_rest};
+use super::read::Readers;
+use super::rest::with_suffix;
+use super::rot::seal_copy;
 
 /// Which rows of a table go along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +107,7 @@ const TABLES: &[(&str, Rows)] = &[
     ("game_engines", Rows::OfGames),
     ("engines", Rows::Where("engine_id IN (SELECT engine_id FROM main.game_engines)")),
     ("forfeits", Rows::OfGames),
+    ("game_digests", Rows::OfGames),
     (
         "uncounted_moves",
         Rows::Where("uncounted_game_id IN (SELECT uncounted_game_id FROM main.uncounted_games)"),
@@ -134,15 +137,18 @@ const TABLES: &[(&str, Rows)] = &[
     ("returned_ranges", Rows::None),
     ("removals", Rows::None),
     ("exclusions", Rows::None),
+    // Made anew for the copy.
+    ("table_digests", Rows::None),
 ];
 
 const OF_NETWORKS: Rows = Rows::Where("network_id IN (SELECT network_id FROM main.networks)");
 
-/// What makes of the copied rows a database of its own: a name among all others, nobody who plays, and all
+/// What makes of the copied rows a database of its own: a name among all others, nobody who plays or proves who they are, and all
 /// games given back that are not settled.
 const AFTER: &str = "
     INSERT INTO main.databases (database_id, uuid) VALUES (1, lower(hex(randomblob(16))));
     UPDATE main.experiments SET state = 'paused' WHERE state = 'running';
+    UPDATE main.workers SET secret_sha256 = NULL, credential = NULL;
     INSERT INTO main.returned_ranges (cell_id, first_number, games)
     SELECT cell_id, before + 1, number - before - 1
     FROM (
@@ -211,14 +217,16 @@ impl Readers {
         mut look: impl FnMut() -> ControlFlow<()> + Clone + Send + 'static,
     ) -> Result<u64, BackupError> {
         let looking = look.clone();
-        let copied = unfinished.connect().and_then(|into| {
+        let copied = unfinished.connect().and_then(|mut into| {
             self.copy_rows(&into, experiments, looking)?;
+            seal_copy(&mut into)?;
             into.close().map_err(|(_, error)| error)
         });
         copied.map_err(|error| match query_code(&error) {
             Some(code::INTERRUPT) => BackupError::GivenUp,
-            Some(_) | None => unfinished.failed(error),
+            Some(_) | None => self.heard(unfinished.failed(error)),
         })?;
+        self.still_at_rest()?;
         unfinished.check(move |_: Copied| look())
     }
 
@@ -231,7 +239,7 @@ impl Readers {
         into.busy_timeout(BUSY_TIMEOUT)?;
         into.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look().is_break()))?;
         // Not that of the copy, which has no locks.
-        let whole = if at_rest(self.path()) { "immutable=1&vfs=unix" } else { "mode=ro&vfs=unix" };
+        let whole = if self.is_at_rest() { "immutable=1&vfs=unix" } else { "mode=ro&vfs=unix" };
         into.execute("ATTACH ? AS source", [uri(self.path(), whole)])?;
         into.execute_batch(&format!(
             "PRAGMA auto_vacuum = INCREMENTAL;

@@ -24,6 +24,8 @@ pub struct GameFacts {
     pub disturbed: u64,
     /// Whether one of them came under the lease.
     pub is_kept: bool,
+    /// When the lease was granted, by the coordinator's clock, if the game was leased under it.
+    pub granted_unix_us: Option<i64>,
 }
 
 /// Numbers of one cell that follow each other: the cell, the first and the last.
@@ -51,6 +53,9 @@ pub(super) type KeptDisturbed = HashMap<(i64, i64), Vec<i64>>;
 /// What a worker says that it plays under a lease: the lease, the worker and the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 struct Held(i64, i64, i64);
+
+/// When numbers were granted, and which.
+type GrantedRange = (i64, Range<i64>);
 
 impl Transaction<'_> {
     /// Looks up what the scheduler must know of games that workers report, in order: each with its
@@ -88,9 +93,12 @@ impl Transaction<'_> {
             let number = integer(game.number);
             let kept = kept.get(&(game.cell.0, number));
             let ranges = ranges.get(&Held(lease.0, worker.0, game.cell.0));
+            let mut ranges = ranges.into_iter().flatten();
+            let granted = ranges.find(|(_, range)| range.contains(&number));
             GameFacts {
                 settled: settled.contains(&(game.cell.0, number)),
-                leased: ranges.is_some_and(|it| it.iter().any(|range| range.contains(&number))),
+                leased: granted.is_some(),
+                granted_unix_us: granted.map(|&(granted_unix_us, _)| granted_unix_us),
                 timed: timed.get(&game.cell.0).copied(),
                 disturbed: kept.map_or(0, |leases| leases.len() as u64),
                 is_kept: kept.is_some_and(|leases| leases.contains(&lease.0)),
@@ -114,17 +122,17 @@ impl Transaction<'_> {
         Ok(found.into_iter().map(|row| (row.cell_id, row.number)).collect())
     }
 
-    /// The numbers that leases were granted with, of workers and cells. One that is being removed has no games
-    /// any more.
+    /// The numbers that leases were granted with, of workers and cells, and when. One that is being removed has no
+    /// games any more.
     async fn ranges_of(
         &mut self,
         held: &[Held],
-    ) -> Result<HashMap<Held, Vec<Range<i64>>>, StoreError> {
+    ) -> Result<HashMap<Held, Vec<GrantedRange>>, StoreError> {
         let list = rows(held)?;
         let found = sqlx::query!(
             r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id AS "worker_id!: i64",
-                r.cell_id AS "cell_id!: i64", r.first_number AS "first_number!: i64",
-                r.games AS "games!: i64"
+                l.granted_unix_us AS "granted_unix_us!: i64", r.cell_id AS "cell_id!: i64",
+                r.first_number AS "first_number!: i64", r.games AS "games!: i64"
             FROM jsonb_each(?) AS j
             CROSS JOIN leases AS l ON l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 1
             CROSS JOIN lease_ranges AS r ON r.lease_id = l.lease_id AND r.cell_id = j.value ->> 2
@@ -136,11 +144,11 @@ impl Transaction<'_> {
         )
         .fetch_all(self.connection())
         .await?;
-        let mut ranges: HashMap<Held, Vec<Range<i64>>> = HashMap::new();
+        let mut ranges: HashMap<Held, Vec<GrantedRange>> = HashMap::new();
         for row in found {
             let range = row.first_number..row.first_number.saturating_add(row.games);
             let held = Held(row.lease_id, row.worker_id, row.cell_id);
-            ranges.entry(held).or_default().push(range);
+            ranges.entry(held).or_default().push((row.granted_unix_us, range));
         }
         Ok(ranges)
     }

@@ -2,8 +2,9 @@
 
 use spelrum_tournament::results::Machine;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions as _, Executor as _};
+use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
+use super::open::look_at_ends;
 use super::{StoreError, WorkerIntroduction, Writer};
 
 fn introduction(uuid: String) -> WorkerIntroduction {
@@ -20,6 +21,7 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         verifies: false,
         measures: false,
         machine: Machine::default(),
+        credential: None,
     }
 }
 
@@ -234,6 +236,65 @@ async fn what_is_committed_into_a_file_that_is_gone_is_not_acknowledged() {
     std::fs::remove_file(&path).unwrap();
     let error = transaction.commit().await.unwrap_err();
     assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
+}
+
+/// A start reads both ends of every table of a large database, whatever its key is.
+#[tokio::test]
+async fn the_ends_of_every_table_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    for number in 0..50 {
+        introduce(&mut writer, &number.to_string()).await.unwrap();
+    }
+    look_at_ends(&mut writer.connection).await.unwrap();
+    let last: i64 = sqlx::query_scalar("SELECT max(pageno) FROM dbstat WHERE name = 'workers'")
+        .fetch_one(&mut writer.connection)
+        .await
+        .unwrap();
+    writer.close().await.unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = usize::try_from(last - 1).unwrap() * 4_096;
+    bytes[at..at + 4_096].fill(0xaa);
+    std::fs::write(&path, bytes).unwrap();
+    let mut shell = SqliteConnectOptions::new().filename(&path).connect().await.unwrap();
+    assert!(look_at_ends(&mut shell).await.unwrap_err().is_damage());
+}
+
+/// Frames that a transaction wrote before it was rolled back look like committed ones.
+#[tokio::test]
+async fn what_was_rolled_back_is_not_taken_for_committed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    let mut writer = Writer::open(&path).await.unwrap();
+    let mut checkpointer = writer.checkpointer().await.unwrap();
+    for round in 0..5 {
+        // Pages are written to the log as soon as there are more of them.
+        writer.connection.execute("PRAGMA cache_size = 1").await.unwrap();
+        writer.connection.execute("PRAGMA cache_spill = 1").await.unwrap();
+        let before = writer.wal_bytes();
+        let mut transaction = writer.begin().await.unwrap();
+        for number in 0..100 {
+            let name = format!("{round} {number}");
+            transaction.introduce(&introduction(name)).await.unwrap();
+        }
+        drop(transaction);
+        writer.connection.ping().await.unwrap();
+        // The log stays as long as it was once.
+        let has_written = round > 0 || writer.wal_bytes() > before + (64 << 10);
+        assert!(has_written, "nothing was written into the log");
+        checkpointer.check().await.unwrap();
+        introduce(&mut writer, &round.to_string()).await.unwrap();
+        checkpointer.check().await.unwrap();
+        introduce(&mut writer, "again").await.unwrap();
+        // What a crash leaves now is opened.
+        let crashed = directory.path().join(format!("crashed{round}.db"));
+        for suffix in ["", "-wal", "-lock"] {
+            let name = |database: &std::path::Path| format!("{}{suffix}", database.display());
+            std::fs::copy(name(&path), name(&crashed)).unwrap();
+        }
+        assert_eq!(workers(&Writer::open(&crashed).await.unwrap()).await, round + 2);
+    }
 }
 
 /// By its second name it would have another lock and another log.

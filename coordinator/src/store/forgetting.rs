@@ -103,7 +103,7 @@ impl Transaction<'_> {
                             JOIN exclusions AS y ON y.worker_id = first.worker_id
                             WHERE first.name = w.name AND first.host = w.host
                                 AND first.worker_id < w.worker_id
-                                AND y.experiment_id IS x.experiment_id
+                                AND y.experiment_id IS x.experiment_id AND y.engine IS x.engine
                                 AND y.readmitted_unix_us IS NULL)))
                 AND NOT EXISTS (SELECT 1 FROM networks AS n WHERE n.worker_id = w.worker_id)
                 AND NOT EXISTS (

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use spelrum_tournament::Plan;
-use spelrum_tournament::change::{ALLOCATE, Comparison, KnownCell};
+use spelrum_tournament::change::{ALLOCATE, Comparison, KnownCell, SupersededCell};
 use spelrum_tournament::scheduler::CellState;
 
 use super::cells::{Place, ROWS_AT_ONCE};
@@ -40,7 +40,7 @@ impl Transaction<'_> {
             let list: Vec<i64> = cells.iter().map(|cell| cell.cell.0).collect();
             let list = rows(&list)?;
             sqlx::query!(
-                "UPDATE cells SET in_sweep = 0 WHERE cell_id IN (SELECT value FROM json_each(?))",
+                "UPDATE cells SET in_sweep = 0, superseded = 0 WHERE cell_id IN (SELECT value FROM json_each(?))",
                 list
             )
             .execute(self.connection())
@@ -53,6 +53,7 @@ impl Transaction<'_> {
                 ..CellState::new(cell.cell, cell.games)
             }));
         }
+        states.extend(self.supersede_cells(plan, &comparison.superseded).await?);
         if !comparison.added.is_empty() {
             let parts = self.insert_parts(plan).await?;
             for numbers in comparison.added.chunks(ROWS_AT_ONCE) {
@@ -89,13 +90,55 @@ impl Transaction<'_> {
         sqlx::query!(
             "UPDATE cells SET number = j.value ->> 1, games_planned = j.value ->> 2,
                 timed = j.value ->> 3, first_player_name = j.value ->> 4,
-                second_player_name = j.value ->> 5, in_sweep = 1
+                second_player_name = j.value ->> 5, in_sweep = 1, superseded = 0
             FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
             list
         )
         .execute(self.connection())
         .await?;
         Ok(())
+    }
+
+    /// Lets cells of builds that play no more stay beside those that take their places, with the games that they have;
+    /// returns those that are news to the scheduler.
+    async fn supersede_cells(
+        &mut self,
+        plan: &Plan,
+        superseded: &[SupersededCell],
+    ) -> Result<Vec<CellState>, StoreError> {
+        let mut states = Vec::new();
+        for cells in superseded.chunks(ROWS_AT_ONCE) {
+            let row = |it: &SupersededCell| {
+                let games = safe("a cell's games", it.games())?;
+                let [first, second] = it.names.clone();
+                Ok((it.cell.cell.0, count(it.number), games, first, second))
+            };
+            let list = cells.iter().map(row);
+            let list =
+                list.collect::<Result<Vec<(i64, i64, i64, String, String)>, StoreError>>()?;
+            let list = rows(&list)?;
+            sqlx::query!(
+                "UPDATE cells SET number = j.value ->> 1, games_planned = j.value ->> 2,
+                    first_player_name = j.value ->> 3, second_player_name = j.value ->> 4,
+                    superseded = 1
+                FROM jsonb_each(?) AS j WHERE cell_id = j.value ->> 0",
+                list
+            )
+            .execute(self.connection())
+            .await?;
+            let places: Vec<(i64, usize)> =
+                cells.iter().map(|it| (it.cell.cell.0, it.number)).collect();
+            self.place_anew(plan, &places).await?;
+            let news = cells.iter().filter(|it| !it.cell.is_superseded);
+            states.extend(news.map(|it| CellState {
+                in_sweep: false,
+                swap_sides: it.cell.swap_sides,
+                next_number: it.cell.next_number,
+                timed: it.cell.timed,
+                ..CellState::new(it.cell.cell, it.games())
+            }));
+        }
+        Ok(states)
     }
 
     /// Gives cells the plan's stop rule, which reads them from the first unit. Where they ended by the
@@ -116,11 +159,17 @@ impl Transaction<'_> {
 
     /// Gives kept cells their new places on the axes.
     async fn move_cells(&mut self, plan: &Plan, cells: &[KnownCell]) -> Result<(), StoreError> {
-        let moved: Vec<&KnownCell> = cells.iter().filter(|cell| cell.place_differs).collect();
+        let moved = cells.iter().filter(|cell| cell.place_differs);
+        let moved: Vec<(i64, usize)> = moved.map(|known| (known.cell.0, known.number)).collect();
+        self.place_anew(plan, &moved).await
+    }
+
+    /// Gives cells the places that the cells of these numbers have in the plan.
+    async fn place_anew(&mut self, plan: &Plan, moved: &[(i64, usize)]) -> Result<(), StoreError> {
         if moved.is_empty() {
             return Ok(());
         }
-        let list: BTreeSet<i64> = moved.iter().map(|known| known.cell.0).collect();
+        let list: BTreeSet<i64> = moved.iter().map(|&(cell, _)| cell).collect();
         let list = rows(&list.into_iter().collect::<Vec<_>>())?;
         sqlx::query!(
             "DELETE FROM cell_axes WHERE cell_id IN (SELECT value FROM json_each(?))",
@@ -128,7 +177,7 @@ impl Transaction<'_> {
         )
         .execute(self.connection())
         .await?;
-        let places = moved.into_iter().map(|known| (known.cell.0, &plan.cells[known.number]));
+        let places = moved.iter().map(|&(cell, number)| (cell, &plan.cells[number]));
         self.insert_places(plan, places).await
     }
 }

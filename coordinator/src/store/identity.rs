@@ -10,7 +10,7 @@ use super::error::StoreError;
 
 /// A file, by whatever name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
+pub(super) struct Identity {
     device: u64,
     inode: u64,
 }
@@ -19,21 +19,24 @@ impl Identity {
     fn of(metadata: &Metadata) -> Self {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
-
-    /// What a path names now, if it names anything that can be looked at.
-    fn at(path: &Path) -> Option<Self> {
-        metadata(path).ok().as_ref().map(Self::of)
-    }
 }
 
-/// The files of a database that is open.
-#[derive(Debug)]
-pub(super) struct Files {
-    path: PathBuf,
-    database: Identity,
-    log_path: PathBuf,
-    /// Known from the first transaction on: SQLite makes the log then.
-    log: Option<Identity>,
+/// A file that a path names, and how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) identity: Identity,
+    pub(super) bytes: u64,
+}
+
+impl Place {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self { identity: Identity::of(metadata), bytes: metadata.len() }
+    }
+
+    /// What a path names now, if it names anything that can be looked at.
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        metadata(path).ok().as_ref().map(Self::of)
+    }
 }
 
 /// What has become of a database whose path names another file, or none.
@@ -45,54 +48,13 @@ pub(super) enum Fate {
     Deleted,
 }
 
-impl Files {
-    /// Those of the database that was just opened.
-    pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
-        let found =
-            metadata(path).map_err(|source| StoreError::File { path: path.to_owned(), source })?;
-        let mut log_path = path.as_os_str().to_owned();
-        log_path.push("-wal");
-        Ok(Self {
-            path: path.to_owned(),
-            database: Identity::of(&found),
-            log_path: log_path.into(),
-            log: None,
-        })
-    }
-
-    /// Takes note of the log, inside a transaction.
-    pub(super) fn know_log(&mut self) {
-        if self.log.is_none() {
-            self.log = Identity::at(&self.log_path);
-        }
-    }
-
-    /// The log may be another from the next transaction on: the connection is another.
-    pub(super) fn forget_log(&mut self) {
-        self.log = None;
-    }
-
-    /// That the paths still name the files that are open.
-    ///
-    /// # Errors
-    /// [`StoreError::Gone`] if not.
-    pub(super) fn check(&self) -> Result<(), StoreError> {
-        let gone = |path: &Path| Err(StoreError::Gone { path: path.to_owned() });
-        if Identity::at(&self.path) != Some(self.database) {
-            return gone(&self.path);
-        }
-        match self.log {
-            Some(log) if Identity::at(&self.log_path) != Some(log) => gone(&self.log_path),
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    /// What has become of the database, by what the system says of the files that this process has open.
-    pub(super) fn fate(&self) -> Fate {
+impl Identity {
+    /// What has become of a database, by what the system says of the files that this process has open.
+    pub(super) fn fate(self) -> Fate {
         let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
         for entry in open {
             let Ok(found) = metadata(entry.path()) else { continue };
-            if Identity::of(&found) == self.database
+            if Self::of(&found) == self
                 && found.nlink() > 0
                 && let Ok(path) = std::fs::read_link(entry.path())
             {

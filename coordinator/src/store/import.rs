@@ -14,7 +14,9 @@ mod fields;
 mod networks;
 mod notes;
 mod played;
+mod refereeing;
 mod source;
+mod source_rows;
 mod workers;
 mod writing;
 
@@ -35,6 +37,7 @@ use workers::{MetWorkers, meet};
 use writing::{Known, is_ours};
 
 pub use error::ImportError;
+pub use refereeing::Refereed;
 
 /// Numbers are from here on, and ids above.
 const FIRST: i64 = 0;

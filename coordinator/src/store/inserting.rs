@@ -5,6 +5,7 @@ use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Encode, Sqlite, SqliteConnection, Type};
 
 use super::error::StoreError;
+use super::row_digests::{RowEncoder, Stored, Tags};
 
 /// A row of one table.
 pub(super) trait Row {
@@ -16,19 +17,43 @@ pub(super) trait Row {
 }
 
 /// The values of rows.
-#[derive(Default)]
 pub(super) struct Values {
     arguments: SqliteArguments,
     error: Option<sqlx::error::BoxDynError>,
+    /// What digests the rows, if their digests are asked for.
+    digesting: Option<Digesting>,
+}
+
+struct Digesting {
+    tags: &'static Tags,
+    /// The column whose value comes next.
+    column: usize,
+    encoder: RowEncoder,
 }
 
 impl Values {
     /// Adds the next one.
-    pub(super) fn add<'v>(&mut self, value: impl Encode<'v, Sqlite> + Type<Sqlite>) -> &mut Self {
+    pub(super) fn add<'v>(
+        &mut self,
+        value: impl Encode<'v, Sqlite> + Type<Sqlite> + Stored,
+    ) -> &mut Self {
+        if let Some(Digesting { tags, column, encoder }) = &mut self.digesting {
+            if let Some(tag) = tags.get(*column) {
+                value.encode_into(tag, encoder);
+            }
+            *column += 1;
+        }
         if let Err(error) = self.arguments.add(value) {
             self.error.get_or_insert(error);
         }
         self
+    }
+
+    /// The digest of the row whose values were added last; the next row begins.
+    fn finish_row(&mut self) -> Option<u64> {
+        let digesting = self.digesting.as_mut()?;
+        digesting.column = 0;
+        Some(digesting.encoder.finish())
     }
 }
 
@@ -36,6 +61,8 @@ impl Values {
 pub(super) struct Statements {
     /// Values of a row.
     columns: usize,
+    /// For the digests of rows.
+    tags: Tags,
     /// Each with its rows.
     by_rows: Vec<(usize, String)>,
 }
@@ -47,16 +74,18 @@ impl Statements {
     /// SQLite's own bound.
     const VALUES_MAX: usize = 32_766;
 
-    /// Those that insert into these columns of a table, which have commas between them.
+    /// Those that insert into these columns of a table, which have commas between them. Where rows are digested they are in
+    /// the order that they have in the table.
     pub(super) fn new(table: &str, names: &str) -> Self {
         let columns = names.split(',').count();
+        let tags = Tags::new(table, names.split(',').map(str::trim));
         let row = format!("({})", vec!["?"; columns].join(", "));
         let fits = |rows: &usize| rows * columns <= Self::VALUES_MAX;
         let of_rows = |rows: usize| {
             let values = vec![&*row; rows].join(", ");
             (rows, format!("INSERT INTO {table} ({names}) VALUES {values}"))
         };
-        Self { columns, by_rows: Self::ROWS.into_iter().filter(fits).map(of_rows).collect() }
+        Self { columns, tags, by_rows: Self::ROWS.into_iter().filter(fits).map(of_rows).collect() }
     }
 }
 
@@ -65,16 +94,51 @@ pub(super) async fn insert<R: Row>(
     connection: &mut SqliteConnection,
     rows: &[R],
 ) -> Result<(), StoreError> {
-    let Statements { columns, by_rows } = R::statements();
+    insert_rows(connection, rows, None).await
+}
+
+/// The same, and tells the digest of each row.
+pub(super) async fn insert_digested<R: Row>(
+    connection: &mut SqliteConnection,
+    rows: &[R],
+    mut tell: impl FnMut(&R, u64) + Send,
+) -> Result<(), StoreError> {
+    insert_rows(connection, rows, Some(&mut tell)).await
+}
+
+/// Who is told the digest of each row.
+type Listener<'l, R> = &'l mut (dyn FnMut(&R, u64) + Send);
+
+async fn insert_rows<R: Row>(
+    connection: &mut SqliteConnection,
+    rows: &[R],
+    mut tell: Option<Listener<'_, R>>,
+) -> Result<(), StoreError> {
+    let Statements { columns, tags, by_rows } = R::statements();
+    let mut encoder = RowEncoder::default();
     let mut rest = rows;
     for (at_once, statement) in by_rows {
         let chunks = rest.chunks_exact(*at_once);
         rest = chunks.remainder();
         for chunk in chunks {
-            let mut values = Values::default();
+            let mut values = Values {
+                arguments: SqliteArguments::default(),
+                error: None,
+                digesting: tell.is_some().then(|| Digesting {
+                    tags,
+                    column: 0,
+                    encoder: std::mem::take(&mut encoder),
+                }),
+            };
             values.arguments.reserve(at_once * columns, 0);
             for row in chunk {
                 row.add_to(&mut values);
+                if let Some((tell, digest)) = tell.as_mut().zip(values.finish_row()) {
+                    tell(row, digest);
+                }
+            }
+            if let Some(digesting) = values.digesting.take() {
+                encoder = digesting.encoder;
             }
             if let Some(error) = values.error {
                 return Err(sqlx::Error::Encode(error).into());

@@ -21,8 +21,14 @@ async fn submit(writer: &mut Writer, name: &str) -> Submitted {
     );
     let plan = plan_sweep(&SweepText::new("test.toml", toml.clone())).unwrap();
     let files = BTreeMap::new();
-    let sweep =
-        Sweep { uuid: name, toml: &toml, files: &files, plan: &plan, new_experiment: false };
+    let sweep = Sweep {
+        uuid: name,
+        toml: &toml,
+        files: &files,
+        plan: &plan,
+        new_experiment: false,
+        fills: None,
+    };
     let mut transaction = writer.begin().await.unwrap();
     let submitted = transaction.submit(sweep).await.unwrap();
     transaction.commit().await.unwrap();

@@ -9,6 +9,8 @@
 //! | `contract`, `sqlite` | what the dispatcher asks of a store, and who does it here |
 //! | `open`, `upgrade`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
+//! | `wal`, `soundness`, `alarm`, `rescue`, `salvage` | whether the files are whole while they are open, and what is done if not |
+//! | `left_behind` | whether a crash has left the log |
 //! | `submit`, `cells`, `change`, `growth`, `own_views`, `files` | sweeps |
 //! | `courses` | cells that the coordinator itself adds, and what it was told of those before |
 //! | `scheduling`, `lookups` | what the scheduler finds again |
@@ -25,8 +27,10 @@
 //! | `attention` | what needs somebody |
 
 mod accuracy;
+mod alarm;
 mod attention;
 mod backup;
+mod barred;
 mod cells;
 mod change;
 mod checkpoint;
@@ -35,6 +39,7 @@ mod comparisons;
 mod connection;
 pub mod contract;
 mod courses;
+mod digest;
 mod disturbance;
 mod engines;
 mod error;
@@ -54,6 +59,7 @@ mod import;
 pub mod in_memory;
 mod inserting;
 mod integrity;
+mod left_behind;
 mod lock;
 mod lookups;
 #[cfg(test)]
@@ -79,16 +85,23 @@ mod removable;
 mod removal;
 mod report;
 mod rescue;
+mod rest;
 mod results;
 mod retry;
 mod rollup;
 mod rollup_rows;
+mod rot;
+mod row_digests;
+mod salvage;
 mod scaled;
 mod scheduling;
+mod side_rows;
+mod soundness;
 mod speeds;
 mod sqlite;
 mod stop_rules;
 mod stops;
+mod stored_sweeps;
 mod submit;
 mod summaries;
 mod transaction;
@@ -96,6 +109,7 @@ mod uncounted;
 mod upgrade;
 mod values;
 mod verifications;
+mod wal;
 mod walk;
 mod worker_effects;
 
@@ -105,7 +119,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub use spelrum_tournament::results::Removing;
 use sqlx::{Connection as _, SqliteConnection};
 
+pub use alarm::Alarm;
 pub use backup::{BackedUp, BackupError, Copied};
+pub use barred::StoppedForForfeits;
 pub use checkpoint::{
     Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
 };
@@ -114,7 +130,8 @@ pub use error::StoreError;
 pub use exclusion::{Excludable, KeptResults, NamedWorker, TakenOut};
 pub use export::{Received, export_from_pieces};
 pub use facts::GameFacts;
-pub use import::{ImportError, ImportProgress, Imported};
+pub use import::{ImportError, ImportProgress, Imported, Refereed};
+pub use left_behind::{Loss, accept_loss};
 pub use lock::told_by_holder;
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use networks::StoredNetwork;
@@ -126,7 +143,9 @@ pub use removable::{GAME_BYTES, MOVE_BYTES, Removable};
 pub use removal::Removed;
 pub use report::REPORT_ROWS_MAX;
 pub use retry::Retry;
-pub use scheduling::WorkerIntroduction;
+pub use rot::Compared;
+pub use scheduling::{WorkerIntroduction, WorkerProof};
+pub use stored_sweeps::StoredSweep;
 pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;
 pub use verifications::{
@@ -142,7 +161,9 @@ pub struct Writer {
     epoch: i64,
     readers: Readers,
     cache: transaction::Cache,
-    files: identity::Files,
+    /// Keeps what was committed in the log, and the log, if the files are damaged: see the module `rescue`.
+    keeper: rescue::Keeper,
+    files: soundness::SharedFiles,
     /// Held until the connection is closed: fields are dropped in this order.
     lock: lock::Lock,
 }
@@ -154,11 +175,14 @@ impl Writer {
     /// # Errors
     /// See [`StoreError`]; nothing is changed then.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
-        let open::Opened { path, connection, epoch, lock } = open::open(path).await?;
-        let readers = Readers::at(&path);
+        let open::Opened { path, connection, epoch, mut lock } = open::open(path).await?;
+        let alarm = Alarm::of(&path);
+        let readers = Readers::at(&path, alarm.clone());
         let cache = transaction::Cache::default();
-        let files = identity::Files::of(&path)?;
-        Ok(Self { path, connection, epoch, readers, cache, files, lock })
+        let files = soundness::SharedFiles::of(&path, alarm)?;
+        files.now().know_log(&mut lock)?;
+        let keeper = rescue::Keeper::of(&path)?;
+        Ok(Self { path, connection, epoch, readers, cache, keeper, files, lock })
     }
 
     /// This run's epoch.
@@ -177,6 +201,20 @@ impl Writer {
     #[must_use]
     pub fn readers(&self) -> Readers {
         self.readers.clone()
+    }
+
+    /// Raised once the database is found damaged, by whomever: nothing is committed from then on.
+    #[must_use]
+    pub fn alarm(&self) -> Alarm {
+        self.files.now().alarm().clone()
+    }
+
+    /// That the files are what the last commit left.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub async fn check(&mut self) -> Result<(), StoreError> {
+        self.files.check_before(&mut self.connection, &mut self.lock).await
     }
 
     /// Lets [`told_by_holder`] tell this too, to the owner of the file and nobody else.
@@ -200,19 +238,31 @@ impl Writer {
     /// # Errors
     /// If it cannot be opened.
     pub async fn checkpointer(&self) -> Result<Checkpointer, StoreError> {
-        Checkpointer::open(&self.path).await
+        Checkpointer::open(&self.path, self.files.clone()).await
     }
 
-    /// Closes everything: what is in the log goes into the database file, and nothing stays beside
+    /// Closes everything: the tables get their digests, what is in the log goes into the database file, and nothing stays beside
     /// it, unless somebody else still reads.
     ///
     /// # Errors
     /// If the disk is full or fails; nothing that was committed is lost then.
     pub async fn close(self) -> Result<(), StoreError> {
-        let Self { connection, readers, lock, .. } = self;
+        let Self { path, connection, epoch, readers, keeper, files, lock, .. } = self;
         readers.close().await;
+        if files.now().check().is_ok() {
+            let sealing = tokio::task::spawn_blocking(move || rot::seal_file(&path, epoch)).await;
+            match sealing {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!("failed to write the digests of the tables: {error}");
+                }
+                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+            }
+        }
+        // It would keep the log.
+        drop(keeper);
         connection.close().await?;
-        drop(lock);
+        drop((files, lock));
         Ok(())
     }
 
@@ -223,7 +273,9 @@ impl Writer {
     /// # Errors
     /// If the disk is full or fails; nothing is lost then.
     pub async fn checkpoint(&mut self) -> Result<Checkpoint, StoreError> {
-        checkpoint::checkpoint(&mut self.connection, &self.path).await
+        self.check().await?;
+        let done = checkpoint::checkpoint(&mut self.connection, &self.path).await;
+        done.inspect_err(|error| self.files.now().alarm().hear(error))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::{Parameters, memory_bytes_of};
+use spelrum_tournament::capabilities::{EngineRequest, GameRequest};
 use spelrum_tournament::demands::Demands;
 use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::placement::{Placement, TimedGames};
@@ -19,6 +20,8 @@ pub(super) struct Needs {
     pub(super) memory_bytes: u64,
     /// Their engines, in an order of their own.
     pub(super) engines: Vec<NeededEngine>,
+    /// What they ask of these, in an order of their own.
+    pub(super) requests: Vec<EngineRequest>,
     /// The shortest time limit for a move, in microseconds, if there is one.
     pub(super) move_limit_us: Option<u64>,
 }
@@ -31,23 +34,36 @@ impl Needs {
         Self {
             memory_bytes: memory_bytes_of(&parameters),
             engines: NeededEngine::of_parameters(&parameters).into_iter().collect(),
+            requests: EngineRequest::of_parameters(&parameters, GameRequest::default())
+                .into_iter()
+                .collect(),
             move_limit_us: CostedPlayer::of(parameters_json).time_limit_us,
         }
     }
 
     /// What a cell of this game asks of its worker beside memory.
-    pub(super) fn demands(self, placement: &Placement, game: &str, is_timed: bool) -> Demands {
-        let timed = TimedGames { game, move_limit_us: self.move_limit_us };
-        placement.demands(self.engines, is_timed.then_some(timed))
+    pub(super) fn demands(
+        self,
+        placement: &Placement,
+        game: &GameRequest,
+        is_timed: bool,
+    ) -> Demands {
+        let timed = TimedGames { game: &game.name, move_limit_us: self.move_limit_us };
+        let request = |it| EngineRequest { game: game.clone(), ..it };
+        let requests = self.requests.into_iter().map(request).collect();
+        Demands { requests, ..placement.demands(self.engines, is_timed.then_some(timed)) }
     }
 
     /// Of two players who play at once.
     pub(super) fn together(&self, other: &Self) -> Self {
         let mut engines = [&*self.engines, &other.engines].concat();
         engines.sort_unstable();
+        let mut requests = [&*self.requests, &other.requests].concat();
+        requests.sort_unstable();
         let limits = [self.move_limit_us, other.move_limit_us];
         let move_limit_us = limits.into_iter().flatten().min();
-        Self { memory_bytes: self.memory_bytes + other.memory_bytes, engines, move_limit_us }
+        let memory_bytes = self.memory_bytes + other.memory_bytes;
+        Self { memory_bytes, engines, requests, move_limit_us }
     }
 }
 
@@ -97,6 +113,13 @@ impl Transaction<'_> {
         .fetch_one(self.connection())
         .await?;
         let placement = Placement::from_json(said.placement_json.as_deref());
+        let has_engines = of_players.values().any(|needs| !needs.engines.is_empty());
+        let chess960 = if has_engines {
+            self.chess960_cells(experiment, first, last).await?
+        } else {
+            BTreeSet::new()
+        };
+        let game = GameRequest::of_game(&said.game);
         let nothing = Needs::default();
         let mut shared = BTreeSet::new();
         for cell in cells {
@@ -104,9 +127,31 @@ impl Transaction<'_> {
             let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
             let needs = first.together(second);
             cell.memory_bytes = needs.memory_bytes;
-            cell.demands = needs.demands(&placement, &said.game, cell.timed).shared(&mut shared);
+            let game = GameRequest { chess960: chess960.contains(&cell.cell.0), ..game.clone() };
+            cell.demands = needs.demands(&placement, &game, cell.timed).shared(&mut shared);
         }
         Ok(())
+    }
+
+    /// The cells among some of an experiment that play Chess960.
+    async fn chess960_cells(
+        &mut self,
+        experiment: i64,
+        first: i64,
+        last: i64,
+    ) -> Result<BTreeSet<i64>, StoreError> {
+        let cells = sqlx::query_scalar!(
+            r#"SELECT c.cell_id AS "cell_id!: i64"
+            FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id
+            WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
+                AND r.rule = 'chess960' AND r.value_text = 'true'"#,
+            experiment,
+            first,
+            last
+        )
+        .fetch_all(self.connection())
+        .await?;
+        Ok(cells.into_iter().collect())
     }
 }
 

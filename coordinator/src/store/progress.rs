@@ -4,6 +4,7 @@ use spelrum_tournament::ExperimentId;
 use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::results::Progress;
 
+use super::engines::forfeits;
 use super::error::StoreError;
 use super::read::Readers;
 use super::scheduling::{state_of, unsigned};
@@ -62,7 +63,7 @@ impl Readers {
                 JOIN cell_results AS r ON r.cell_id = g.cell_id
                 WHERE g.game_id > (SELECT max(game_id) - 500 FROM games) AND g.counted = 1
                     AND c.experiment_id = ?1 AND r.games >= 2 AND r.wall_us > 0)
-            SELECT e.state,
+            SELECT e.state, e.forfeits_player,
                 s.cells AS "cells!: i64", s.cells_settled AS "cells_settled!: i64",
                 s.cells_stopped AS "cells_stopped!: i64",
                 (SELECT s.rule FROM cells AS c
@@ -90,6 +91,7 @@ impl Readers {
         )
         .fetch_optional(&mut *snapshot)
         .await?;
+        let forfeits = forfeits(&mut snapshot, experiment).await?;
         Ok(row.map(|row| Progress {
             state: state_of(&row.state),
             cells: unsigned(row.cells),
@@ -99,6 +101,8 @@ impl Readers {
             games_planned: unsigned(row.games_planned),
             games_settled: unsigned(row.games_settled),
             games_failed: unsigned(row.games_failed),
+            forfeits,
+            stopped_for: row.forfeits_player,
             networks: unsigned(row.networks),
             networks_settled: unsigned(row.networks_settled),
             wall_us: row.wall_us,

@@ -14,10 +14,11 @@ mod aggregates;
 mod bounds;
 mod functions;
 mod permitted;
+mod spill;
 mod texts;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -32,16 +33,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use bounds::{
-    BATCH_AGE, BATCH_BYTES, BATCHES_MAX, LIMITS, OWN_VIEWS_MAX, QUERIES_MAX, TABLE_BYTES_MAX,
-    VALUE_BYTES_MAX, WAKE_EVERY,
+    BATCH_AGE, BATCH_BYTES, BATCHES_MAX, LIMITS, OWN_VIEWS_MAX, QUERIES_MAX, SQL_BYTES_MAX,
+    TABLE_BYTES_MAX, VALUE_BYTES_MAX, WAKE_EVERY,
 };
 use permitted::{MORE_THAN_READ, refusal};
+use spill::Spill;
 
 pub(super) use bounds::Bounds;
 
+use super::alarm::Alarm;
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, query_code};
 use super::own_views::make_for_connection;
+use super::rest::AtRest;
 
 /// A value in a query's result.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,8 +77,10 @@ pub struct Table {
 #[derive(Clone, Debug)]
 pub(super) struct Queries {
     path: Arc<Path>,
-    /// Whether nobody writes.
-    immutable: bool,
+    /// Of a file that no program had open.
+    rest: Option<AtRest>,
+    /// Told of damage that a query meets.
+    alarm: Alarm,
     places: Arc<Semaphore>,
     closing: CancellationToken,
 }
@@ -152,9 +158,9 @@ impl QueryRows {
 }
 
 impl Queries {
-    pub(super) fn at(path: Arc<Path>, immutable: bool) -> Self {
+    pub(super) fn at(path: Arc<Path>, rest: Option<AtRest>, alarm: Alarm) -> Self {
         let places = Arc::new(Semaphore::new(QUERIES_MAX as usize));
-        Self { path, immutable, places, closing: CancellationToken::new() }
+        Self { path, rest, alarm, places, closing: CancellationToken::new() }
     }
 
     /// Begins one, up to where its columns are known. It ends early when nobody waits for it any more.
@@ -168,12 +174,14 @@ impl Queries {
         let unwanted = self.closing.child_token();
         let query = Query {
             path: Arc::clone(&self.path),
-            immutable: self.immutable,
+            rest: self.rest.clone(),
+            alarm: self.alarm.clone(),
             sql: sql.to_owned(),
             bounds,
             clock: Arc::new(Clock { started: Instant::now(), waited_us: AtomicU64::new(0) }),
             unwanted: unwanted.clone(),
             refused: Arc::default(),
+            has_spilt: Arc::default(),
         };
         let (batches, batches_told) = mpsc::channel(BATCHES_MAX);
         let (columns, columns_told) = oneshot::channel();
@@ -224,7 +232,8 @@ fn closed() -> StoreError {
 
 struct Query {
     path: Arc<Path>,
-    immutable: bool,
+    rest: Option<AtRest>,
+    alarm: Alarm,
     sql: String,
     bounds: Bounds,
     clock: Arc<Clock>,
@@ -232,6 +241,8 @@ struct Query {
     unwanted: CancellationToken,
     /// What the authorizer has refused, if it has.
     refused: Arc<OnceLock<String>>,
+    /// Whether it has written more to temporary files than it may.
+    has_spilt: Arc<AtomicBool>,
 }
 
 /// A query's time, and how much of it was its reader's.
@@ -269,7 +280,11 @@ impl Query {
         place: OwnedSemaphorePermit,
     ) {
         yield_to_others();
-        let answered = self.answer(&mut reader).map_err(|error| self.told(error));
+        // The query can read the database alone, so that damage is of this.
+        let answered = self.answer(&mut reader).inspect_err(|error| self.alarm.hear(error));
+        let answered = answered.map_err(|error| self.told(error));
+        let rested = self.rest.as_ref().map_or(Ok(()), AtRest::check);
+        let answered = rested.and(answered);
         // Kept up to here, also of one that nobody waits for.
         drop(place);
         let _ = end.send(answered);
@@ -279,6 +294,10 @@ impl Query {
 
     /// Finds its rows; whether some were cut off.
     fn answer(&self, reader: &mut Reader) -> Result<bool, StoreError> {
+        if self.sql.len() > SQL_BYTES_MAX as usize {
+            let bytes_max = SQL_BYTES_MAX as usize;
+            return Err(StoreError::LongQuery { bytes: self.sql.len(), bytes_max });
+        }
         // SQLite reads up to a NUL only.
         if self.sql.contains('\0') {
             return Err(not_a_query("it contains a NUL character"));
@@ -299,7 +318,7 @@ impl Query {
     /// A connection that reads, and is interrupted when its time is over.
     fn connect(&self) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = if self.immutable {
+        let connection = if self.rest.is_some() {
             let uri = immutable_uri(&self.path);
             Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI)?
         } else {
@@ -321,9 +340,16 @@ impl Query {
         let (time_max, clock) = (self.bounds.time_max, Arc::clone(&self.clock));
         let unwanted = self.unwanted.clone();
         let is_over = move || time_max.is_some_and(|most| clock.own_time() >= most);
+        let (spill_max, has_spilt) = (self.bounds.spill_bytes_max, Arc::clone(&self.has_spilt));
+        let mut spill = Spill::of_this_thread();
+        let mut spills = move || {
+            let spills = spill_max.is_some_and(|most| spill.bytes() > most);
+            has_spilt.fetch_or(spills, Ordering::Relaxed);
+            spills
+        };
         connection.progress_handler(
             INSTRUCTIONS_BETWEEN_LOOKS,
-            Some(move || unwanted.is_cancelled() || is_over()),
+            Some(move || unwanted.is_cancelled() || is_over() || spills()),
         )?;
         Ok(connection)
     }
@@ -446,6 +472,10 @@ impl Query {
         let wrong = |message: String| StoreError::WrongQuery { message };
         match query_code(&error) {
             Some(code::INTERRUPT) if self.unwanted.is_cancelled() => closed(),
+            Some(code::INTERRUPT) if self.has_spilt.load(Ordering::Relaxed) => {
+                let bytes_max = self.bounds.spill_bytes_max.unwrap_or_default();
+                StoreError::LargeQuery { mebibytes: bytes_max >> 20 }
+            }
             Some(code::INTERRUPT) => {
                 let seconds = self.bounds.time_max.unwrap_or_default().as_secs();
                 StoreError::SlowQuery { seconds }

@@ -5,14 +5,27 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt as _, StreamExt as _};
 use spelrum_tournament::{CellId, DefinitionHash};
-use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
-use sqlx::{ConnectOptions as _, SqlitePool};
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqlitePoolOptions, SqliteQueryResult, SqliteRow, SqliteStatement,
+    SqliteTypeInfo,
+};
+use sqlx::{
+    ConnectOptions as _, Describe, Either, Execute, Executor, SqlStr, Sqlite, SqlitePool,
+    Transaction,
+};
 
+use super::alarm::Alarm;
 use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, primary_code};
-use super::open::{cannot_be_written, describe, require_ours};
+use super::left_behind::examine_to_read;
+use super::open::{describe, require_ours};
 use super::query::{Bounds, Queries, QueryRows, Table};
+use super::rest::AtRest;
 
 /// How long one of the users' queries may run.
 pub const QUERY_SECONDS_MAX: u64 = 30;
@@ -27,12 +40,84 @@ const RESULTS_CONNECTIONS_MAX: u32 = 4;
 /// Read-only connections to a results database; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Readers {
-    own: SqlitePool,
+    own: OwnReads,
     results: SqlitePool,
     queries: Queries,
     query_time_max: Duration,
     reader_wait_max: Duration,
+    spill_bytes_max: u64,
     path: Arc<Path>,
+    /// Of a file that no program had open: it is read as one that does not change.
+    rest: Option<AtRest>,
+    /// Told of damage that a statement meets.
+    alarm: Alarm,
+}
+
+/// The pool of the own reads. Every statement that is run on it tells the alarm of damage that it meets.
+#[derive(Clone, Debug)]
+pub(super) struct OwnReads {
+    pool: SqlitePool,
+    alarm: Alarm,
+}
+
+impl OwnReads {
+    /// A connection, whose statements tell nobody of damage.
+    pub(super) async fn acquire(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
+        self.heard(self.pool.acquire().await)
+    }
+
+    /// A snapshot, likewise.
+    pub(super) async fn begin(&self) -> sqlx::Result<Transaction<'static, Sqlite>> {
+        self.heard(self.pool.begin().await)
+    }
+
+    fn heard<T>(&self, read: sqlx::Result<T>) -> sqlx::Result<T> {
+        read.inspect_err(|error| self.alarm.hear_sqlite(error))
+    }
+}
+
+impl<'p> Executor<'p> for &'p OwnReads {
+    type Database = Sqlite;
+
+    fn fetch_many<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> BoxStream<'e, sqlx::Result<Either<SqliteQueryResult, SqliteRow>>>
+    where
+        'p: 'e,
+        E: 'q + Execute<'q, Sqlite>,
+    {
+        self.pool.fetch_many(query).map(|read| self.heard(read)).boxed()
+    }
+
+    fn fetch_optional<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> BoxFuture<'e, sqlx::Result<Option<SqliteRow>>>
+    where
+        'p: 'e,
+        E: 'q + Execute<'q, Sqlite>,
+    {
+        self.pool.fetch_optional(query).map(|read| self.heard(read)).boxed()
+    }
+
+    fn prepare_with<'e>(
+        self,
+        sql: SqlStr,
+        parameters: &'e [SqliteTypeInfo],
+    ) -> BoxFuture<'e, sqlx::Result<SqliteStatement>>
+    where
+        'p: 'e,
+    {
+        self.pool.prepare_with(sql, parameters).map(|read| self.heard(read)).boxed()
+    }
+
+    fn describe<'e>(self, sql: SqlStr) -> BoxFuture<'e, sqlx::Result<Describe<Sqlite>>>
+    where
+        'p: 'e,
+    {
+        self.pool.describe(sql).map(|read| self.heard(read)).boxed()
+    }
 }
 
 /// One moment of the database.
@@ -52,24 +137,26 @@ impl Readers {
                 StoreError::File { path, source }
             }
         })?;
+        let rest = AtRest::find(&path);
         require_ours(&path).await?;
-        let readers = Self::connecting(&path, at_rest(&path));
+        examine_to_read(&path)?;
+        let readers = Self::connecting(&path, rest, Alarm::of(&path));
         // Here and not at the first query, so that what is wrong is said at once.
         readers.epoch().await?;
         Ok(readers)
     }
 
     /// Readers of a database that is known to be one.
-    pub(super) fn at(path: &Path) -> Self {
-        Self::connecting(path, false)
+    pub(super) fn at(path: &Path, alarm: Alarm) -> Self {
+        Self::connecting(path, None, alarm)
     }
 
-    fn connecting(path: &Path, immutable: bool) -> Self {
+    fn connecting(path: &Path, rest: Option<AtRest>, alarm: Alarm) -> Self {
         let path: Arc<Path> = path.into();
         let options = SqliteConnectOptions::new()
             .filename(&path)
             .read_only(true)
-            .immutable(immutable)
+            .immutable(rest.is_some())
             .busy_timeout(BUSY_TIMEOUT)
             .pragma("query_only", "ON")
             // No view can then use a function with side effects.
@@ -77,16 +164,35 @@ impl Readers {
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(PLACE_WAIT);
         Self {
-            own: pool
-                .clone()
-                .max_connections(OWN_CONNECTIONS_MAX)
-                .connect_lazy_with(options.clone()),
+            own: OwnReads {
+                pool: pool
+                    .clone()
+                    .max_connections(OWN_CONNECTIONS_MAX)
+                    .connect_lazy_with(options.clone()),
+                alarm: alarm.clone(),
+            },
             results: pool.max_connections(RESULTS_CONNECTIONS_MAX).connect_lazy_with(options),
-            queries: Queries::at(Arc::clone(&path), immutable),
+            queries: Queries::at(Arc::clone(&path), rest.clone(), alarm.clone()),
             query_time_max: Duration::from_secs(QUERY_SECONDS_MAX),
             reader_wait_max: READER_WAIT_MAX,
+            spill_bytes_max: u64::MAX,
             path,
+            rest,
+            alarm,
         }
+    }
+
+    /// That what was read of a database at rest is what it has.
+    ///
+    /// # Errors
+    /// [`StoreError::OpenedMeanwhile`] if not.
+    pub(super) fn still_at_rest(&self) -> Result<(), StoreError> {
+        self.rest.as_ref().map_or(Ok(()), AtRest::check)
+    }
+
+    /// Whether the database was at rest when it was opened.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.rest.is_some()
     }
 
     /// The same, with another bound on the time of a query.
@@ -100,6 +206,13 @@ impl Readers {
     #[must_use]
     pub fn with_reader_wait_max(mut self, reader_wait_max: Duration) -> Self {
         self.reader_wait_max = reader_wait_max;
+        self
+    }
+
+    /// The same, with a lower bound on what a query may write to temporary files.
+    #[must_use]
+    pub fn with_spill_bytes_max(mut self, spill_bytes_max: u64) -> Self {
+        self.spill_bytes_max = spill_bytes_max;
         self
     }
 
@@ -125,7 +238,7 @@ impl Readers {
     /// If it is not a single read-only statement, or is wrong.
     pub async fn query_rows(&self, sql: &str, rows_max: u64) -> Result<QueryRows, StoreError> {
         let bounds = Bounds::shared(rows_max, self.query_time_max, self.reader_wait_max);
-        self.queries.start(sql, bounds).await
+        self.queries.start(sql, bounds.with_spill_bytes_max(self.spill_bytes_max)).await
     }
 
     /// Runs one read-only statement for whom the database is for: it takes as long as it takes, unless
@@ -175,11 +288,11 @@ impl Readers {
     pub async fn close(&self) {
         self.queries.close().await;
         self.results.close().await;
-        self.own.close().await;
+        self.own.pool.close().await;
     }
 
     /// The own pool, for this module's other reads.
-    pub(super) fn own(&self) -> &SqlitePool {
+    pub(super) fn own(&self) -> &OwnReads {
         &self.own
     }
 
@@ -187,7 +300,8 @@ impl Readers {
     /// their time is over: see [`Self::in_time`].
     pub(super) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
         // It begins with the first read.
-        let mut snapshot = self.results.begin().await?;
+        let mut snapshot =
+            self.results.begin().await.inspect_err(|error| self.alarm.hear_sqlite(error))?;
         let deadline = Instant::now() + self.query_time_max;
         snapshot
             .lock_handle()
@@ -196,16 +310,25 @@ impl Readers {
         Ok(snapshot)
     }
 
-    /// What is read of a snapshot, or that it took too long (invariant 9).
+    /// Whom to tell of damage.
+    pub(super) fn alarm(&self) -> &Alarm {
+        &self.alarm
+    }
+
+    /// What is read of a snapshot, or that it took too long (invariant 9). The alarm is told of damage that it meets.
     pub(super) async fn in_time<T>(
         &self,
         reading: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         let is_interrupted = |error: &StoreError| matches!(error, StoreError::Sql(error) if primary_code(error) == Some(code::INTERRUPT));
         let seconds = self.query_time_max.as_secs();
-        reading.await.map_err(|error| {
-            if is_interrupted(&error) { StoreError::SlowQuery { seconds } } else { error }
-        })
+        let read = reading.await.inspect_err(|error| self.alarm.hear(error));
+        self.still_at_rest()?;
+        read.map_err(
+            |error| {
+                if is_interrupted(&error) { StoreError::SlowQuery { seconds } } else { error }
+            },
+        )
     }
 
     /// The epoch in the database.
@@ -217,15 +340,4 @@ impl Readers {
         .await
         .map_err(|error| describe(&self.path, error))
     }
-}
-
-/// Whether a database is archived: closed, in a directory where nothing can be made.
-///
-/// Even to read, SQLite makes the log's files beside the database, and fails where it may not, unless
-/// it is told that nobody writes (sqlite.org/wal.html, "Read-Only Databases"). A coordinator can
-/// write only where it may make them too; while one does, its log is there.
-pub(super) fn at_rest(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    path.parent().is_some_and(cannot_be_written) && !Path::new(&log).exists()
 }

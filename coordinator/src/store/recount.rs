@@ -13,15 +13,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use futures_util::TryStreamExt as _;
-use spelrum_tournament::stopping::{Prefix, Reading};
 use spelrum_tournament::{OpeningCounts, OpeningSpread};
-use sqlx::SqlitePool;
+use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use super::error::StoreError;
 use super::margins::{Margins, over_openings};
 use super::numbers::real;
 use super::read::Readers;
-use super::readings::settled;
+use super::readings::{Read, read_again};
 use super::rollup::CellResult;
 use super::scheduling::unsigned;
 use super::stop_rules;
@@ -63,13 +62,20 @@ impl Readers {
     /// # Errors
     /// If the database fails.
     pub async fn recount(&self) -> Result<Vec<Difference>, StoreError> {
+        self.count_again().await.inspect_err(|error| self.alarm().hear(error))
+    }
+
+    async fn count_again(&self) -> Result<Vec<Difference>, StoreError> {
+        // Of one moment: a coordinator may be at work.
+        let mut snapshot = self.own().begin().await?;
         let mut differences = Vec::new();
         for rollup in ROLLUPS {
-            differences.extend(rollup.recount(self.own()).await?);
+            differences.extend(rollup.recount(&mut snapshot).await?);
         }
-        differences.extend(openings(self.own()).await?);
-        differences.extend(intervals(self.own()).await?);
-        differences.extend(stops(self.own()).await?);
+        differences.extend(openings(&mut snapshot).await?);
+        differences.extend(intervals(&mut snapshot).await?);
+        differences.extend(stops(&mut snapshot).await?);
+        self.still_at_rest()?;
         Ok(differences)
     }
 }
@@ -89,50 +95,58 @@ struct Rollup {
 }
 
 impl Rollup {
-    async fn recount(&self, pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+    /// Puts the table's rows and the counted ones together, key by key, and returns the keys at which the two differ:
+    /// one pass over both and one sort, whatever an index could find.
+    async fn recount(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Vec<Difference>, StoreError> {
         let Self { stored: rows, recount, only, .. } = self;
+        let columns: Vec<&str> = self.integers.iter().chain(self.reals).copied().collect();
         let key = self.key.join(", ");
-        let columns = || self.integers.iter().chain(self.reals);
-        let show = |of: &str| {
-            let parts: Vec<String> = columns()
-                .map(|column| format!("'{column} ' || coalesce({of}.{column}, 'NULL')"))
-                .collect();
-            parts.join(" || ', ' || ")
+        let sums = |origin: &str, prefix: &str| -> Vec<String> {
+            let sum = |column: &&str| {
+                format!("max(CASE origin WHEN {origin} THEN {column} END) AS {prefix}_{column}")
+            };
+            columns.iter().map(sum).collect()
         };
-        let on: Vec<String> =
-            self.key.iter().map(|column| format!("s.{column} = c.{column}")).collect();
-        let on = on.join(" AND ");
+        let show = |prefix: &str| {
+            let shown =
+                |column: &&str| format!("'{column} ' || coalesce({prefix}_{column}, 'NULL')");
+            let parts: Vec<String> = columns.iter().map(shown).collect();
+            format!("CASE {prefix}_rows WHEN 0 THEN NULL ELSE {} END", parts.join(" || ', ' || "))
+        };
         let shown_key: Vec<String> =
             self.key.iter().map(|column| format!("'{column} ' || {column}")).collect();
-        let shown_key = shown_key.join(" || ', ' || ");
-        let mut same: Vec<String> =
-            self.integers.iter().map(|column| format!("s.{column} IS c.{column}")).collect();
+        let mut same = vec!["s_rows = 1".to_owned(), "c_rows = 1".to_owned()];
+        same.extend(self.integers.iter().map(|column| format!("s_{column} IS c_{column}")));
         same.extend(self.reals.iter().map(|column| {
-            format!("abs(s.{column} - c.{column}) <= 1e-9 * max(abs(s.{column}), abs(c.{column}))")
+            format!("abs(s_{column} - c_{column}) <= 1e-9 * max(abs(s_{column}), abs(c_{column}))")
         }));
-        let same = same.join(" AND ");
-        let (stored, counted) = (show("s"), show("c"));
-        let first_key = self.key[0];
-        // An outer join from both sides, as SQLite before 3.39 has it. The texts are all our own.
+        // The texts are all our own.
         let sql = format!(
-            "WITH c AS (SELECT * FROM ({recount}) WHERE {only}),
-            s AS (SELECT * FROM {rows} WHERE {only}),
-            d AS (
-                SELECT {keys_s}, {stored} AS stored,
-                    CASE WHEN c.{first_key} IS NOT NULL THEN {counted} END AS counted
-                FROM s LEFT JOIN c ON {on}
-                WHERE c.{first_key} IS NULL OR NOT ({same})
-                UNION ALL
-                SELECT {keys_c}, NULL, {counted}
-                FROM c LEFT JOIN s ON {on} WHERE s.{first_key} IS NULL)
-            SELECT {shown_key}, stored, counted FROM d WHERE {first_key} NOT IN ({gone})
+            "SELECT {shown_key}, {shown_stored}, {shown_counted}
+            FROM (
+                SELECT {key}, sum(origin) AS s_rows, sum(1 - origin) AS c_rows, {stored}, {counted}
+                FROM (
+                    SELECT 1 AS origin, {key}, {columns} FROM {rows} WHERE {only}
+                    UNION ALL
+                    SELECT 0, {key}, {columns} FROM ({recount}) WHERE {only})
+                GROUP BY {key})
+            WHERE NOT coalesce({same}, 0) AND {first_key} NOT IN ({gone})
             ORDER BY {key} LIMIT {DIFFERENCES_MAX}",
-            keys_s = prefixed(self.key, "s"),
-            keys_c = prefixed(self.key, "c"),
+            shown_key = shown_key.join(" || ', ' || "),
+            shown_stored = show("s"),
+            shown_counted = show("c"),
+            stored = sums("1", "s").join(", "),
+            counted = sums("0", "c").join(", "),
+            columns = columns.join(", "),
+            same = same.join(" AND "),
+            first_key = self.key[0],
             gone = self.gone(),
         );
         let found: Vec<(String, Option<String>, Option<String>)> =
-            sqlx::query_as(sqlx::AssertSqlSafe(sql)).fetch_all(pool).await?;
+            sqlx::query_as(AssertSqlSafe(sql)).fetch_all(connection).await?;
         let found = found.into_iter().map(|(key, stored, counted)| Difference {
             table: self.table,
             key,
@@ -141,9 +155,7 @@ impl Rollup {
         });
         Ok(found.collect())
     }
-}
 
-impl Rollup {
     /// The first columns of keys whose rows go with an experiment that is being deleted, bit by
     /// bit, or with a worker's results that are being taken out.
     fn gone(&self) -> &'static str {
@@ -169,13 +181,8 @@ impl Rollup {
     }
 }
 
-fn prefixed(columns: &[&str], of: &str) -> String {
-    let columns: Vec<String> = columns.iter().map(|column| format!("{of}.{column}")).collect();
-    columns.join(", ")
-}
-
 /// The bounds of the intervals, from the counted pairs, or games where sides are fixed.
-async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+async fn intervals(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT r.cell_id, r.wins, r.draws, r.losses, r.pairs_0, r.pairs_half, r.pairs_1,
             r.pairs_1_half, r.pairs_2, r.score, r.score_low, r.score_high, r.openings_effective,
@@ -183,14 +190,18 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
             r.margin_pairs_sum, r.margin_products, r.margin_low, r.margin_high,
             c.swap_sides AS "swap_sides: bool", k.openings_count
         FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id
-        JOIN conditions AS k ON k.conditions_id = c.conditions_id ORDER BY r.cell_id"#
+        JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        WHERE c.experiment_id NOT IN (
+            SELECT experiment_id FROM removals
+            WHERE what = 'everything' AND experiment_id IS NOT NULL)
+        ORDER BY r.cell_id"#
     )
-    .fetch_all(pool)
+    .fetch_all(&mut *connection)
     .await?;
-    let mut spreads = spreads(pool).await?;
+    let mut spreads = spreads(&mut *connection).await?;
     let with_margins = found.iter().filter(|row| row.margin_games > 0);
     let with_margins: Vec<i64> = with_margins.map(|row| row.cell_id).collect();
-    let mut of_openings = over_openings(&mut *pool.acquire().await?, &with_margins).await?;
+    let mut of_openings = over_openings(connection, &with_margins).await?;
     let found = found.into_iter().filter_map(|row| {
         let pairs = [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
         let (wins, draws, losses) = (row.wins, row.draws, row.losses);
@@ -229,7 +240,9 @@ async fn intervals(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
 }
 
 /// By cell, how scores vary from opening to opening, of cells whose openings are known.
-async fn spreads(pool: &SqlitePool) -> Result<BTreeMap<i64, OpeningSpread>, StoreError> {
+async fn spreads(
+    connection: &mut SqliteConnection,
+) -> Result<BTreeMap<i64, OpeningSpread>, StoreError> {
     let mut counts: BTreeMap<i64, (u64, OpeningCounts)> = BTreeMap::new();
     let mut found = sqlx::query!(
         r#"SELECT o.cell_id, o.games, o.wins, o.draws, o.pairs, o.pairs_half_points,
@@ -238,7 +251,7 @@ async fn spreads(pool: &SqlitePool) -> Result<BTreeMap<i64, OpeningSpread>, Stor
         JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE k.openings_count > 1"#
     )
-    .fetch(pool);
+    .fetch(connection);
     while let Some(row) = found.try_next().await? {
         let (games_of_unit, units, half_points) = if row.swap_sides {
             (2, row.pairs, row.pairs_half_points)
@@ -252,45 +265,49 @@ async fn spreads(pool: &SqlitePool) -> Result<BTreeMap<i64, OpeningSpread>, Stor
 }
 
 /// Results by opening, each counted again from its games: the logarithms too, which SQL does not know.
-async fn openings(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
-    let mut differences = Vec::new();
-    let mut found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, c.swap_sides AS "swap_sides: bool", k.openings_count,
-            s.side, s.searched_moves, s.wall_us, s.cpu_us
-        FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
-        CROSS JOIN games AS g ON g.cell_id = c.cell_id
-        JOIN game_sides AS s ON s.game_id = g.game_id
-        WHERE +g.counted = 1 AND s.searched_moves > 0 ORDER BY c.cell_id"#
+async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
+    let cells = sqlx::query!(
+        r#"SELECT r.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool", k.openings_count
+        FROM cell_results AS r JOIN cells AS c ON c.cell_id = r.cell_id
+        JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        WHERE r.games > 0 AND c.experiment_id NOT IN (
+            SELECT experiment_id FROM removals
+            WHERE what = 'everything' AND experiment_id IS NOT NULL)
+        ORDER BY r.cell_id"#
     )
-    .fetch(pool);
-    let mut cell = None;
-    let mut sums: BTreeMap<i64, [f64; 4]> = BTreeMap::new();
-    loop {
-        let row = found.try_next().await?;
-        let next = row.as_ref().map(|row| row.cell_id);
-        if next != cell {
-            if let Some(cell) = cell {
-                differences.extend(logarithms(pool, cell, &std::mem::take(&mut sums)).await?);
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut differences = Vec::new();
+    for cell in cells {
+        let mut sums: BTreeMap<i64, [f64; 4]> = BTreeMap::new();
+        let mut found = sqlx::query!(
+            "SELECT g.number, s.side, s.searched_moves, s.wall_us, s.cpu_us
+            FROM games AS g CROSS JOIN game_sides AS s ON s.game_id = g.game_id
+            WHERE g.cell_id = ? AND +g.counted = 1 AND s.searched_moves > 0",
+            cell.cell_id
+        )
+        .fetch(&mut *connection);
+        while let Some(row) = found.try_next().await? {
+            let unit = if cell.swap_sides { row.number / 2 } else { row.number };
+            let opening = cell.openings_count.map_or(unit, |openings| unit % openings);
+            // The player by its place in the cell: in odd numbers they are swapped.
+            let swapped = cell.swap_sides && row.number % 2 == 1;
+            let player = usize::from((row.side == 1) != swapped);
+            let sums = sums.entry(opening).or_default();
+            for (clock, us) in [row.wall_us, row.cpu_us].into_iter().enumerate() {
+                let mean = real(unsigned(us)) / real(unsigned(row.searched_moves));
+                sums[2 * clock + player] += mean.max(0.5).ln();
             }
-            cell = next;
         }
-        let Some(row) = row else { return Ok(differences) };
-        let unit = if row.swap_sides { row.number / 2 } else { row.number };
-        let opening = row.openings_count.map_or(unit, |openings| unit % openings);
-        // The player by its place in the cell: in odd numbers they are swapped.
-        let swapped = row.swap_sides && row.number % 2 == 1;
-        let player = usize::from((row.side == 1) != swapped);
-        let sums = sums.entry(opening).or_default();
-        for (clock, us) in [row.wall_us, row.cpu_us].into_iter().enumerate() {
-            let mean = real(unsigned(us)) / real(unsigned(row.searched_moves));
-            sums[2 * clock + player] += mean.max(0.5).ln();
-        }
+        drop(found);
+        differences.extend(logarithms(connection, cell.cell_id, &sums).await?);
     }
+    Ok(differences)
 }
 
 /// Where a cell's sums of logarithms are not these.
 async fn logarithms(
-    pool: &SqlitePool,
+    connection: &mut SqliteConnection,
     cell: i64,
     counted: &BTreeMap<i64, [f64; 4]>,
 ) -> Result<Vec<Difference>, StoreError> {
@@ -301,7 +318,7 @@ async fn logarithms(
         FROM cell_openings WHERE cell_id = ?",
         cell
     )
-    .fetch_all(pool)
+    .fetch_all(connection)
     .await?;
     let differences = stored.into_iter().filter_map(|row| {
         let counted = counted.get(&row.opening_number).copied().unwrap_or_default();
@@ -325,27 +342,35 @@ async fn logarithms(
 }
 
 /// Where cells end, and which of their games count.
-async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+async fn stops(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
-            c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count
+            c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count,
+            c.repeats AS "repeats: bool", c.games_planned
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
-        WHERE (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0)
+        WHERE (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL OR c.decided_number <> 0
+                OR c.repeats = 1)
             AND c.experiment_id NOT IN (
                 SELECT experiment_id FROM removals
                 WHERE what = 'everything' AND experiment_id IS NOT NULL)
         ORDER BY c.cell_id"#
     )
-    .fetch_all(pool)
+    .fetch_all(&mut *connection)
     .await?;
-    let rules = stop_rules::all(&mut *pool.acquire().await?).await?;
+    let rules = stop_rules::all(&mut *connection).await?;
     let mut differences = Vec::new();
     for row in found {
-        let read = match row.stop_rule_id.and_then(|id| rules.get(&id).copied()) {
-            Some(rule) => {
-                let nothing = Reading::from_start(rule, row.swap_sides, Vec::new());
-                let nothing = nothing.with_openings(row.openings_count.map(unsigned));
-                read_again(pool, row.cell_id, row.swap_sides, nothing).await?
+        let read = Read {
+            rule: row.stop_rule_id.and_then(|id| rules.get(&id).copied()),
+            swap_sides: row.swap_sides,
+            openings_count: row.openings_count,
+            repeats: row.repeats,
+            games_planned: row.games_planned,
+        };
+        let read = match read.start() {
+            Some(nothing) => {
+                let prefix = read_again(&mut *connection, row.cell_id, nothing).await?;
+                (prefix.decided_number(), prefix.stop_number())
             }
             None => (0, None),
         };
@@ -363,49 +388,36 @@ async fn stops(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
             });
         }
     }
-    differences.extend(counted(pool).await?);
+    differences.extend(counted(connection).await?);
     Ok(differences)
 }
 
-/// How far a rule reads a cell's settled games, and where it ends the cell.
-async fn read_again(
-    pool: &SqlitePool,
-    cell: i64,
-    swap_sides: bool,
-    nothing: Reading,
-) -> Result<(u64, Option<u64>), StoreError> {
-    let games =
-        sqlx::query!("SELECT number, outcome FROM games WHERE cell_id = ? ORDER BY number", cell)
-            .fetch_all(pool)
-            .await?;
-    let mut prefix = Prefix::from(nothing);
-    for game in games {
-        let of_first = !swap_sides || game.number % 2 == 0;
-        prefix.tell(unsigned(game.number), settled(game.outcome.as_deref(), of_first));
-    }
-    Ok((prefix.decided_number(), prefix.stop_number()))
-}
-
-/// Games that count and lie beyond their cell's end, or do not because they were beyond it once.
-async fn counted(pool: &SqlitePool) -> Result<Vec<Difference>, StoreError> {
+/// Games that count and failed or lie beyond their cell's end, or do not count for another reason.
+async fn counted(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
-        r#"SELECT g.cell_id, g.number, g.counted, c.stop_number
+        r#"SELECT g.cell_id, g.number, g.counted, g.not_counted_reason
         FROM games AS g JOIN cells AS c ON c.cell_id = g.cell_id
-        WHERE CASE WHEN g.number >= c.stop_number THEN g.counted = 1
-                ELSE g.not_counted_reason IS 'beyond_stop' END
+        WHERE (g.counted <> (g.failure IS NULL AND coalesce(g.number < c.stop_number, 1))
+                OR g.not_counted_reason IS NOT CASE
+                    WHEN g.failure IS NOT NULL THEN 'failed'
+                    WHEN g.number >= c.stop_number THEN 'beyond_stop' END)
             AND c.experiment_id NOT IN (
                 SELECT experiment_id FROM removals
                 WHERE what = 'everything' AND experiment_id IS NOT NULL)
         ORDER BY g.cell_id, g.number LIMIT ?"#,
         DIFFERENCES_MAX
     )
-    .fetch_all(pool)
+    .fetch_all(connection)
     .await?;
     let found = found.into_iter().map(|row| Difference {
         table: "games",
         key: format!("cell_id {}, number {}", row.cell_id, row.number),
-        stored: Some(format!("counted {}", row.counted)),
-        counted: Some(format!("counted {}", 1 - row.counted)),
+        stored: Some(format!(
+            "counted {}, not_counted_reason {}",
+            row.counted,
+            row.not_counted_reason.as_deref().unwrap_or("NULL")
+        )),
+        counted: Some("as it ended and its cell's stop_number say".to_owned()),
     });
     Ok(found.collect())
 }

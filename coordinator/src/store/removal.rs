@@ -241,15 +241,22 @@ impl Transaction<'_> {
         what: Removing,
         games: &[i64],
     ) -> Result<(), StoreError> {
-        let games = rows(games)?;
-        if what == Removing::Moves {
-            self.keep_searches(&games).await?;
-        }
+        let ids = games;
+        let games = rows(ids)?;
+        let before = match what {
+            Removing::Moves => {
+                let before = self.digests_of_searches(ids).await?;
+                self.keep_searches(&games).await?;
+                Some(before)
+            }
+            Removing::Everything => None,
+        };
         sqlx::query!("DELETE FROM moves WHERE game_id IN (SELECT value FROM json_each(?))", games)
             .execute(self.connection())
             .await?;
-        if what == Removing::Moves {
-            return Ok(());
+        if let Some(before) = before {
+            let after = self.digests_of_searches(ids).await?;
+            return self.change_digests(&before, &after).await;
         }
         sqlx::query!(
             "DELETE FROM game_depths WHERE game_id IN (SELECT value FROM json_each(?))",

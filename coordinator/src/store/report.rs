@@ -48,6 +48,7 @@ struct CellRow {
     beta: Option<f64>,
     model: Option<String>,
     stopped_after: Option<i64>,
+    is_one_round: Option<bool>,
     games: i64,
     games_failed: i64,
     wins: i64,
@@ -124,6 +125,7 @@ impl CellRow {
                 games_max: unsigned(self.games_max),
                 stopped_after: self.stopped_after.map(unsigned),
             }),
+            is_one_round: self.is_one_round.unwrap_or(false),
             games: unsigned(self.games),
             games_failed: unsigned(self.games_failed),
             wins: unsigned(self.wins),
@@ -432,6 +434,9 @@ async fn cells(
             losses_moving_first AS "losses_moving_first!: i64",
             margin_games AS "margin_games!: i64", margin_mean AS "margin_mean?: f64",
             margin_low AS "margin_low?: f64", margin_high AS "margin_high?: f64",
+            (SELECT c.repeats = 1 AND c.stop_number = k.openings_count * (1 + c.swap_sides)
+                FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
+                WHERE c.cell_id = r.cell_id) AS "is_one_round?: bool",
             0 AS "last_game_id!: i64"
         FROM results AS r LEFT JOIN stop_rules AS s ON s.stop_rule_id = r.stop_rule_id
         WHERE experiment_id = ?1 AND (cell_number, cell_id) > (?2, ?3)
@@ -477,6 +482,9 @@ async fn settled_cells(
             r.losses_moving_first AS "losses_moving_first!: i64",
             r.margin_games AS "margin_games!: i64", r.margin_mean AS "margin_mean?: f64",
             r.margin_low AS "margin_low?: f64", r.margin_high AS "margin_high?: f64",
+            (SELECT c.repeats = 1 AND c.stop_number = k.openings_count * (1 + c.swap_sides)
+                FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
+                WHERE c.cell_id = r.cell_id) AS "is_one_round?: bool",
             f.last_game_id AS "last_game_id!: i64"
         FROM (
             SELECT g.cell_id, max(g.game_id) AS last_game_id FROM games AS g NOT INDEXED

@@ -1,27 +1,60 @@
 //! How the writer ends after an error that does not mend: what was committed is saved if its file is not
-//! at its path any more.
+//! at its path any more, or is damaged.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::error::StoreError;
 use super::identity::Fate;
+use super::salvage::{self, Salvaged};
 use super::{Checkpointer, Writer, checkpoint};
+
+/// A connection that leaves the log where it is when it is the last one to be closed. Any other then copies the
+/// log into the database and deletes it: a log that has holes by now would be copied with them.
+#[derive(Debug)]
+pub(super) struct Keeper(
+    #[expect(dead_code, reason = "closed when it is dropped")] Mutex<Connection>,
+);
+
+impl Keeper {
+    /// Of a database that is open already.
+    pub(super) fn of(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        // From the first read on it has the lock that keeps the log.
+        connection
+            .query_row("SELECT count(*) FROM coordinators", [], |row| row.get::<_, i64>(0))?;
+        Ok(Self(Mutex::new(connection)))
+    }
+}
 
 impl Writer {
     /// Closes what can be closed. If the database is not at its path any more, what was committed is
-    /// saved: into the file, where that has only another name, or into a new one beside the path, and
-    /// that is logged.
+    /// saved: into the file, where that has only another name, or into a new one beside the path. If it is
+    /// damaged, what can be read is written into a new file, and the database and its log stay as they are.
+    /// Both are logged.
     pub async fn abandon(self, checkpointer: Checkpointer) {
-        let is_gone = self.files.check().is_err();
-        let fate = is_gone.then(|| self.files.fate());
-        let Self { path, mut connection, readers, lock, .. } = self;
+        let found = self.files.now().check();
+        let fate = matches!(found, Err(StoreError::Gone { .. })).then(|| self.files.now().fate());
+        let is_damaged = found.is_err_and(|error| error.is_damage());
+        let is_elsewhere = fate.is_some();
+        let Self { path, mut connection, readers, keeper, files, mut lock, .. } = self;
         match fate {
+            None if is_damaged => salvage(&mut connection, &path).await,
             None => {}
             Some(Fate::Renamed(now)) => complete(&mut connection, &path, &now).await,
             Some(Fate::Deleted) => save(&mut connection, &free_name(&path)).await,
         }
+        if is_elsewhere {
+            // What is at the path now has another log.
+            let _stays = lock.forget();
+        }
+        let keeper = is_damaged.then_some(keeper);
         readers.close().await;
         // SQLite leaves the log of a file that has moved where it is.
         for closed in [checkpointer.close().await, connection.close().await.map_err(Into::into)] {
@@ -29,7 +62,39 @@ impl Writer {
                 tracing::warn!("failed to close the database: {error}");
             }
         }
-        drop(lock);
+        drop((keeper, files, lock));
+    }
+}
+
+/// Writes what can be read of a damaged database into a new file.
+async fn salvage(connection: &mut SqliteConnection, path: &Path) {
+    let copy = free_name(path);
+    let (file, db) = (copy.display(), path.display());
+    let name = copy.to_string_lossy();
+    // By the connection that has committed, which has in memory what may be nowhere else.
+    let is_whole = sqlx::query("VACUUM INTO ?").bind(&*name).execute(connection).await.is_ok();
+    let salvaged = if is_whole { salvage::count(&copy) } else { salvage::salvage(path, &copy) };
+    match salvaged {
+        Ok(Salvaged { games, tables_cut }) if tables_cut.is_empty() => tracing::error!(
+            %db,
+            %file,
+            games,
+            "the database is damaged and stays as it is, with its log; all its tables could be read and were saved \
+             into the new file: look at it with `spelrum check`"
+        ),
+        Ok(Salvaged { games, tables_cut }) => tracing::error!(
+            %db,
+            %file,
+            games,
+            incomplete = tables_cut.join(" "),
+            "the database is damaged and stays as it is, with its log; what could be read was saved into the new \
+             file, which lacks rows: restore a backup, or look at it with `spelrum check`"
+        ),
+        Err(error) => tracing::error!(
+            %db,
+            %file,
+            "the database is damaged and stays as it is, with its log; nothing could be saved: {error}"
+        ),
     }
 }
 

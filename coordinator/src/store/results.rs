@@ -9,11 +9,13 @@ use spelrum_engine::{Game as _, Outcome, tables};
 use spelrum_tournament::disturbance::{TimedCell, Timing, is_known_of};
 use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
 
+use super::digest::NewDigests;
 use super::error::StoreError;
 use super::facts::runs;
-use super::inserting::{Row, Statements, Values, insert};
-use super::numbers::{bounded, count, integer, scaled_columns, scaling};
-use super::rollup::{Searches, SideDepth, SideSums, half_points, side_depths};
+use super::inserting::{Row, Statements, Values, insert_digested};
+use super::numbers::{count, integer, scaled_columns, scaling};
+use super::rollup::{Searches, SideSums, half_points, side_depths};
+use super::side_rows::{DepthRow, depth_row, side_row};
 use super::transaction::{Cache, CellInfo, Transaction, ValuedBy, rows};
 
 /// A game that is ready to be stored.
@@ -96,14 +98,17 @@ impl Transaction<'_> {
         there: &HashMap<(i64, i64), There>,
     ) -> Result<(), StoreError> {
         let distinct = self.distinct(games).await?;
-        let first_id = self.insert_games(games).await?;
-        self.insert_moves(first_id, games).await?;
-        self.insert_depths(first_id, games).await?;
+        let first_id = self.last_id("games").await? + 1;
+        let mut digests = NewDigests::new(first_id, games.len());
+        self.insert_games(first_id, games, &mut digests).await?;
+        self.insert_moves(first_id, games, &mut digests).await?;
+        self.insert_depths(first_id, games, &mut digests).await?;
         self.insert_values(games).await?;
-        self.insert_engines(first_id, games).await?;
+        self.insert_engines(first_id, games, &mut digests).await?;
         let sides: Vec<[SideSums; 2]> =
             games.iter().map(|game| SideSums::of(&game.played.record.moves)).collect();
-        let searches = self.insert_sides(first_id, games, &sides).await?;
+        let searches = self.insert_sides(first_id, games, &sides, &mut digests).await?;
+        self.insert_digests(&digests).await?;
         self.add_searches(&searches).await?;
         self.add_cell_results(games, &sides, there, &distinct).await?;
         self.add_worker_results(games).await
@@ -142,11 +147,13 @@ impl Transaction<'_> {
                 SELECT 1 FROM games AS g
                 WHERE g.cell_id = c.cell_id AND g.number = j.value ->> 1)
             ORDER BY j.key
-            RETURNING cell_id AS "cell_id!: i64", number"#,
+            RETURNING game_id AS "game_id!: i64", cell_id AS "cell_id!: i64", number"#,
             list
         )
         .fetch_all(self.connection())
         .await?;
+        let ids: Vec<i64> = settled.iter().map(|row| row.game_id).collect();
+        self.digest_games(&ids).await?;
         self.fill_cells(settled.iter().map(|row| row.cell_id)).await?;
         let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
         for row in settled {
@@ -367,28 +374,35 @@ impl Transaction<'_> {
         Ok(known.copied().collect())
     }
 
-    /// Inserts the games' own rows, with successive ids; returns the first.
-    async fn insert_games(&mut self, games: &[Checked<'_>]) -> Result<i64, StoreError> {
-        let first_id = self.last_id("games").await? + 1;
+    /// Inserts the games' own rows, with successive ids.
+    async fn insert_games(
+        &mut self,
+        first_id: i64,
+        games: &[Checked<'_>],
+        digests: &mut NewDigests,
+    ) -> Result<(), StoreError> {
         let list: Vec<GameRow> = (first_id..)
             .zip(games)
             .map(|(id, game)| GameRow::of(Some(id), game, (!game.counts()).then_some(BEYOND_STOP)))
             .collect();
-        insert(self.connection(), &list).await?;
-        Ok(first_id)
+        insert_digested(self.connection(), &list, |row, digest| {
+            digests.add(row.0.unwrap_or(first_id), digest);
+        })
+        .await
     }
 
     async fn insert_moves(
         &mut self,
         first_id: i64,
         games: &[Checked<'_>],
+        digests: &mut NewDigests,
     ) -> Result<(), StoreError> {
         let list: Vec<MoveRow<'_>> = (first_id..)
             .zip(games)
             .filter(|(_, game)| game.cell.record_moves)
             .flat_map(|(id, game)| move_rows(id, game))
             .collect();
-        insert(self.connection(), &list).await
+        insert_digested(self.connection(), &list, |row, digest| digests.add(row.0, digest)).await
     }
 
     /// Inserts the searches by depth of games without moves.
@@ -396,28 +410,16 @@ impl Transaction<'_> {
         &mut self,
         first_id: i64,
         games: &[Checked<'_>],
+        digests: &mut NewDigests,
     ) -> Result<(), StoreError> {
         let of_game = |(id, game): (i64, &Checked<'_>)| {
             let moves = &game.played.record.moves;
             side_depths(moves).into_iter().map(move |(key, depth)| depth_row(id, key, &depth))
         };
         let without_moves = (first_id..).zip(games).filter(|(_, game)| !game.cell.record_moves);
-        let list: Vec<DepthRow> = without_moves.flat_map(of_game).collect();
-        if list.is_empty() {
-            return Ok(());
-        }
-        let list = rows(&list)?;
-        sqlx::query!(
-            "INSERT INTO game_depths (game_id, side, depth, searched_moves, wall_us, cpu_us, nodes,
-                evaluations, full_tree_leaves, wall_us_squared, move_times_json)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10
-            FROM jsonb_each(?)",
-            list
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
+        let list: Vec<DepthRow> =
+            without_moves.flat_map(of_game).collect::<Result<_, StoreError>>()?;
+        insert_digested(self.connection(), &list, |row, digest| digests.add(row.0, digest)).await
     }
 
     /// Inserts each game's two sides, and sums up their searches.
@@ -426,6 +428,7 @@ impl Transaction<'_> {
         first_id: i64,
         games: &[Checked<'_>],
         sides: &[[SideSums; 2]],
+        digests: &mut NewDigests,
     ) -> Result<Searches, StoreError> {
         let mut searches = Searches::default();
         let mut list = Vec::with_capacity(2 * games.len());
@@ -435,25 +438,11 @@ impl Transaction<'_> {
             if game.counts() {
                 searches.add(game.cell_id(), movers, moves);
             }
-            for (side, (player, &SideSums { moves, sums })) in
-                movers.into_iter().zip(sides).enumerate()
-            {
-                list.push(SideRow(
-                    id,
-                    count(side),
-                    player,
-                    moves,
-                    sums.searched_moves,
-                    bounded(sums.wall_us),
-                    bounded(sums.cpu_us),
-                    bounded(sums.nodes),
-                    bounded(sums.evaluations),
-                    sums.full_tree_leaves,
-                    sums.wall_us_squared,
-                ));
+            for (side, (player, of)) in movers.into_iter().zip(sides).enumerate() {
+                list.push(side_row(id, side, player, of));
             }
         }
-        insert(self.connection(), &list).await?;
+        insert_digested(self.connection(), &list, |row, digest| digests.add(row.0, digest)).await?;
         Ok(searches)
     }
 }
@@ -541,8 +530,8 @@ impl Row for GameRow {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, cell_id, number, opening_id, first_player_id, second_player_id, \
-                first_side, outcome, termination, plies, moves_hash, engine_revision, \
-                started_unix_us, wall_us, worker_id, counted, not_counted_reason, margin, robbed_share, \
+                first_side, outcome, termination, plies, moves_hash, worker_id, engine_revision, \
+                started_unix_us, wall_us, counted, not_counted_reason, margin, robbed_share, \
                 disturbed, time_factor, speed";
             Statements::new("games", columns)
         });
@@ -556,7 +545,7 @@ impl Row for GameRow {
         let Self(.., counted, reason, margin, robbed_share, disturbed, time_factor, speed) = *self;
         values.add(id).add(cell).add(number).add(opening).add(first).add(second);
         values.add(first_side).add(outcome).add(termination).add(plies);
-        values.add(hash).add(revision).add(started).add(wall_us).add(worker);
+        values.add(hash).add(worker).add(revision).add(started).add(wall_us);
         values.add(counted).add(reason).add(margin).add(robbed_share).add(disturbed);
         values.add(time_factor).add(speed);
     }
@@ -581,13 +570,15 @@ pub(super) struct MoveRow<'g>(
     i64,
     &'static str,
     Option<i64>,
+    Option<i64>,
 );
 
 impl Row for MoveRow<'_> {
     fn statements() -> &'static Statements {
         static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
             let columns = "game_id, ply, side, player_id, move, position_key, legal_moves, depth, nodes, \
-                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by, involuntary_switches";
+                evaluations, full_tree_leaves, score, wall_us, cpu_us, ended_by, told_us, \
+                involuntary_switches";
             Statements::new("moves", columns)
         });
         &STATEMENTS
@@ -596,55 +587,12 @@ impl Row for MoveRow<'_> {
     fn add_to(&self, values: &mut Values) {
         let Self(game, ply, side, player, mv, key, legal, depth, nodes, evaluations, leaves, ..) =
             *self;
-        let Self(.., score, wall_us, cpu_us, ended_by, involuntary_switches) = *self;
+        let Self(.., score, wall_us, cpu_us, ended_by, involuntary_switches, told_us) = *self;
         values.add(game).add(count(ply)).add(side);
         values.add(player).add(mv).add(key).add(legal).add(depth).add(nodes);
         values.add(evaluations).add(leaves).add(score);
-        values.add(wall_us).add(cpu_us).add(ended_by).add(involuntary_switches);
+        values.add(wall_us).add(cpu_us).add(ended_by).add(told_us).add(involuntary_switches);
     }
-}
-
-/// A row of `game_sides`.
-struct SideRow(i64, i64, i64, i64, i64, i64, i64, i64, i64, f64, f64);
-
-impl Row for SideRow {
-    fn statements() -> &'static Statements {
-        static STATEMENTS: LazyLock<Statements> = LazyLock::new(|| {
-            let columns = "game_id, side, player_id, moves, searched_moves, wall_us, cpu_us, nodes, \
-                evaluations, full_tree_leaves, wall_us_squared";
-            Statements::new("game_sides", columns)
-        });
-        &STATEMENTS
-    }
-
-    fn add_to(&self, values: &mut Values) {
-        let Self(game, side, player, moves, searched, wall_us, cpu_us, nodes, ..) = *self;
-        let Self(.., evaluations, leaves, wall_us_squared) = *self;
-        values.add(game).add(side).add(player).add(moves).add(searched);
-        values.add(wall_us).add(cpu_us).add(nodes).add(evaluations);
-        values.add(leaves).add(wall_us_squared);
-    }
-}
-
-/// A row of `game_depths`.
-#[derive(Serialize)]
-struct DepthRow(i64, usize, u32, i64, f64, f64, f64, f64, f64, f64, BTreeMap<u32, i64>);
-
-fn depth_row(id: i64, (side, depth): (usize, u32), searches: &SideDepth) -> DepthRow {
-    let SideDepth { sums, times } = searches;
-    DepthRow(
-        id,
-        side,
-        depth,
-        sums.searched_moves,
-        sums.wall_us,
-        sums.cpu_us,
-        sums.nodes,
-        sums.evaluations,
-        sums.full_tree_leaves,
-        sums.wall_us_squared,
-        times.clone(),
-    )
 }
 
 /// The rows of a game's moves.
@@ -669,6 +617,7 @@ pub(super) fn move_rows<'g>(id: i64, game: &Checked<'g>) -> impl Iterator<Item =
             integer(mv.cpu_us),
             names::of_ended_by(search.ended_by),
             mv.involuntary_switches.map(integer),
+            search.told_us.map(integer),
         )
     })
 }

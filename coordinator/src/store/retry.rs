@@ -59,7 +59,7 @@ impl Transaction<'_> {
                 FROM cells AS c INDEXED BY cells_experiment
                 CROSS JOIN cell_results AS r ON r.cell_id = c.cell_id AND r.games_failed > 0
                 CROSS JOIN games AS g ON g.cell_id = c.cell_id
-                WHERE c.experiment_id = ? AND c.in_sweep = 1 AND g.failure IS NOT NULL
+                WHERE c.experiment_id = ? AND c.in_sweep = 1 AND c.superseded = 0 AND g.failure IS NOT NULL
                     AND (c.stop_number IS NULL OR g.number < c.stop_number))
             RETURNING cell_id AS "cell_id!: i64", number"#,
             experiment.0
@@ -102,7 +102,7 @@ impl Transaction<'_> {
         let cells = rows(&failed.into_keys().collect::<Vec<_>>())?;
         sqlx::query!(
             "UPDATE cells SET decided_number = 0
-            WHERE stop_rule_id IS NOT NULL AND cell_id IN (SELECT value FROM jsonb_each(?))",
+            WHERE cell_id IN (SELECT value FROM jsonb_each(?))",
             cells
         )
         .execute(self.connection())

@@ -46,6 +46,17 @@ pub struct WorkerIntroduction {
     pub measures: bool,
     /// What its results come from.
     pub machine: Machine,
+    /// The name of the token or client certificate that it said Hello with; `None` where neither is demanded.
+    pub credential: Option<String>,
+}
+
+/// By what a worker proves who it is, as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkerProof {
+    /// SHA-256 of its secret; `None` if it has not brought one yet.
+    pub secret_sha256: Option<[u8; 32]>,
+    /// As in [`WorkerIntroduction::credential`].
+    pub credential: Option<String>,
 }
 
 /// Labels as they are stored.
@@ -88,6 +99,7 @@ impl Writer {
             attempts: transaction.open_attempts(None).await?,
             last_lease: transaction.last_id("leases").await?,
             excluded: transaction.excluded().await?,
+            barred: transaction.barred().await?,
         })
     }
 }
@@ -129,7 +141,7 @@ impl Transaction<'_> {
         experiment: i64,
     ) -> Result<Vec<CellState>, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT c.cell_id AS "cell_id!: i64", c.in_sweep AS "in_sweep: bool",
+            r#"SELECT c.cell_id AS "cell_id!: i64", (c.in_sweep = 1 AND c.superseded = 0) AS "in_sweep!: bool",
                 c.swap_sides AS "swap_sides: bool", c.timed AS "timed: bool", c.games_planned, c.next_number, r.first_number AS "first_number?: i64",
                 r.games AS "games?: i64"
             FROM cells AS c LEFT JOIN returned_ranges AS r ON r.cell_id = c.cell_id
@@ -313,8 +325,10 @@ impl Transaction<'_> {
         sqlx::query!(
             "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
                 first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
-                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us, labels_json)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us, labels_json,
+                credential)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                ?19)
             ON CONFLICT (worker_id) DO UPDATE SET
                 name = excluded.name, host = excluded.host, slots = excluded.slots,
                 engine_revision = excluded.engine_revision, version = excluded.version,
@@ -324,7 +338,7 @@ impl Transaction<'_> {
                 build_commit = excluded.build_commit, build_profile = excluded.build_profile,
                 cores = excluded.cores, quiet_slots = excluded.quiet_slots,
                 cpu_quota_us = excluded.cpu_quota_us, cpu_period_us = excluded.cpu_period_us,
-                labels_json = excluded.labels_json",
+                labels_json = excluded.labels_json, credential = excluded.credential",
             id,
             worker.uuid,
             worker.name,
@@ -342,11 +356,48 @@ impl Transaction<'_> {
             machine.quiet_slots,
             quota_us,
             period_us,
-            labels
+            labels,
+            worker.credential
         )
         .execute(self.connection())
         .await?;
         Ok(WorkerId(id))
+    }
+
+    /// By what the worker with this UUID proves who it is; `None` if there is no such worker.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn worker_proof(&mut self, uuid: &str) -> Result<Option<WorkerProof>, StoreError> {
+        let found =
+            sqlx::query!("SELECT secret_sha256, credential FROM workers WHERE uuid = ?", uuid)
+                .fetch_optional(self.connection())
+                .await?;
+        Ok(found.map(|row| WorkerProof {
+            // The table checks the length.
+            secret_sha256: row.secret_sha256.and_then(|hash| hash.try_into().ok()),
+            credential: row.credential,
+        }))
+    }
+
+    /// Keeps the SHA-256 of a worker's secret.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn keep_worker_secret(
+        &mut self,
+        worker: WorkerId,
+        sha256: [u8; 32],
+    ) -> Result<(), StoreError> {
+        let sha256 = sha256.as_slice();
+        sqlx::query!(
+            "UPDATE workers SET secret_sha256 = ?1 WHERE worker_id = ?2",
+            sha256,
+            worker.0
+        )
+        .execute(self.connection())
+        .await?;
+        Ok(())
     }
 
     /// Notes what workers said of games that failed: the last message of each game stays.
@@ -383,7 +434,14 @@ impl Transaction<'_> {
         let finished = matches!(state, ExperimentState::Finished | ExperimentState::Cancelled)
             .then_some(self.now_unix_us);
         sqlx::query!(
-            "UPDATE experiments SET state = ?1, finished_unix_us = ?2 WHERE experiment_id = ?3",
+            "UPDATE experiments SET state = ?1, finished_unix_us = ?2,
+                -- Whoever resumes it has seen the forfeits that it was paused for.
+                forfeits_after_game_id = CASE
+                    WHEN ?1 = 'running' AND forfeits_player IS NOT NULL
+                        THEN (SELECT coalesce(max(game_id), 0) FROM games)
+                    ELSE forfeits_after_game_id END,
+                forfeits_player = CASE WHEN ?1 = 'paused' THEN forfeits_player END
+            WHERE experiment_id = ?3",
             name,
             finished,
             experiment.0

@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
     GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
     Ratings, Report, SettledCells, WhichGame,
 };
-use spelrum_tournament::scheduler::{CellState, Changes, ExperimentState, Snapshot};
+use spelrum_tournament::scheduler::{Barred, CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
@@ -18,8 +18,8 @@ use spelrum_tournament::{
 use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
     Deviation, Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers,
-    Refused, Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify,
-    Transaction, WAL_RESTART_BYTES, WorkerIntroduction, Writer,
+    Refused, Removed, Removing, Retry, StoppedForForfeits, StoreError, Submitted, Sweep, TakenOut,
+    ToVerify, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, WorkerProof, Writer,
 };
 
 impl Store for Writer {
@@ -58,6 +58,11 @@ impl Store for Writer {
 
     async fn shrink(&mut self) -> Result<bool, StoreError> {
         Self::shrink(self).await
+    }
+
+    fn damaged(&self) -> impl Future<Output = StoreError> + Send {
+        let alarm = self.alarm();
+        async move { alarm.raised().await }
     }
 
     fn is_upkeep_due(&self) -> bool {
@@ -228,8 +233,31 @@ impl WriteTransaction for Transaction<'_> {
         Transaction::begin_exclusion(self, worker, from, since_unix_us).await
     }
 
-    async fn readmit(&mut self, workers: &[WorkerId]) -> Result<Vec<WorkerId>, StoreError> {
-        Transaction::readmit(self, workers).await
+    async fn readmit(
+        &mut self,
+        workers: &[WorkerId],
+        engine: Option<&str>,
+    ) -> Result<Vec<WorkerId>, StoreError> {
+        Transaction::readmit(self, workers, engine).await
+    }
+
+    async fn bar(&mut self, worker: WorkerId, barred: &Barred) -> Result<(), StoreError> {
+        Transaction::bar(self, worker, barred).await
+    }
+
+    async fn inherit_bars(&mut self, worker: WorkerId) -> Result<Vec<Barred>, StoreError> {
+        Transaction::inherit_bars(self, worker).await
+    }
+
+    async fn engines_of_sides(&mut self, game: GameId) -> Result<[Option<String>; 2], StoreError> {
+        Transaction::engines_of_sides(self, game).await
+    }
+
+    async fn stop_for_forfeits(
+        &mut self,
+        cells: &[CellId],
+    ) -> Result<Vec<StoppedForForfeits>, StoreError> {
+        Transaction::stop_for_forfeits(self, cells).await
     }
 
     async fn inherit_exclusions(
@@ -253,6 +281,18 @@ impl WriteTransaction for Transaction<'_> {
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         Transaction::introduce(self, worker).await
+    }
+
+    async fn worker_proof(&mut self, uuid: &str) -> Result<Option<WorkerProof>, StoreError> {
+        Transaction::worker_proof(self, uuid).await
+    }
+
+    async fn keep_worker_secret(
+        &mut self,
+        worker: WorkerId,
+        sha256: [u8; 32],
+    ) -> Result<(), StoreError> {
+        Transaction::keep_worker_secret(self, worker, sha256).await
     }
 
     async fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) -> Result<(), StoreError> {

@@ -13,7 +13,7 @@ use super::transaction::Transaction;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleRow {
     pub(super) precision: Option<f64>,
-    /// Whether that is read over pairs also where openings come again.
+    /// Whether the rule is read over pairs also where openings come again.
     pub(super) over_pairs: bool,
     pub(super) elo0: Option<f64>,
     pub(super) elo1: Option<f64>,
@@ -31,7 +31,8 @@ impl RuleRow {
             return Some(StopRule::Precision(over_pairs.unwrap_or(precision)));
         }
         let model = self.model.as_deref().and_then(EloModel::of_name)?;
-        Sprt::new(self.elo0?, self.elo1?, self.alpha?, self.beta?, model).map(StopRule::Sprt)
+        let sprt = Sprt::new(self.elo0?, self.elo1?, self.alpha?, self.beta?, model)?;
+        Some(StopRule::Sprt(if self.over_pairs { sprt.over_pairs() } else { sprt }))
     }
 }
 
@@ -45,7 +46,7 @@ impl From<StopRule> for RuleRow {
             },
             StopRule::Sprt(sprt) => Self {
                 precision: None,
-                over_pairs: false,
+                over_pairs: sprt.is_over_pairs(),
                 elo0: Some(sprt.elo0()),
                 elo1: Some(sprt.elo1()),
                 alpha: Some(sprt.alpha()),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::builds::{self, AWAITED_BUILD};
 use spelrum_tournament::change::{Change, PLACEMENT};
 use spelrum_tournament::claims::{ClaimStanding, Restatement};
 use spelrum_tournament::disturbance::Timing;
@@ -34,6 +35,9 @@ pub struct Sweep<'s> {
     pub plan: &'s Plan,
     /// Whether it becomes an experiment of its own, although others have its name.
     pub new_experiment: bool,
+    /// The UUID of the experiment for whose awaited builds it names those that have come: it is about no other, and
+    /// changes nothing if these are named already.
+    pub fills: Option<&'s str>,
 }
 
 /// What a submit did.
@@ -123,6 +127,11 @@ pub(super) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
     }
 }
 
+/// Whether a stored sweep waits for builds of its engines.
+pub(super) fn awaits_builds(toml: &str) -> bool {
+    builds::split(toml).1.values().any(|build| build == AWAITED_BUILD)
+}
+
 /// What is to be done with a sweep.
 enum Decision {
     /// A new experiment.
@@ -146,7 +155,12 @@ impl Sweep<'_> {
 
     /// Finds what the sweep is about, and refuses what cannot be.
     async fn decide(&self, connection: &mut SqliteConnection) -> Result<Decision, StoreError> {
-        let Some(found) = self.existing(connection).await? else { return Ok(Decision::Begin) };
+        let Some(found) = self.existing(connection).await? else {
+            return match self.fills {
+                Some(_) => Err(StoreError::Missing { what: "an experiment" }),
+                None => Ok(Decision::Begin),
+            };
+        };
         let grows = becomes(&self.plan.name, found.candidate)?;
         Ok(if grows { Decision::Grow(found) } else { Decision::Leave(found) })
     }
@@ -157,12 +171,13 @@ impl Sweep<'_> {
         &self,
         connection: &mut SqliteConnection,
     ) -> Result<Option<Existing>, StoreError> {
-        let name = (!self.new_experiment).then_some(&self.plan.name);
+        let name = (!self.new_experiment && self.fills.is_none()).then_some(&self.plan.name);
+        let fills = self.fills;
         let found = sqlx::query!(
             r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
                 e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
                 e.allocation,
-                e.game_timeout_us, e.disturbed_above,
+                e.game_timeout_us, e.forfeits_max, e.disturbed_above,
                 e.replays_max AS "replays_max: u32", e.reference_speed,
                 e.factor_max_permille AS "factor_max_permille: u32", e.placement_json,
                 e.course IS NOT NULL AS "has_course!: bool",
@@ -172,11 +187,13 @@ impl Sweep<'_> {
             -- From two indexes, and not through all experiments.
             WHERE e.experiment_id IN (
                 SELECT experiment_id FROM sweep_versions WHERE uuid = ?1
-                UNION ALL SELECT experiment_id FROM experiments WHERE name = ?2)
+                UNION ALL SELECT experiment_id FROM experiments WHERE name = ?2
+                UNION ALL SELECT experiment_id FROM experiments WHERE uuid = ?3)
             ORDER BY v.uuid IS NULL, e.state NOT IN ('running', 'paused'), e.experiment_id DESC
             LIMIT 1"#,
             self.uuid,
-            name
+            name,
+            fills
         )
         .fetch_optional(&mut *connection)
         .await?;
@@ -189,7 +206,7 @@ impl Sweep<'_> {
             uuid: row.uuid,
             candidate: Candidate {
                 state: state_of(&row.state),
-                repeated: row.repeated,
+                repeated: row.repeated || (self.fills.is_some() && !awaits_builds(&row.sweep_toml)),
                 same_text,
                 engine_revision: row.engine_revision,
                 has_course: row.has_course,
@@ -201,6 +218,7 @@ impl Sweep<'_> {
                 allocation: Allocation::named(&row.allocation).unwrap_or_default(),
                 record: row.record,
                 game_timeout_us: row.game_timeout_us,
+                forfeits_max: row.forfeits_max,
                 timing: Timing {
                     disturbed_above: row.disturbed_above,
                     replays_max: row.replays_max,
@@ -218,6 +236,10 @@ impl Readers {
     /// # Errors
     /// As [`Transaction::submit`].
     pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
+        self.compare(sweep).await.inspect_err(|error| self.alarm().hear(error))
+    }
+
+    async fn compare(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
         let mut connection = self.own().acquire().await?;
         // One state of the database for all that is read.
         let mut reading = connection.begin().await?;
@@ -387,6 +409,7 @@ impl Transaction<'_> {
         let seed = safe("the sweep's seed", plan.seed)?;
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
+        let forfeits_max = forfeits_max(plan)?;
         let allocation = plan.allocation.name();
         let placement = plan.placement.to_json();
         let kind = plan.task().experiments();
@@ -396,9 +419,9 @@ impl Transaction<'_> {
             r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
                 record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
                 game_timeout_us, allocation, kind, disturbed_above, replays_max,
-                reference_speed, factor_max_permille, placement_json)
+                reference_speed, factor_max_permille, placement_json, forfeits_max)
             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
-                ?15, ?16, ?17, ?18)
+                ?15, ?16, ?17, ?18, ?19)
             RETURNING experiment_id AS "experiment_id!: i64""#,
             uuid,
             plan.name,
@@ -418,6 +441,7 @@ impl Transaction<'_> {
             reference_speed,
             factor_max_permille,
             placement,
+            forfeits_max,
         )
         .fetch_one(self.connection())
         .await?;
@@ -434,6 +458,7 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let record = record_name(plan.record);
         let game_timeout_us = game_timeout_us(plan)?;
+        let forfeits_max = forfeits_max(plan)?;
         let allocation = plan.allocation.name();
         let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
         let placement = plan.placement.to_json();
@@ -444,7 +469,7 @@ impl Transaction<'_> {
                 record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
                 game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
                 replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11,
-                placement_json = ?12
+                placement_json = ?12, forfeits_max = ?13
             WHERE experiment_id = ?1",
             experiment,
             plan.description,
@@ -457,7 +482,8 @@ impl Transaction<'_> {
             plan.timing.replays_max,
             reference_speed,
             factor_max_permille,
-            placement
+            placement,
+            forfeits_max
         )
         .execute(self.connection())
         .await?;
@@ -558,6 +584,10 @@ impl Submitted {
             claims,
         }
     }
+}
+
+fn forfeits_max(plan: &Plan) -> Result<Option<i64>, StoreError> {
+    plan.forfeits_max.map(|games| safe("the sweep's forfeits_max", games)).transpose()
 }
 
 fn game_timeout_us(plan: &Plan) -> Result<Option<i64>, StoreError> {

@@ -68,10 +68,14 @@ impl Readers {
             let mut snapshot = self.snapshot().await?;
             let found = sqlx::query!(
                 r#"SELECT c.experiment_id AS "experiment_id!: i64", s.rule AS "rule!: String",
-                    count(*) AS "cells!: i64", count(c.stop_number) AS "cells_ended!: i64"
+                    count(*) AS "cells!: i64", count(c.stop_number) AS "cells_ended!: i64",
+                    count(CASE WHEN c.repeats = 1
+                        AND c.stop_number = k.openings_count * (1 + c.swap_sides) THEN 1 END)
+                        AS "cells_one_round!: i64"
                 FROM json_each(?) AS j
                 CROSS JOIN cells AS c ON c.experiment_id = j.value AND c.in_sweep = 1
                 JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+                JOIN conditions AS k ON k.conditions_id = c.conditions_id
                 GROUP BY c.experiment_id, s.rule ORDER BY c.experiment_id, s.rule"#,
                 list
             )
@@ -82,6 +86,7 @@ impl Readers {
                 rule: row.rule,
                 cells: unsigned(row.cells),
                 cells_ended: unsigned(row.cells_ended),
+                cells_one_round: unsigned(row.cells_one_round),
             });
             Ok(found.collect())
         };
@@ -107,8 +112,7 @@ impl Readers {
     /// # Errors
     /// If the database fails.
     pub async fn experiment_id(&self, which: &str) -> Result<Option<ExperimentId>, StoreError> {
-        let mut snapshot = self.snapshot().await?;
-        find(&mut snapshot, which).await
+        self.in_time(async { find(&mut *self.snapshot().await?, which).await }).await
     }
 
     /// The workers that introduced themselves last, newest first, at most so many; what only a
@@ -119,7 +123,7 @@ impl Readers {
     pub async fn workers(&self, workers_max: u32) -> Result<Vec<WorkerSummary>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
-                w.engine_revision AS "engine_revision: u32", w.labels_json,
+                w.engine_revision AS "engine_revision: u32", w.labels_json, w.credential,
                 (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
                     WHERE r.worker_id = w.worker_id) AS "games!: i64"
             FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
@@ -141,6 +145,7 @@ impl Readers {
             engines: Arc::default(),
             engines_total: 0,
             labels: labels_of(&row.labels_json).into(),
+            credential: row.credential,
         });
         Ok(found.collect())
     }

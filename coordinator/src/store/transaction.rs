@@ -9,9 +9,10 @@ use spelrum_tournament::OpeningsRule;
 use spelrum_tournament::disturbance::TimedCell;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection};
 
-use super::connection::writing;
+use super::connection::{TOUCHES, writing};
 use super::error::StoreError;
-use super::identity::Files;
+use super::lock::Lock;
+use super::soundness::SharedFiles;
 use super::walk::{ExclusionWalk, Walk};
 use super::{Writer, unix_now_us};
 
@@ -20,7 +21,8 @@ use super::{Writer, unix_now_us};
 pub struct Transaction<'w> {
     pub(super) sql: sqlx::Transaction<'w, Sqlite>,
     pub(super) cache: &'w mut Cache,
-    files: &'w Files,
+    files: &'w SharedFiles,
+    lock: &'w mut Lock,
     /// One time for everything in it.
     pub(super) now_unix_us: i64,
 }
@@ -29,14 +31,15 @@ impl Writer {
     /// Begins a transaction, and checks the epoch.
     ///
     /// # Errors
-    /// If the database is busy, full, not at its path any more, or another coordinator has taken it over.
+    /// If the database is busy, full, damaged, not at its path any more, or another coordinator has taken it over.
     pub async fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        self.files.check()?;
         if !std::mem::replace(&mut self.cache.committed, false) {
             // What a transaction that was rolled back has read or written never was.
             self.cache = Cache::default();
             self.leave_rolled_back().await?;
+            self.files.now().doubt_last();
         }
+        self.files.check_before(&mut self.connection, &mut self.lock).await?;
         let mut sql = self.connection.begin_with("BEGIN IMMEDIATE").await?;
         let found = sqlx::query_scalar!(
             r#"SELECT max(coordinator_epoch) AS "epoch!: i64" FROM coordinators"#
@@ -46,9 +49,14 @@ impl Writer {
         if found != self.epoch {
             return Err(StoreError::TakenOver { found, own: self.epoch });
         }
-        self.files.know_log();
-        let (cache, files) = (&mut self.cache, &self.files);
-        Ok(Transaction { sql, cache, files, now_unix_us: unix_now_us() })
+        self.files.now().know_log(&mut self.lock)?;
+        let lacks_first_page = self.files.now().lacks_first_page();
+        let (cache, files, lock) = (&mut self.cache, &self.files, &mut self.lock);
+        let mut transaction = Transaction { sql, cache, files, lock, now_unix_us: unix_now_us() };
+        if lacks_first_page {
+            transaction.touch().await?;
+        }
+        Ok(transaction)
     }
 
     /// Takes another connection if this one cannot begin a transaction any more. Where the disk is full or
@@ -59,7 +67,7 @@ impl Writer {
         self.connection.ping().await?;
         if self.connection.is_in_transaction() {
             self.connection = writing(&self.path).connect().await?;
-            self.files.forget_log();
+            self.files.now().forget_log();
         }
         Ok(())
     }
@@ -70,12 +78,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if it is
-    /// stored in a file that is not at the path any more.
+    /// stored in a file that is not at the path any more, [`StoreError::Damaged`] if the file is not whole.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.sql.commit().await?;
         self.cache.committed = true;
         // Whoever waits for this commit must not be told of it.
-        self.files.check()
+        self.files.now().committed(self.lock)
     }
 
     /// Writes the first page as it is, so that the commit tells whether the disk takes it.
@@ -83,9 +91,7 @@ impl Transaction<'_> {
     /// # Errors
     /// If the database fails.
     pub async fn touch(&mut self) -> Result<(), StoreError> {
-        // A value that nobody else uses, and that is what it was when this is committed: SQLite writes a
-        // page that was changed, whatever came of it. The query macros cannot describe a pragma.
-        for touch in ["PRAGMA user_version = 1", "PRAGMA user_version = 0"] {
+        for touch in TOUCHES {
             self.connection().execute(touch).await?;
         }
         Ok(())

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use spelrum_tournament::{OpeningsCache, PlayableCell};
 use sqlx::SqliteConnection;
 
+use super::digest;
 use super::error::StoreError;
 use super::numbers::integer;
 use super::opening_rows::{Numbering, spreads, sum_up};
@@ -36,9 +37,16 @@ pub(super) async fn upgrade(
     connection: &mut SqliteConnection,
     from: i64,
 ) -> Result<(), StoreError> {
-    if from == 0 || from >= WITH_CPU_TIMES {
+    if from == 0 {
         return Ok(());
     }
+    if from < WITH_CPU_TIMES {
+        sum_up_openings(connection, from).await?;
+    }
+    digest::fill(connection).await
+}
+
+async fn sum_up_openings(connection: &mut SqliteConnection, from: i64) -> Result<(), StoreError> {
     count_openings(connection).await?;
     let cells = cells(connection).await?;
     let games: i64 = cells.iter().map(|cell| cell.result.games).sum();
@@ -163,14 +171,16 @@ async fn write_intervals(
     Ok(())
 }
 
-/// Leaves cells that end by a precision, and whose openings come again, the rule that they were submitted
+/// Leaves cells that end by a rule, and whose openings come again, the rule that they were submitted
 /// with: over pairs. Another one would end them elsewhere, also where all is played; whoever submits the
 /// sweep again gets it.
 async fn keep_rules(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     sqlx::query!(
-        "INSERT INTO stop_rules (rule, kind, precision, over_pairs)
-        SELECT s.rule || ' over pairs', s.kind, s.precision, 1 FROM stop_rules AS s
-        WHERE s.kind = 'precision' AND s.over_pairs = 0 AND EXISTS (
+        "INSERT INTO stop_rules (rule, kind, precision, elo0, elo1, alpha, beta, model, over_pairs)
+        SELECT s.rule || ' over pairs', s.kind, s.precision, s.elo0, s.elo1, s.alpha, s.beta,
+            s.model, 1
+        FROM stop_rules AS s
+        WHERE s.over_pairs = 0 AND EXISTS (
             SELECT 1 FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
             WHERE c.stop_rule_id = s.stop_rule_id AND k.openings_count > 1
                 AND k.openings_count < c.games_planned / (1 + c.swap_sides))"

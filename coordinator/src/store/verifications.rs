@@ -124,7 +124,8 @@ pub struct DifferentGame {
 }
 
 impl Readers {
-    /// The cells that an experiment's sweep names, in the grid's order, each with how many games it is to have.
+    /// The cells that an experiment's sweep names, in the grid's order, each with how many games it is to have. Those of
+    /// builds that play no more are left out: nobody could play them again.
     ///
     /// # Errors
     /// If the database fails.
@@ -134,7 +135,8 @@ impl Readers {
     ) -> Result<Vec<(CellId, u64)>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT cell_id AS "cell_id!: i64", coalesce(stop_number, games_planned) AS "games!: i64"
-            FROM cells WHERE experiment_id = ? AND in_sweep = 1 ORDER BY number, cell_id"#,
+            FROM cells WHERE experiment_id = ? AND in_sweep = 1 AND superseded = 0
+            ORDER BY number, cell_id"#,
             experiment.0
         )
         .fetch_all(self.own())
@@ -196,6 +198,13 @@ impl Readers {
     /// # Errors
     /// If the database fails.
     pub async fn verifications(
+        &self,
+        experiment: ExperimentId,
+    ) -> Result<Verifications, StoreError> {
+        self.in_time(self.all_verifications(experiment)).await
+    }
+
+    async fn all_verifications(
         &self,
         experiment: ExperimentId,
     ) -> Result<Verifications, StoreError> {

@@ -30,6 +30,8 @@ pub(super) struct ExclusionWalk {
     pub(super) worker: i64,
     pub(super) from: Option<i64>,
     pub(super) since: Option<i64>,
+    /// Only what was played with this engine is taken out.
+    pub(super) engine: Option<String>,
     /// The experiment that it is in; 0 at first.
     pub(super) experiment: i64,
     pub(super) ahead: CellsAhead,

@@ -12,7 +12,7 @@ use spelrum_tournament::results::{Detail, RunResult};
 use spelrum_tournament::{AxisValue, Plan};
 use tonic::Status;
 
-use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason, submission};
+use spelrum_test_support::{HandWorker, Served, Site, eventually, quick_sweep, reason, submission};
 
 /// What the runs of an experiment found, by the question of those who watch.
 async fn runs(served: &Served, experiment: &str) -> Result<Vec<RunResult>, Status> {
@@ -118,7 +118,7 @@ async fn course_of(site: &Site) -> Vec<String> {
     table.rows.iter().map(|row| format!("{row:?}")).collect()
 }
 
-/// Submits a sweep, and plays so many of its games before each kill. Every report is committed at the second try.
+/// Submits a sweep, and plays so many of its games before each kill. Reports are committed at the second try.
 async fn disturbed(site: &Site, course_of: &Arc<CourseOf>, sweep: &str, games: &[usize]) -> Served {
     let mut served = site.serve_with_courses(Arc::clone(course_of)).await;
     served.submit(sweep).await;
@@ -133,8 +133,9 @@ async fn disturbed(site: &Site, course_of: &Arc<CourseOf>, sweep: &str, games: &
             left -= results.len();
             // A commit that fails takes back what the course decided in it.
             served.faults.fail_commits(1);
-            assert!(worker.report(results.clone()).await.is_err());
-            worker.report(results).await.unwrap();
+            // On a crowded machine it may be another commit that fails: that of a lease which ends.
+            let report = async || worker.report(results.clone()).await.ok();
+            eventually("the report is committed", report).await;
         }
         served.kill().await;
         served = site.serve_with_courses(Arc::clone(course_of)).await;

@@ -1,12 +1,10 @@
 //! A stranger with the network and no token, by an ordinary client of HTTP/2: nothing but refusals.
 
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use spelrum_coordinator::access::{Role, TokenBook};
-use spelrum_test_support::{Authority, Site, Validity};
+use spelrum_test_support::{Authority, Site, Tools, Validity};
 
 use crate::tokens::every_path;
 
@@ -16,26 +14,15 @@ const EMPTY_MESSAGE: &[u8] = &[0; 5];
 /// What curl says of each answer: its status of HTTP, that of gRPC, and why.
 const SAID: &str = "%{http_code} %header{grpc-status} %header{grpc-message}\n";
 
-/// Whether there is a curl that speaks HTTP/2; what needs it is skipped else.
-fn has_curl() -> bool {
-    let version = Command::new("curl").arg("--version").stdin(Stdio::null()).output();
-    if version.is_ok_and(|it| String::from_utf8_lossy(&it.stdout).contains("HTTP2")) {
-        return true;
-    }
-    assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "there is no curl with HTTP/2");
-    eprintln!("skipped: this needs curl with HTTP/2");
-    false
-}
-
 /// What some releases of curl end with that lose an answer, if it comes before their message has left (7.88, in
 /// Debian 12): a coordinator refuses strangers before it reads their messages.
 const LOST_THE_ANSWER: [i32; 2] = [16, 92];
 
 /// What curl prints that sends the empty message there.
-fn post(by: &[&str], url: &str) -> String {
+fn post(tools: Tools, by: &[&str], url: &str) -> String {
     let mut tried = 0;
     loop {
-        let mut curl = Command::new("curl");
+        let mut curl = tools.command("curl");
         curl.args(["--silent", "--header", "content-type: application/grpc"])
             .args(["--header", "te: trailers", "--data-binary", "@-", "--write-out", SAID])
             .args(by)
@@ -69,12 +56,12 @@ const GUESSES: [Option<&str>; 5] = [
 ];
 
 /// Every method, by every guess: no body, and `UNAUTHENTICATED`.
-fn assert_refuses_strangers(origin: &str, by: &[&str]) {
+fn assert_refuses_strangers(tools: Tools, origin: &str, by: &[&str]) {
     let paths = every_path();
     assert!(paths.len() > 15, "{paths:?}");
     for (path, guess) in paths.iter().flat_map(|path| GUESSES.map(|guess| (path, guess))) {
         let header: Vec<&str> = guess.into_iter().flat_map(|guess| ["--header", guess]).collect();
-        let said = post(&[by, &header].concat(), &format!("{origin}{path}"));
+        let said = post(tools, &[by, &header].concat(), &format!("{origin}{path}"));
         // What is served has a body, which would stand before this.
         let is_refused = said.starts_with("200 16 ") && said.contains("token");
         assert!(is_refused && said.lines().count() == 1, "{path}, {guess:?}: {said}");
@@ -91,18 +78,16 @@ fn tokens(site: &Site) -> std::path::PathBuf {
 
 #[tokio::test]
 async fn curl_gets_nothing_but_refusals() {
-    if !has_curl() {
-        return;
-    }
+    let Some(tools) = Tools::find_curl_with_http2() else { return };
     let site = Site::new();
     let file = tokens(&site);
     let served = site.serve_with_tokens(&file).await;
     let origin = format!("http://{}", served.address);
     apart(move || {
-        assert_refuses_strangers(&origin, &["--http2-prior-knowledge"]);
+        assert_refuses_strangers(tools, &origin, &["--http2-prior-knowledge"]);
         // By the HTTP of old, asked to change or not, no gRPC is spoken at all.
         for (path, by) in every_path().iter().flat_map(|it| [(it, "--http2"), (it, "--http1.1")]) {
-            let said = post(&[by], &format!("{origin}{path}"));
+            let said = post(tools, &[by], &format!("{origin}{path}"));
             assert_eq!(said, "gRPC needs HTTP/2\n505  \n", "{path} {by}");
         }
     })
@@ -113,9 +98,7 @@ async fn curl_gets_nothing_but_refusals() {
 /// Also where a client certificate could be shown.
 #[tokio::test]
 async fn curl_gets_nothing_but_refusals_by_tls() {
-    if !has_curl() {
-        return;
-    }
+    let Some(tools) = Tools::find_curl_with_http2() else { return };
     let ca = Authority::new();
     for client_ca in [None, Some(ca.pem())] {
         let site = Site::new();
@@ -127,7 +110,7 @@ async fn curl_gets_nothing_but_refusals_by_tls() {
         let origin = format!("https://{}", served.address);
         apart(move || {
             let trusted = trusted.to_str().unwrap();
-            assert_refuses_strangers(&origin, &["--http2", "--cacert", trusted]);
+            assert_refuses_strangers(tools, &origin, &["--http2", "--cacert", trusted]);
         })
         .await;
         served.stop().await.unwrap();
@@ -137,22 +120,20 @@ async fn curl_gets_nothing_but_refusals_by_tls() {
 /// What is open to all, as docs/operating.md and docs/protocol.md say, is no more than that.
 #[tokio::test]
 async fn curl_sees_what_is_open_to_all() {
-    if !has_curl() {
-        return;
-    }
+    let Some(tools) = Tools::find_curl_with_http2() else { return };
     let site = Site::new();
     let file = tokens(&site);
     let served = site.serve_with_tokens(&file).await;
     let origin = format!("http://{}", served.address);
     apart(move || {
         let by = "--http2-prior-knowledge";
-        let said = post(&[by], &format!("{origin}/grpc.health.v1.Health/Check"));
+        let said = post(tools, &[by], &format!("{origin}/grpc.health.v1.Health/Check"));
         assert!(said.contains("200 0 "), "{said}");
         for open in ["/", "/healthz", "/metrics"] {
-            let said = post(&[by, "--request", "GET"], &format!("{origin}{open}"));
+            let said = post(tools, &[by, "--request", "GET"], &format!("{origin}{open}"));
             assert!(said.contains("200 ") && !said.contains("owner"), "{open}: {said}");
         }
-        let said = post(&[by], &format!("{origin}/spelrum.v1.Experiments/Nothing"));
+        let said = post(tools, &[by], &format!("{origin}/spelrum.v1.Experiments/Nothing"));
         assert!(said.starts_with("200 16 "), "{said}");
     })
     .await;

@@ -28,16 +28,26 @@ fn offer(engine: &str, name: &str) -> v1::OfferedEngine {
         protocol: "uci".to_owned(),
         at_once: 1,
         identity: Some(identity),
+        capabilities: None,
+        build: Vec::new(),
     }
 }
 
-/// One that has these, and says Hello again if it did before.
+/// One that has these, and says Hello twice.
 async fn worker_with(served: &Served, uuid: &str, engines: Vec<v1::OfferedEngine>) -> HandWorker {
-    let worker = HandWorker::with_uuid(served, uuid).await;
-    let introduction = v1::HelloRequest { engines, ..hello(uuid) };
-    let answer = worker.client.clone().hello(introduction).await.unwrap().into_inner();
-    assert_eq!(answer.worker_id, worker.id);
-    worker
+    again_with(served, &HandWorker::with_uuid(served, uuid).await, engines).await
+}
+
+/// The same worker, which has these now.
+async fn again_with(
+    served: &Served,
+    worker: &HandWorker,
+    engines: Vec<v1::OfferedEngine>,
+) -> HandWorker {
+    let introduction = v1::HelloRequest { engines, ..hello(&worker.uuid) };
+    let again = worker.back_as(served, introduction).await;
+    assert_eq!(again.id, worker.id);
+    again
 }
 
 /// What is told of engines, and how many cells it is about.
@@ -77,11 +87,11 @@ async fn games_wait_for_a_worker_that_has_their_engines() {
     // After a restart, too. Whoever says Hello with other engines has these.
     served.stop().await.unwrap();
     let served = site.serve().await;
-    let mut other = worker_with(&served, &uuid, vec![offer("fish", "Fish 15")]).await;
+    let mut other = again_with(&served, &other, vec![offer("fish", "Fish 15")]).await;
     let idle = other.lease().await.unwrap();
     assert!(idle.grant.is_none() && !idle.all_done, "{idle:?}");
     let both = vec![offer("bird", ""), offer("fish", "Fish 16")];
-    let mut other = worker_with(&served, &uuid, both.clone()).await;
+    let mut other = again_with(&served, &other, both.clone()).await;
     assert_eq!(missing(&served).await, []);
     let status = served.status().await;
     assert_eq!((status.workers[0].engines.clone(), status.workers[0].engines_total), (both, 2));
@@ -89,7 +99,7 @@ async fn games_wait_for_a_worker_that_has_their_engines() {
     assert_eq!(grant.games[0].count, 2);
     // What it holds goes back, and it has the engine no more.
     other.give_back(&[grant.lease_id]).await.unwrap();
-    let mut other = worker_with(&served, &uuid, Vec::new()).await;
+    let mut other = again_with(&served, &other, Vec::new()).await;
     assert!(other.lease().await.unwrap().grant.is_none());
     assert_eq!(missing(&served).await.len(), 1);
     served.stop().await.unwrap();
@@ -134,5 +144,97 @@ async fn a_status_of_many_engines_is_an_answer() {
     assert!((1_000..=2_000).contains(&told), "{told}");
     assert!(status.workers.iter().all(|it| it.engines_total == ENGINES_MAX as u64));
     assert!(status.workers.iter().all(|it| it.engines[0] == engines[0]));
+    served.stop().await.unwrap();
+}
+
+/// What an engine reported at its start, with one option.
+fn reports(option: &str) -> v1::EngineCapabilities {
+    let option = v1::EngineOption {
+        name: option.to_owned(),
+        r#type: "check".to_owned(),
+        default: "false".to_owned(),
+        min: 0,
+        max: 0,
+        choices: Vec::new(),
+    };
+    v1::EngineCapabilities {
+        declares_options: true,
+        declared: vec![option.clone()],
+        settable: vec![option],
+        gtp: None,
+        is_cut: false,
+    }
+}
+
+/// One that reports its options; `status` does not repeat them.
+fn able(option: &str) -> v1::OfferedEngine {
+    v1::OfferedEngine { capabilities: Some(reports(option)), ..offer("fish", "Fish 16") }
+}
+
+/// What is known at an engine's start is no failed game.
+#[tokio::test]
+async fn games_that_an_engine_cannot_play_are_not_leased_and_status_says_why() {
+    let chess960 =
+        SWEEP.replace(r#"game = "chess""#, r#"game = { name = "chess", chess960 = true }"#);
+    let option = format!("{}\n[players.fish.options]\nContempt = true\n", SWEEP);
+    for (sweep, unable, ability, problem) in [
+        (chess960, "Ponder", "UCI_Chess960", "fish does not play Chess960"),
+        (option, "Ponder", "Contempt", "fish has no option `Contempt`; it has `Ponder`"),
+    ] {
+        let site = Site::new();
+        let served = site.serve().await;
+        served.submit(&sweep).await;
+        let uuid = Uuid::new_v4().to_string();
+        let with = |engine| v1::HelloRequest { engines: vec![engine], ..hello(&uuid) };
+        let mut worker = HandWorker::introduced(&served, with(able(unable))).await;
+        let idle = worker.lease().await.unwrap();
+        assert!(idle.grant.is_none() && !idle.all_done, "{idle:?}");
+        let told = missing(&served).await;
+        let [(_, 1, told)] = &told[..] else { panic!("{told:?}") };
+        // The first cell is the one that waited for the build of its engine.
+        let expected = format!("no worker can play cell 2 (fish against random): {problem}");
+        assert_eq!(*told, expected);
+        let engines = served.status().await.workers[0].engines.clone();
+        assert_eq!(engines, [offer("fish", "Fish 16")]);
+
+        // After a restart, too.
+        served.stop().await.unwrap();
+        let served = site.serve().await;
+        let mut worker = worker.back_as(&served, with(able(unable))).await;
+        assert!(worker.lease().await.unwrap().grant.is_none());
+        // A worker of before says nothing, and gets them as before; so does one whose engine can.
+        for engine in [offer("fish", "Fish 16"), able(ability)] {
+            worker = worker.back_as(&served, with(engine)).await;
+            assert_eq!(missing(&served).await, []);
+            let grant = worker.granted().await;
+            worker.give_back(&[grant.lease_id]).await.unwrap();
+        }
+        assert_eq!(served.number("SELECT count(*) FROM games").await, 0);
+        served.stop().await.unwrap();
+    }
+}
+
+/// Invariant 9: what engines report is bounded.
+#[tokio::test]
+async fn reports_of_engines_that_are_too_much_are_refused() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let mut client = served.work().await;
+    let uuid = Uuid::new_v4().to_string();
+    let many = v1::EngineCapabilities {
+        declared: vec![reports("a").declared[0].clone(); 501],
+        ..reports("a")
+    };
+    let mut unknown = reports("a");
+    unknown.declared[0].r#type = "slider".to_owned();
+    let bad = [many, reports(&"x".repeat(20_000)), reports("a\nb"), unknown];
+    for capabilities in bad {
+        let engines = vec![v1::OfferedEngine {
+            capabilities: Some(capabilities),
+            ..offer("fish", "Fish 16")
+        }];
+        let answer = client.hello(v1::HelloRequest { engines, ..hello(&uuid) }).await;
+        assert_eq!(reason(answer), Reason::Malformed);
+    }
     served.stop().await.unwrap();
 }

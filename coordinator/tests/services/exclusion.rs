@@ -19,6 +19,7 @@ async fn exclude(
         experiment: experiment.to_owned(),
         what: what.into(),
         since_unix_us: None,
+        engine: None,
     };
     Ok(served.experiments().await.exclude(request).await?.into_inner())
 }
@@ -35,6 +36,11 @@ async fn taken_out(served: &Served, worker: &str) {
 async fn named(served: &Served, name: &str, uuid: &str) -> HandWorker {
     let hello = v1::HelloRequest { name: name.to_owned(), ..hello(uuid) };
     HandWorker::introduced(served, hello).await
+}
+
+/// The worker "bad", which says Hello again.
+async fn bad_again(served: &Served, bad: &HandWorker) -> HandWorker {
+    bad.back_as(served, v1::HelloRequest { name: "bad".to_owned(), ..hello(&bad.uuid) }).await
 }
 
 const FIRST: &str = "11111111-1111-4111-8111-111111111111";
@@ -139,7 +145,7 @@ async fn an_exclusion_goes_on_after_every_restart() {
         }
     }
     assert!(kills > 0, "it was too fast to be killed");
-    let mut bad = named(&served, "bad", FIRST).await;
+    let mut bad = bad_again(&served, &bad).await;
     assert!(bad.lease().await.unwrap().withheld.contains("excluded"));
     assert_eq!(served.number("SELECT count(*) FROM games").await, 0);
     assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 4_000);

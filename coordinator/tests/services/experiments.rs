@@ -229,7 +229,7 @@ async fn an_experiment_is_steered() {
     // It is still paused after a restart.
     served.stop().await.unwrap();
     let served = site.serve().await;
-    let mut worker = HandWorker::with_uuid(&served, &worker.uuid).await;
+    let mut worker = worker.back(&served).await;
     assert!(worker.lease().await.unwrap().grant.is_none());
     served.steer(&uuid, Action::Resume).await.unwrap();
     let grant = worker.granted().await;
@@ -317,10 +317,7 @@ async fn queries_are_bounded_and_read_only() {
     let pages = run(&all, 0).await.unwrap();
     assert_eq!(pages.iter().map(|page| page.rows.len()).sum::<usize>(), 10_000);
     assert!(pages.last().unwrap().truncated);
-    assert_eq!(
-        reason(run(&format!("SELECT '{}'", "x".repeat(70_000)), 1).await),
-        Reason::Malformed
-    );
+    assert_eq!(reason(run(&format!("SELECT '{}'", "x".repeat(70_000)), 1).await), Reason::BadQuery);
     assert_eq!(reason(run("SELECT randomblob(3000000)", 1).await), Reason::BadQuery);
 }
 

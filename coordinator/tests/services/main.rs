@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod builds;
 mod certificates;
 mod claims;
 mod comparisons;
@@ -12,6 +13,7 @@ mod engines;
 mod exclusion;
 mod experiments;
 mod exposition;
+mod identity;
 mod labels;
 mod metrics;
 mod referee;

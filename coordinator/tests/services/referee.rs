@@ -5,6 +5,7 @@ use spelrum_proto::v1::{self, Verdict};
 use spelrum_engine::{Answer, Fault, Host, OutsidePlayer, TextTurn, Timeless};
 use spelrum_proto::Reason;
 use spelrum_proto::game::to_wire;
+use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_test_support::{HandWorker, Served, Site, game_of, quick_sweep, reason};
 use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
 
@@ -69,6 +70,120 @@ async fn a_record_that_the_rules_do_not_allow_is_refused_and_the_game_played_aga
     honest.work_until_done().await;
     let summary = served.reaches("refused", "finished").await;
     assert_eq!((summary.games_settled, summary.games_failed), (games, 0));
+}
+
+/// What no clock, no lease and no definition allow, with what is said of it.
+const IMPOSSIBLE: &[(Change, &str)] = &[
+    (|it| it.moves[0].wall_us = NUMBER_MAX, "its moves took"),
+    (|it| it.moves[0].cpu_us = 1_000_000, "move 0: it took 1000000 µs of CPU time"),
+    (|it| it.moves.iter_mut().for_each(|mv| mv.cpu_us = 15_000), "its moves took"),
+    (|it| it.moves[0].nodes = NUMBER_MAX, "move 0: it has 9007199254740991 nodes"),
+    (|it| it.moves[0].evaluations = NUMBER_MAX, "move 0: it has 9007199254740991 evaluations"),
+    (|it| it.moves[0].involuntary_switches = Some(NUMBER_MAX), "move 0: it was interrupted"),
+    (|it| it.moves[0].told_us = Some(1), "move 0: its player says that it took"),
+    (|it| it.moves[0].full_tree_leaves += 1, "move 0: the number of leaves of the full tree is"),
+    (
+        |it| {
+            // The leaves of a tree as deep as the board are those of any deeper one.
+            let deepest = it.moves[0].legal_moves;
+            it.moves[0].depth = u32::MAX;
+            it.moves[0].full_tree_leaves = (1..=u64::from(deepest)).product();
+        },
+        "move 0: it was searched 4294967295 plies deep",
+    ),
+    (
+        |it| {
+            let nodes_per_second = NUMBER_MAX;
+            it.scaled = Some(v1::ScaledTime { factor_permille: 1_000, nodes_per_second });
+        },
+        "its worker searches 9007199254740991 nodes a second",
+    ),
+    // 285 years.
+    (|it| it.wall_us = NUMBER_MAX, "it took 9007199254740991 µs, and its lease was granted"),
+    (|it| it.wall_us = 3_600_000_000, "it took 3600000000 µs, and its lease was granted"),
+    (
+        |it| {
+            it.wall_us = NUMBER_MAX;
+            it.moves[0].wall_us = NUMBER_MAX;
+            it.moves[0].nodes = NUMBER_MAX;
+        },
+        "it took 9007199254740991 µs, and its lease was granted",
+    ),
+];
+
+#[tokio::test]
+async fn what_a_clock_a_lease_and_a_definition_exclude_is_refused_and_the_game_played_again() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let sweep = "name = \"impossible\"\ngame = \"tic-tac-toe\"\ngames = 40
+        [players.a]\nalgorithm = \"minimax\"\ndepth = 2
+        [players.b]\nalgorithm = \"minimax\"\ndepth = 1";
+    served.submit(sweep).await;
+    for (change, expected) in IMPOSSIBLE {
+        let mut liar = HandWorker::new(&served).await;
+        let grant = liar.granted().await;
+        let mut results = liar.play(&grant).await;
+        change(game_of(&mut results[0]));
+        let verdicts = liar.report(results[..1].to_vec()).await.unwrap();
+        assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
+        let last = refused(&served).await.pop().unwrap();
+        assert!(last.starts_with(expected), "{last}");
+        liar.give_back(&[grant.lease_id]).await.unwrap();
+    }
+    for table in ["games", "uncounted_games", "attempts", "cell_results"] {
+        assert_eq!(served.number(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+    }
+    let mut honest = HandWorker::new(&served).await;
+    honest.work_until_done().await;
+    assert_eq!(served.reaches("impossible", "finished").await.games_settled, 40);
+}
+
+/// A player that may visit so many nodes visits no more.
+#[tokio::test]
+async fn a_search_beyond_its_players_limits_is_refused() {
+    let site = Site::new();
+    let served = site.serve().await;
+    let sweep = "name = \"limited\"\ngame = \"tic-tac-toe\"\ngames = 4
+        [players.a]\nalgorithm = \"alpha-beta\"\nnodes = 50\niterative = true
+        [players.b]\nalgorithm = \"alpha-beta\"\nevaluations = 40\niterative = true";
+    served.submit(sweep).await;
+    const CHANGES: [(Change, &str); 2] = [
+        (|it| it.moves[0].nodes = 51, "it has 51 nodes, and its player's limit is 50"),
+        (|it| it.moves[1].evaluations = 41, "it has 41 evaluations, and its player's limit is 40"),
+    ];
+    let mut liar = HandWorker::new(&served).await;
+    for (change, expected) in CHANGES {
+        let grant = liar.granted().await;
+        let mut results = liar.play(&grant).await;
+        // In even numbers the first player moves first.
+        change(game_of(&mut results[0]));
+        let verdicts = liar.report(results[..1].to_vec()).await.unwrap();
+        assert_eq!(verdicts, [Verdict::Rejected], "{expected}");
+        let last = refused(&served).await.pop().unwrap();
+        assert!(last.ends_with(expected), "{last}");
+        liar.give_back(&[grant.lease_id]).await.unwrap();
+    }
+    liar.work_until_done().await;
+    assert_eq!(served.reaches("limited", "finished").await.games_settled, 4);
+}
+
+/// The grant is stored with its time: a coordinator that was started anew knows how old it is.
+#[tokio::test]
+async fn a_lease_that_outlived_a_restart_bounds_its_games_as_before() {
+    let site = Site::new();
+    let served = site.serve().await;
+    served.submit(&quick_sweep("outlived", 4)).await;
+    let mut worker = HandWorker::new(&served).await;
+    let grant = worker.granted().await;
+    let results = worker.play(&grant).await;
+    served.stop().await.unwrap();
+    let served = site.serve().await;
+    let mut worker = worker.back(&served).await;
+    let mut wrong = results.clone();
+    game_of(&mut wrong[0]).wall_us = 3_600_000_000;
+    assert_eq!(worker.report(wrong[..1].to_vec()).await.unwrap(), [Verdict::Rejected]);
+    let counted = vec![Verdict::Counted; results.len()];
+    assert_eq!(worker.report(results).await.unwrap(), counted);
 }
 
 /// Who says that scores ended a game has to show them.
@@ -158,6 +273,8 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
         protocol: "uci".to_owned(),
         at_once: 2,
         identity: Some(fish("Fish 15.1", 7)),
+        capabilities: None,
+        build: Vec::new(),
     };
     let mut worker = HandWorker::with_engines(&served, vec![offered]).await;
     // An honest game: the program does not come to a move.

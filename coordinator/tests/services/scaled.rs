@@ -25,7 +25,8 @@ fn speed(game: &str, nodes_per_second: u64) -> v1::Speed {
 
 fn asks(worker: &HandWorker, speeds: Vec<v1::Speed>) -> v1::LeaseRequest {
     let HandWorker { id: worker_id, epoch: coordinator_epoch, .. } = *worker;
-    v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, speeds }
+    let worker_secret = worker.secret.clone();
+    v1::LeaseRequest { worker_id, coordinator_epoch, slots: 1, speeds, worker_secret }
 }
 
 #[tokio::test]

@@ -200,13 +200,68 @@ async fn a_changed_file_of_tokens_is_heeded() {
         client.status(v1::StatusRequest::default()).await.err()
     })
     .await;
-    // A file that is spoilt or gone changes nothing.
-    std::fs::write(&file, "[").unwrap();
+    // A file that is spoilt, empty or gone changes nothing, nor does a pipe into which nobody writes.
+    for spoilt in ["[", ""] {
+        std::fs::write(&file, spoilt).unwrap();
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+    }
+    std::fs::remove_file(&file).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR).unwrap();
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     std::fs::remove_file(&file).unwrap();
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     assert_eq!(refused(&served, path, &second).await, None);
     assert_eq!(refused(&served, path, &first).await, Some(Reason::BadToken));
+    // And its reading goes on.
+    let third = add("third", 3);
+    eventually("the third comes in", async || {
+        refused(&served, path, &third).await.is_none().then_some(())
+    })
+    .await;
+    served.stop().await.unwrap();
+}
+
+/// What a call has begun ends with the token by which it was let through.
+#[tokio::test]
+async fn a_revoked_token_ends_the_query_that_runs() {
+    let site = Site::new();
+    let file = site.db().with_file_name("tokens.toml");
+    let reader: Roles = [Role::Read].into_iter().collect();
+    let add = |name, seed| {
+        TokenBook::change(&file, |book| book.add(name, reader, "", [seed; 32])).unwrap()
+    };
+    let [revoked, other] = [add("revoked", 1), add("other", 2)];
+    let served = site.serve_with_tokens(&file).await;
+    let query = async |token: &str| {
+        let bearer = Bearer::new(Some(&token.parse().unwrap()));
+        let mut client = ExperimentsClient::with_interceptor(channel(&served).await, bearer);
+        let endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ";
+        let sql = format!("{endless}SELECT count(*) FROM n");
+        client.query(v1::QueryRequest { sql, rows_max: 1 }).await.unwrap().into_inner()
+    };
+    // Both run, in all places but the last two.
+    let (mut ends, mut goes_on) = (query(&revoked).await, query(&other).await);
+    for running in [&mut ends, &mut goes_on] {
+        assert_eq!(running.message().await.unwrap().unwrap().columns, ["count(*)"]);
+    }
+    TokenBook::change(&file, |book| book.remove("revoked")).unwrap();
+    let refused = loop {
+        match ends.message().await {
+            Ok(part) => assert!(part.unwrap().rows.is_empty(), "it goes on"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(Refusal::of(&refused).unwrap().reason, Reason::BadToken);
+    // The other one goes on, to be ended by its time.
+    loop {
+        match goes_on.message().await {
+            Ok(part) => assert!(part.unwrap().rows.is_empty()),
+            Err(status) => {
+                assert_eq!(Refusal::of(&status).unwrap().reason, Reason::BadQuery, "{status:?}");
+                break;
+            }
+        }
+    }
     served.stop().await.unwrap();
 }
 

@@ -18,14 +18,15 @@ async fn workers_of_every_minor_that_is_let_in_play_on_while_the_coordinator_is_
         let hello = HelloRequest { protocol_minor, ..hello(&uuid) };
         let mut worker = HandWorker::introduced(&served, hello.clone()).await;
         let grant = worker.granted().await;
-        played.push((hello, worker.play(&grant).await));
+        let results = worker.play(&grant).await;
+        played.push((worker, hello, results));
     }
     served.stop().await.unwrap();
 
     let served = site.serve().await;
     let mut workers = Vec::new();
-    for (hello, results) in played {
-        let mut worker = HandWorker::introduced(&served, hello).await;
+    for (worker, hello, results) in played {
+        let mut worker = worker.back_as(&served, hello).await;
         for results in results.chunks(REPORT_RESULTS_MAX) {
             for verdict in worker.report(results.to_vec()).await.unwrap() {
                 assert_eq!(verdict, Verdict::Counted);

@@ -136,7 +136,8 @@ async fn an_order_outlives_the_coordinator() {
     let held = verify(&served, &grant).await;
     served.kill().await;
     let served = site.serve().await;
-    let mut other = named(&served, "other", SECOND, true).await;
+    let again = v1::HelloRequest { verifies: true, ..hello(SECOND) };
+    let mut other = other.back_as(&served, again).await;
     assert_eq!(other.report(vec![held]).await.unwrap(), [Verdict::Counted]);
     let grant = other.granted().await;
     let late = verify(&served, &grant).await;

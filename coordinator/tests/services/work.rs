@@ -21,14 +21,13 @@ const UUID: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
 async fn hello_names_the_worker_for_good() {
     let site = Site::new();
     let served = site.serve().await;
-    let first = HandWorker::with_uuid(&served, UUID).await;
-    let again = HandWorker::with_uuid(&served, &UUID.to_uppercase()).await;
+    let first = HandWorker::with_uuid(&served, &UUID.to_uppercase()).await;
     let other = HandWorker::new(&served).await;
-    assert_eq!(first.id, again.id);
     assert_ne!(first.id, other.id);
 
     let mut client = served.work().await;
     let before = client.hello(hello(UUID)).await.unwrap().into_inner();
+    assert_eq!(before.worker_id, first.id);
     assert_eq!(before.protocol_major, PROTOCOL_MAJOR);
     assert_eq!(before.heartbeat_interval_ms, 5_000);
     assert_eq!(before.report_results_max as usize, REPORT_RESULTS_MAX);
@@ -242,7 +241,7 @@ async fn whoever_is_not_known_must_say_hello() {
     let served = site.serve().await;
     let mut back = HandWorker { client: served.work().await, ..worker };
     assert_eq!(reason(back.report(results.clone()).await), Reason::SayHello);
-    let mut back = HandWorker::with_uuid(&served, &back.uuid).await;
+    let mut back = back.back(&served).await;
     assert_eq!(back.heartbeat(&[grant.lease_id]).await.unwrap(), [0; 0]);
     let counted = vec![Verdict::Counted; results.len()];
     assert_eq!(back.report(results).await.unwrap(), counted);
@@ -408,7 +407,7 @@ async fn senseless_games_harm_nobody_else() {
                     (mv.nodes, mv.evaluations, mv.wall_us) = (NUMBER_MAX, NUMBER_MAX, NUMBER_MAX);
                 }
             },
-            Verdict::Counted,
+            Verdict::Rejected,
         ),
     ];
     for (spoil, expected) in spoils {
@@ -646,10 +645,10 @@ async fn status_shows_who_works() {
         coordinator_epoch: worker.epoch,
         lease_ids: vec![grant.lease_id],
         playing: vec![v1::GameId { cell_id: grant.games[0].cell_id, number: 1 }],
+        worker_secret: worker.secret.clone(),
     };
     worker.client.heartbeat(heartbeat).await.unwrap();
-    let request = v1::StatusRequest::default();
-    let status = served.experiments().await.status(request).await.unwrap().into_inner();
+    let status = served.status().await;
     assert_eq!(status.coordinator_epoch, 1);
     let [summary] = &status.workers[..] else { panic!("{status:?}") };
     assert_eq!((summary.worker_id, summary.slots), (worker.id, 1));

@@ -26,9 +26,9 @@ use spelrum_tournament::{
 };
 
 use crate::fixture::{
-    add_cell, add_cell_of, alpha_beta, claim, empty_plan, engine, fish, game, genetic,
+    add_cell, add_cell_of, alpha_beta, claim, crashed, empty_plan, engine, fish, game, genetic,
     introduction, networked, parameters, placement_of, rounded, rows, sweep, timed, trained,
-    with_engines,
+    with_engines, without_grant_times,
 };
 
 /// Something that is asked of a store, in a transaction of its own.
@@ -195,7 +195,8 @@ impl Known {
                         };
                         let forfeit = (variety == 3).then_some("it went away");
                         let swaps = usize::from(number % 2 == 1);
-                        with_engines(game, [program(swaps), program(1 - swaps)], forfeit)
+                        let programs = [program(swaps), program(1 - swaps)];
+                        crashed(with_engines(game, programs, forfeit))
                     }
                 },
             ));
@@ -217,6 +218,7 @@ fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     plan.record = if games_only { Record::Games } else { Record::Moves };
     plan.priority = i32::from(cells.len() as u8);
     plan.timing.disturbed_above = [0.0, 0.4, 1.0][cells.len() % 3];
+    plan.forfeits_max = [None, Some(0), Some(1)][cells.len() % 3];
     plan.placement = placement_of(cells.len());
     plan.allocation =
         if cells.len().is_multiple_of(2) { Allocation::Informative } else { Allocation::Grid };
@@ -287,6 +289,7 @@ async fn take<S: Store>(
             let (uuid, toml) = (format!("uuid {uuid}"), format!("{plan:?}"));
             let sweep = spelrum_coordinator::store::Sweep {
                 new_experiment: *new,
+                fills: None,
                 ..sweep(&uuid, &toml, &plan)
             };
             let submitted = transaction.submit(sweep).await;
@@ -446,7 +449,7 @@ async fn take<S: Store>(
                 Some((known.worker(worker)?, lease, game))
             };
             let games: Vec<_> = games.iter().filter_map(of).collect();
-            text(&transaction.facts(&games).await)
+            text(&transaction.facts(&games).await.map(without_grant_times))
         }
         Step::Remove { experiment, what } => match known.experiment(*experiment) {
             Some(experiment)

@@ -236,6 +236,7 @@ async fn a_player_that_was_several_programs_is_told_of() {
     let expected = EnginesUsed {
         engines: vec![used("shallow", 1, 3), used("shallow", 2, 1), used("sure", 2, 3)],
         mixed: vec![MixedCell { cell: shallow, player: "shallow".to_owned(), programs: 2 }],
+        forfeits: Vec::new(),
     };
     assert_eq!(told, expected);
     let rows = store

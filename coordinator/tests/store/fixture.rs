@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 
 use std::path::PathBuf;
 
-use spelrum_coordinator::store::{Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
+use spelrum_coordinator::store::{
+    GameFacts, Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer,
+};
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
@@ -105,6 +107,8 @@ impl Store {
         let differences = self.writer.readers().recount().await.unwrap();
         let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
         assert!(differences.is_empty(), "{}", differences.join("\n"));
+        let changed = self.writer.readers().compare_digests().unwrap().changed;
+        assert!(changed.is_empty(), "{}", changed.join("\n"));
     }
 }
 
@@ -119,7 +123,7 @@ pub(crate) async fn rows(readers: &Readers, sql: &str) -> Vec<Vec<SqlValue>> {
 pub(crate) fn sweep<'s>(uuid: &'s str, toml: &'s str, plan: &'s Plan) -> Sweep<'s> {
     static FILES: LazyLock<BTreeMap<String, String>> =
         LazyLock::new(|| BTreeMap::from([("book.txt".to_owned(), "# no position".to_owned())]));
-    Sweep { uuid, toml, files: &FILES, plan, new_experiment: false }
+    Sweep { uuid, toml, files: &FILES, plan, new_experiment: false, fills: None }
 }
 
 /// A value for people.
@@ -153,6 +157,7 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
             cpu_quota: CpuQuota::new(150_000, 100_000),
             ..Machine::default()
         },
+        credential: None,
     }
 }
 
@@ -277,6 +282,14 @@ pub(crate) fn with_engines(
     for mv in &mut game.record.moves {
         let says = engines[usize::from(mv.mover)].filter(|_| mv.search.score.is_some());
         mv.search.told_us = says.map(|variety| u64::from(variety) + mv.wall_us);
+    }
+    game
+}
+
+/// The same, lost by a crash if it was forfeited.
+pub(crate) fn crashed(mut game: PlayedGame) -> PlayedGame {
+    if game.forfeit.is_some() {
+        game.record.termination = Termination::CRASH;
     }
     game
 }
@@ -457,4 +470,13 @@ pub(crate) fn placement_of(cells: usize) -> Placement {
         },
         _ => Placement::default(),
     }
+}
+
+/// Facts that say that a lease was granted, and not when, which differs from store to store.
+pub(crate) fn without_grant_times(facts: Vec<GameFacts>) -> Vec<GameFacts> {
+    let without = |it: GameFacts| {
+        let granted_unix_us = it.granted_unix_us.map(|at| i64::from(at > 0));
+        GameFacts { granted_unix_us, ..it }
+    };
+    facts.into_iter().map(without).collect()
 }

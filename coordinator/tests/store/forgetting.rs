@@ -284,7 +284,7 @@ async fn later_starts_of_an_excluded_worker_go<S: Store>(store: &mut S) {
     let (fourth, inherited) = start(store, "fourth").await;
     assert_eq!(inherited, 1, "it is remembered by the first");
     let readmitted =
-        commit(store, async |transaction| transaction.readmit(&[fourth]).await.unwrap());
+        commit(store, async |transaction| transaction.readmit(&[fourth], None).await.unwrap());
     assert_eq!(readmitted.await, [first, fourth]);
     forget_workers(store, 0, i64::MAX, &[]).await;
     assert_eq!(there(store, &[("first", first), ("fourth", fourth)]).await, [""; 0]);

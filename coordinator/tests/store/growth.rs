@@ -488,7 +488,12 @@ impl Desk {
                     worker,
                     lease,
                     game: id,
-                    what: Report::Played { wall_us: 1, points: Points::One },
+                    what: Report::Played {
+                        wall_us: 1,
+                        points: Points::One,
+                        moves_hash: 0,
+                        forfeit: None,
+                    },
                     settled: facts.settled,
                     leased: facts.leased,
                 };
@@ -516,6 +521,7 @@ impl Desk {
                         | Effect::Idle { .. }
                         | Effect::Drop { .. }
                         | Effect::Quarantined { .. }
+                        | Effect::Barred { .. }
                         | Effect::SettleFailed { .. }) => panic!("{other:?}"),
                     }
                 }

@@ -3,8 +3,10 @@
 
 mod accuracy;
 mod answers;
+mod builds;
 mod claims;
 mod contract;
+mod damage;
 mod disturbance;
 mod documentation;
 mod engines;
@@ -21,6 +23,7 @@ mod queries;
 mod recount;
 mod removal;
 mod results;
+mod rot;
 mod scheduling;
 mod schema;
 mod speeds;

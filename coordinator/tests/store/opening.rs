@@ -367,7 +367,7 @@ async fn stop_rules_of_an_older_database_are_kept() {
 
     let mut writer = Writer::open(&path).await.unwrap();
     let snapshot = writer.snapshot().await.unwrap();
-    let rules = snapshot.experiments[0].cells.iter().map(|cell| Some(cell.reading.as_ref()?.rule));
+    let rules = snapshot.experiments[0].cells.iter().map(|cell| cell.reading.as_ref()?.rule);
     let [known, fine] = [0.03, 1e-9].map(StopRule::of_precision);
     assert_eq!(rules.collect::<Vec<_>>(), [known, known, fine, None]);
     let readers = writer.readers();

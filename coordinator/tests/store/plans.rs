@@ -43,22 +43,24 @@ const GROWING: [&str; 29] = [
 ];
 
 /// What reads one of them as a whole, by a piece of its text, and why it may.
-const MAY_READ_ALL: [(&str, &str); 17] = [
+const MAY_READ_ALL: [(&str, &str); 19] = [
     (r#"SELECT count(*) AS "games!: i64" FROM games"#, CHECKS),
-    ("CASE WHEN g.number >= c.stop_number", CHECKS),
+    ("OR g.not_counted_reason IS NOT CASE", CHECKS),
     ("OR c.stop_number IS NOT NULL OR c.decided_number <> 0", CHECKS),
     ("r.openings_variance, r.margin_games", CHECKS),
     ("FROM cell_openings AS o JOIN cells", CHECKS),
-    ("WHERE +g.counted = 1 AND s.searched_moves > 0", CHECKS),
+    ("WHERE r.games > 0 AND c.experiment_id NOT IN", CHECKS),
     ("r.pairs_1_half, r.pairs_2, c.swap_sides", UPGRADES),
     ("FROM cells AS c GROUP BY c.conditions_id", UPGRADES),
     ("SELECT coalesce(sum(o.pairs_won_by_first_mover), 0)", UPGRADES),
     ("SELECT s.rule || ' over pairs'", UPGRADES),
     ("SET stop_rule_id = n.stop_rule_id", UPGRADES),
+    ("SELECT EXISTS (SELECT 1 FROM games) AND NOT EXISTS", UPGRADES),
     ("FROM workers AS w ORDER BY w.last_hello_unix_us", "those that left no trace are few"),
     ("SELECT (SELECT count(*) FROM experiments)", COUNTS),
     ("ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?", COUNTS),
     ("WHERE state IN ('running', 'paused') AND engine_revision <> ?", STARTS),
+    ("WHERE state IN ('running', 'paused') AND instr(sweep_toml", HELLOS),
     ("WHERE state IN ('running', 'paused') AND course = 'open'", STARTS),
     ("FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id", STARTS),
 ];
@@ -68,8 +70,10 @@ const COUNTS: &str =
     "`status` reads each experiment's state, and no more of those that it does not show";
 const STARTS: &str = "a start reads each experiment's state, once";
 
+const HELLOS: &str = "a worker that introduces its engines reads each experiment's state, once";
+
 /// Indexes of few rows of a table, which may be read as a whole.
-const OF_FEW: [&str; 1] = ["leases_live"];
+const OF_FEW: [&str; 2] = ["games_forfeited", "leases_live"];
 
 /// The store's queries, as the build knows them.
 fn queries() -> Vec<String> {

@@ -175,6 +175,48 @@ async fn a_query_does_not_wait_for_its_reader_for_ever() {
     assert!(matches!(rows.next().await, Err(StoreError::SlowQuery { .. })));
 }
 
+/// What sorting, DISTINCT and materializing keep in files is bounded, too, and only where others depend on the disk.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn what_a_query_keeps_in_temporary_files_is_bounded() {
+    let store = Store::new().await;
+    // Also on a crowded machine it is this that ends them.
+    let patient = store.writer.readers().with_query_time_max(Duration::from_secs(600));
+    let readers = patient.with_spill_bytes_max(4 << 20);
+    let endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) ";
+    for eater in [
+        "SELECT x, randomblob(1000) FROM n ORDER BY 2",
+        "SELECT count(*) FROM (SELECT DISTINCT randomblob(1000) FROM n)",
+        "SELECT count(*) FROM (SELECT randomblob(1000) AS y FROM n GROUP BY y)",
+        "SELECT sum(x) OVER (ORDER BY random()) FROM (SELECT x, randomblob(1000) FROM n)",
+    ] {
+        let error = readers.query(&format!("{endless}{eater}"), 10).await.unwrap_err();
+        let said = "failed to finish the query: it sorts or gathers more than 4 MiB, which it keeps in temporary files";
+        assert_eq!(error.to_string(), said, "{eater}");
+        assert!(error.remedy().contains("spelrum backup"), "{}", error.remedy());
+        assert!(!error.is_transient());
+    }
+    // What a person asks of an own file takes the room that it takes.
+    let sort = format!("{endless}SELECT x FROM n LIMIT 30000");
+    let sort = format!(
+        "SELECT count(*) FROM (SELECT x, randomblob(500) AS y FROM ({sort}) ORDER BY y LIMIT 20000)"
+    );
+    assert!(readers.query(&sort, 1).await.is_err());
+    let mut own = readers.own_query_rows(&sort, 1, None).await.unwrap();
+    assert_eq!(own.next().await.unwrap().unwrap(), [[SqlValue::Integer(20_000)]]);
+}
+
+#[tokio::test]
+async fn a_query_that_is_too_long_is_told_how_long_it_may_be() {
+    let store = Store::new().await;
+    let sql = format!("SELECT '{}'", "x".repeat(1 << 20));
+    let error = store.writer.readers().query(&sql, 1).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "failed to run the query: its text has 1048585 bytes, and may have 1048576"
+    );
+}
+
 /// Who goes away leaves a place to others: four that run for longer than anybody waits for one.
 #[tokio::test]
 async fn a_query_ends_with_its_caller() {
@@ -203,7 +245,7 @@ async fn a_query_ends_with_its_caller() {
 /// A store that is closed does not wait for what runs, and leaves no file of SQLite's beside it.
 #[tokio::test]
 async fn closing_ends_queries() {
-    const HANGS: Duration = Duration::from_secs(30);
+    const HANGS: Duration = Duration::from_secs(600);
     let store = Store::new().await;
     let readers = store.writer.readers().with_query_time_max(2 * HANGS);
     let endless =
@@ -432,6 +474,7 @@ async fn a_query_cannot_eat_memory_or_stack() {
             StoreError::WrongQuery { .. }
                 | StoreError::NotAQuery { .. }
                 | StoreError::SlowQuery { .. }
+                | StoreError::LongQuery { .. }
         );
         assert!(is_expected, "{shown}: {error:?}");
     }

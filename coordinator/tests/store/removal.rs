@@ -471,3 +471,34 @@ async fn the_file_shrinks_by_about_what_was_foretold() {
     assert!(about(full - deleted, everything.bytes), "{full} {deleted} {everything:?}");
     assert_eq!(store.integer("SELECT freelist_count FROM pragma_freelist_count").await, 0);
 }
+
+/// Sums of what is being removed are no faults, at any step.
+#[tokio::test]
+async fn a_recount_beside_a_removal_finds_nothing() {
+    let mut plan = plan("small");
+    for conditions in &mut plan.conditions {
+        conditions.openings_count = Some(3);
+    }
+    for what in [Removing::Moves, Removing::Everything] {
+        let mut store = Store::with(&plan).await;
+        for index in 0..2 {
+            let cell = store.cell(index);
+            let games: Vec<_> = (0..20).map(|number| game(cell, number, number % 7)).collect();
+            store.store(&games).await;
+        }
+        let submitted = store.submitted.clone();
+        begin(&mut store.writer, &submitted, what).await;
+        let mut steps = 0;
+        loop {
+            let mut transaction = store.writer.begin().await.unwrap();
+            let removed = transaction.remove_some().await.unwrap();
+            transaction.commit().await.unwrap();
+            store.assert_recount().await;
+            steps += 1;
+            if removed == Removed::Nothing {
+                break;
+            }
+        }
+        assert!(steps > 4, "{steps}");
+    }
+}

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq};
 use spelrum_coordinator::store::{Difference, Removed, Removing};
+use spelrum_tournament::results::Detail;
 use spelrum_tournament::scheduler::{CellProgress, Changes};
-use spelrum_tournament::stopping::{OpeningTally, StopRule};
+use spelrum_tournament::stopping::{OpeningTally, Prefix, StopRule};
 use spelrum_tournament::{GameId, Plan, Record};
 
 use crate::fixture::{
@@ -217,6 +218,42 @@ async fn a_precision_is_read_over_openings() {
     stop(&mut store, 50, Some(50)).await;
     let found = store.writer.readers().recount().await.unwrap();
     assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
+}
+
+/// Of players that repeat themselves a restart finds the hashes of the first games, and those beyond a stop that told
+/// it; a recount reads the same.
+#[tokio::test]
+async fn a_round_is_found_again() {
+    let mut plan = plan("small");
+    plan.cells[0].games = 60;
+    plan.cells[0].repeats = true;
+    plan.conditions[0].openings_count = Some(5);
+    let mut store = Store::with(&plan).await;
+    let looked = 10 + 2 * 8;
+    let played: Vec<_> =
+        (0..looked).map(|number| game(store.cell(0), number, number % 10)).collect();
+    store.store(&played[..25]).await;
+    stop(&mut store, 10, None).await;
+    store.assert_recount().await;
+    let read = async |store: &mut Store| {
+        let snapshot = store.writer.snapshot().await.unwrap();
+        snapshot.experiments[0].cells[0].reading.clone().unwrap()
+    };
+    let reading = read(&mut store).await;
+    assert_eq!((reading.rule, reading.decided_number, reading.beyond.len()), (None, 10, 15));
+    let prefix = Prefix::from(*reading);
+    assert_eq!((prefix.stop_number(), prefix.end(60)), (None, looked));
+
+    store.store(&played[25..]).await;
+    let found = store.writer.readers().recount().await.unwrap();
+    assert!(found.iter().any(|it| it.table == "cells"), "{found:?}");
+    stop(&mut store, 10, Some(10)).await;
+    store.assert_recount().await;
+    let prefix = Prefix::from(*read(&mut store).await);
+    assert_eq!((prefix.stop_number(), prefix.decided_number()), (Some(10), 10));
+    let report = store.writer.readers().report("small", Detail::Cells).await.unwrap().unwrap();
+    let told = [0, 1].map(|cell| report.cells[cell].is_one_round);
+    assert_eq!((told, report.cells[0].games), ([true, false], 10));
 }
 
 /// What the scheduler is told of cells after a restart and of a rule that has changed.

@@ -89,6 +89,26 @@ impl OverGtp {
         self.name.clone()
     }
 
+    pub(super) fn commands(&self) -> impl Iterator<Item = &str> {
+        self.commands.iter().map(String::as_str)
+    }
+
+    /// Whether it takes a board of this size, if it may be told one.
+    pub(super) fn takes_board(
+        &mut self,
+        process: &mut Process,
+        spec: &EngineSpec,
+        size: u32,
+        aborted: Aborted<'_>,
+    ) -> Result<Option<bool>, FailureKind> {
+        if !spec.gtp.boardsize || !self.knows("boardsize") {
+            return Ok(None);
+        }
+        let waits = Waits::new(spec.patience.ready, aborted);
+        let command = Bound::of_board(size).command;
+        Ok(Some(self.ask(process, &command, waits)?.is_ok()))
+    }
+
     pub(super) fn breaches(&mut self) -> &mut Breaches {
         self.client.breaches()
     }

@@ -9,7 +9,7 @@ use crate::process::{Aborted, Process};
 use crate::situation::{Choice, Colour, Conditions, Situation, Start};
 use crate::spec::{EngineSpec, OptionValue, Options};
 use crate::text::shown;
-use crate::uci::{Answer, Client, Command, Event, Go, Kind, whole_ms};
+use crate::uci::{Answer, Client, Command, Declared, Event, Go, Kind, whole_ms};
 
 use super::asking::{Budget, Question, allowed, ask_move, position, word};
 
@@ -60,6 +60,10 @@ impl OverUci {
 
     pub(super) fn author(&self) -> String {
         self.client.author().to_owned()
+    }
+
+    pub(super) fn declared(&self) -> &[Declared] {
+        self.client.options()
     }
 
     pub(super) fn breaches(&mut self) -> &mut Breaches {

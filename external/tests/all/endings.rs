@@ -26,7 +26,7 @@ fn holder(folder: &Path, words: &[&str], mark: &str, search: bool) -> Child {
     let file = folder.join("engines.toml");
     let text = format!(
         "[engines.engine]\nprotocol = \"uci\"\ncommand = \"{PROGRAM}\"\n\
-         args = [\"uci\", {}\"{mark}\"]\nstartup_timeout = \"2m\"\n",
+         args = [\"uci\", {}\"{mark}\"]\nstartup_timeout = \"10m\"\n",
         words.concat()
     );
     std::fs::write(&file, text).unwrap();

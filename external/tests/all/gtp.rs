@@ -195,7 +195,7 @@ fn thinking_before_it_is_asked_is_thinking() {
     // And however many moves it is told, it is waited for once.
     thinks.patience.ready = crate::harness::LONGER;
     let mut engine = playing(&thinks);
-    let kind = kind_of(choose(&mut engine, &["C4"; 20]));
+    let kind = kind_of(choose(&mut engine, &["C4"; 100]));
     assert!(matches!(kind, FailureKind::NoAnswer { .. }), "{kind:?}");
 }
 

@@ -13,13 +13,13 @@ use spelrum_external::{
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_spelrum-test-engine");
 
 /// Longer than anything takes that ends at all, on the slowest machine.
-pub(crate) const GENEROUS: Duration = Duration::from_mins(2);
+pub(crate) const GENEROUS: Duration = Duration::from_mins(10);
 
 /// As long as waiting for what never comes should take.
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
 
 /// As long as an engine that is at work surely needs for one thing, and not for many.
-pub(crate) const LONGER: Duration = Duration::from_secs(3);
+pub(crate) const LONGER: Duration = Duration::from_secs(10);
 
 /// Nothing is aborted.
 pub(crate) fn never() -> bool {
@@ -38,6 +38,7 @@ pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
         protocol: kind,
         command: PathBuf::from(PROGRAM),
         args: [protocol].iter().chain(words).map(ToString::to_string).collect(),
+        files: Vec::new(),
         directory: PathBuf::from("/"),
         environment: [("COLOUR".to_owned(), "blue".to_owned())].into(),
         memory_bytes: None,

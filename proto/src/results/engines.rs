@@ -1,7 +1,7 @@
 //! Which programs of others the players of an experiment were.
 
 use spelrum_tournament::CellId;
-use spelrum_tournament::results::{MixedCell, UsedEngine};
+use spelrum_tournament::results::{MixedCell, PlayerForfeits, UsedEngine};
 
 use crate::engines::{identity_from_wire, identity_to_wire};
 use crate::wire_error::{id, number};
@@ -39,5 +39,29 @@ impl TryFrom<v1::MixedCell> for MixedCell {
     fn try_from(mixed: v1::MixedCell) -> Result<Self, WireError> {
         let cell = CellId(id("cell_id", mixed.cell_id)?);
         Ok(Self { cell, player: mixed.player, programs: number("programs", mixed.programs)? })
+    }
+}
+
+impl From<PlayerForfeits> for v1::PlayerForfeits {
+    fn from(PlayerForfeits { player, games, by_kind }: PlayerForfeits) -> Self {
+        let [crashes, time_forfeits, stalls, illegal_moves] = by_kind;
+        Self { player, games, crashes, time_forfeits, stalls, illegal_moves }
+    }
+}
+
+impl TryFrom<v1::PlayerForfeits> for PlayerForfeits {
+    type Error = WireError;
+
+    fn try_from(told: v1::PlayerForfeits) -> Result<Self, WireError> {
+        Ok(Self {
+            player: told.player,
+            games: number("games", told.games)?,
+            by_kind: [
+                number("crashes", told.crashes)?,
+                number("time_forfeits", told.time_forfeits)?,
+                number("stalls", told.stalls)?,
+                number("illegal_moves", told.illegal_moves)?,
+            ],
+        })
     }
 }

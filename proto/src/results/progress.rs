@@ -1,9 +1,9 @@
 //! How far an experiment is.
 
 use spelrum_tournament::forecast::{Backlog, Forecast, GameSpread};
-use spelrum_tournament::results::{Pace, Progress};
+use spelrum_tournament::results::{Pace, PlayerForfeits, Progress};
 
-use super::status::state;
+use super::status::{read_all, state};
 use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};
 
@@ -20,6 +20,8 @@ impl From<Progress> for v1::GetProgressResponse {
             games_planned: progress.games_planned,
             games_settled: progress.games_settled,
             games_failed: progress.games_failed,
+            forfeits: progress.forfeits.into_iter().map(Into::into).collect(),
+            stopped_for: progress.stopped_for,
             networks: progress.networks,
             networks_settled: progress.networks_settled,
             wall_us: progress.wall_us,
@@ -62,6 +64,8 @@ pub fn progress_from_wire(progress: v1::GetProgressResponse) -> Result<Progress,
         games_planned: number("games_planned", progress.games_planned)?,
         games_settled: number("games_settled", progress.games_settled)?,
         games_failed: number("games_failed", progress.games_failed)?,
+        forfeits: read_all::<_, PlayerForfeits>("forfeits", progress.forfeits)?,
+        stopped_for: progress.stopped_for,
         networks: number("networks", progress.networks)?,
         networks_settled: number("networks_settled", progress.networks_settled)?,
         wall_us: finite("wall_us", progress.wall_us)?,

@@ -2,8 +2,8 @@
 
 use spelrum_tournament::results::{
     CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, CpuTimes,
-    DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, PlayedOn, ReplayedGames, Report,
-    RunResult, Scaled, ScaledGames, SettledCells, StatedClaim, UsedEngine,
+    DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, PlayedOn, PlayerForfeits,
+    ReplayedGames, Report, RunResult, Scaled, ScaledGames, SettledCells, StatedClaim, UsedEngine,
 };
 use spelrum_tournament::stopping::{Precision, StopRule};
 use spelrum_tournament::{
@@ -33,6 +33,7 @@ impl From<CellResult> for v1::CellResult {
             stop: cell.stop.map(|stop| stop_to_wire(stop, llr)),
             self_play: cell.is_self_play,
             openings_used: Some(cell.openings_used),
+            one_round: cell.is_one_round,
             games: cell.games,
             games_failed: cell.games_failed,
             wins: cell.wins,
@@ -106,6 +107,7 @@ impl TryFrom<v1::CellResult> for CellResult {
             },
             games_planned: number("games_planned", cell.games_planned)?,
             stop: cell.stop.map(stop_from_wire).transpose()?,
+            is_one_round: cell.one_round,
             games: number("games", cell.games)?,
             games_failed: number("games_failed", cell.games_failed)?,
             wins: number("wins", cell.wins)?,
@@ -201,7 +203,7 @@ fn score_from_wire(field: &'static str, score: &v1::Score) -> Result<ScoreInterv
 fn stop_to_wire(stop: CellStop, llr: Option<f64>) -> v1::CellStop {
     let (precision, over_pairs, sprt) = match stop.rule {
         StopRule::Precision(precision) => (precision.points(), precision.is_over_pairs(), None),
-        StopRule::Sprt(sprt) => (0.0, false, Some(sprt)),
+        StopRule::Sprt(sprt) => (0.0, sprt.is_over_pairs(), Some(sprt)),
     };
     v1::CellStop {
         precision,
@@ -225,7 +227,8 @@ fn stop_from_wire(stop: v1::CellStop) -> Result<CellStop, WireError> {
             let v1::Sprt { elo0, elo1, alpha, beta, model } = sprt;
             let model = EloModel::of_name(&model);
             let sprt = model.and_then(|model| Sprt::new(elo0, elo1, alpha, beta, model));
-            StopRule::Sprt(sprt.ok_or(WireError::new("sprt", Fault::Missing))?)
+            let sprt = sprt.ok_or(WireError::new("sprt", Fault::Missing))?;
+            StopRule::Sprt(if stop.over_pairs { sprt.over_pairs() } else { sprt })
         }
         None => {
             let precision = Precision::new(stop.precision)
@@ -537,6 +540,7 @@ impl ReportReader {
             scale,
             scaled,
             played_on,
+            forfeits,
         } = part;
         let report = match (&mut self.report, experiment) {
             (Some(report), _) => report,
@@ -588,6 +592,7 @@ impl ReportReader {
         report.engines.engines.extend(read_all::<_, UsedEngine>("engines", engines)?);
         report.runs.extend(read_all::<_, RunResult>("runs", runs)?);
         report.engines.mixed.extend(read_all::<_, MixedCell>("mixed_cells", mixed_cells)?);
+        report.engines.forfeits.extend(read_all::<_, PlayerForfeits>("forfeits", forfeits)?);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Experiments and workers at a glance, and what needs somebody.
 
 use spelrum_tournament::claims::ClaimStanding;
+use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::{
     Attention, AttentionKind, ClaimOf, CoordinatorStatus, ExperimentSummary, Removal, Removing,
     Status, StopsOf, WorkerSummary,
@@ -79,9 +80,10 @@ impl From<WorkerSummary> for v1::WorkerSummary {
             playing_games: worker.playing_games,
             reported_games: worker.reported_games,
             memory_bytes: worker.memory_bytes.unwrap_or(0),
-            engines: worker.engines.iter().cloned().map(engines::offer_to_wire).collect(),
+            engines: worker.engines.iter().map(named_offer).collect(),
             engines_total: worker.engines_total,
             labels: worker.labels.iter().cloned().map(labels::label_to_wire).collect(),
+            credential: worker.credential.unwrap_or_default(),
         }
     }
 }
@@ -104,6 +106,7 @@ impl TryFrom<v1::WorkerSummary> for WorkerSummary {
             engines: engines::offers(&worker.engines)?.into(),
             engines_total: number("engines_total", worker.engines_total)?,
             labels: labels::labels(&worker.labels)?.into(),
+            credential: Some(worker.credential).filter(|credential| !credential.is_empty()),
         })
     }
 }
@@ -170,8 +173,8 @@ impl TryFrom<v1::Removal> for Removal {
 
 impl From<StopsOf> for v1::StopsOf {
     fn from(stops: StopsOf) -> Self {
-        let StopsOf { experiment, rule, cells, cells_ended } = stops;
-        Self { experiment_id: experiment.0, rule, cells, cells_ended }
+        let StopsOf { experiment, rule, cells, cells_ended, cells_one_round } = stops;
+        Self { experiment_id: experiment.0, rule, cells, cells_ended, cells_one_round }
     }
 }
 
@@ -184,6 +187,7 @@ impl TryFrom<v1::StopsOf> for StopsOf {
             rule: stops.rule,
             cells: number("cells", stops.cells)?,
             cells_ended: number("cells_ended", stops.cells_ended)?,
+            cells_one_round: number("cells_one_round", stops.cells_one_round)?,
         })
     }
 }
@@ -276,4 +280,9 @@ pub(super) fn read_all<W, T: TryFrom<W, Error = WireError>>(
         T::try_from(message).map_err(|error| error.within(format_args!("{field}[{place}]")))
     };
     messages.into_iter().enumerate().map(read).collect()
+}
+
+/// An engine as an answer has it: without what it can do, which would be too much for many workers.
+fn named_offer(offered: &OfferedEngine) -> v1::OfferedEngine {
+    engines::offer_to_wire(OfferedEngine { capabilities: None, ..offered.clone() })
 }

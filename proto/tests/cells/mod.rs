@@ -83,6 +83,7 @@ pub(crate) fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
                         games_max,
                         stopped_after,
                     }),
+                    is_one_round: !is_timed,
                     games,
                     games_failed,
                     wins,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use spelrum_tournament::CellId;
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{MixedCell, UsedEngine};
+use spelrum_tournament::results::{MixedCell, PlayerForfeits, UsedEngine};
 
 use super::{count, id, name};
 
@@ -31,6 +31,16 @@ prop_compose! {
 prop_compose! {
     pub(super) fn mixed_cell()(cell in id(), player in name(), programs in count()) -> MixedCell {
         MixedCell { cell: CellId(cell), player, programs }
+    }
+}
+
+prop_compose! {
+    pub(super) fn player_forfeits()(
+        player in name(),
+        games in count(),
+        by_kind in [count(), count(), count(), count()],
+    ) -> PlayerForfeits {
+        PlayerForfeits { player, games, by_kind }
     }
 }
 

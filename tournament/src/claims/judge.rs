@@ -44,6 +44,8 @@ pub enum StateOfCell {
     Finished,
     /// A sequential test ends it, after which its score has no valid p-value.
     Sequential,
+    /// One game, or pair, from one opening was played over and over: its score has no p-value.
+    Repeats,
     /// Its sweep names it no longer.
     Gone,
 }
@@ -68,6 +70,8 @@ pub enum Judgement {
 pub enum NotJudged {
     /// A sequential rule ends its cells.
     Sequential,
+    /// Some of its cells have one game over and over.
+    Repeats,
     /// The sweep names some of its cells no longer.
     Gone,
 }
@@ -170,6 +174,8 @@ impl ClaimToJudge<'_> {
         let is = |state: StateOfCell| self.cells.iter().any(|cell| cell.state == state);
         let judgement = if is(StateOfCell::Sequential) {
             Judgement::NotJudged(NotJudged::Sequential)
+        } else if is(StateOfCell::Repeats) {
+            Judgement::NotJudged(NotJudged::Repeats)
         } else if is(StateOfCell::Gone) {
             Judgement::NotJudged(NotJudged::Gone)
         } else if is(StateOfCell::Open) {
@@ -234,6 +240,7 @@ impl NotJudged {
     pub const fn reason(self) -> &'static str {
         match self {
             Self::Sequential => "its cells end by a sequential rule",
+            Self::Repeats => "repeated games are not evidence: take more openings",
             Self::Gone => "the sweep has some of its cells no longer",
         }
     }

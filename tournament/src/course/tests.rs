@@ -72,6 +72,8 @@ fn new_cell(depth: i64) -> NewCell {
         axes: vec![("depth".to_owned(), value)],
         games: 4,
         timed: true,
+        repeats: false,
+        openings_count: None,
     }
 }
 

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
 
+use super::forfeits::{ForfeitedGames, attention_of_forfeits};
 use super::removal::{Removal, Removing};
 use super::summary::{ExperimentSummary, WorkerSummary};
-use crate::scheduler::{ExperimentState, Withheld};
+use crate::scheduler::{Barred, ExperimentState, Withheld};
 use crate::{CellId, WorkerId};
 
 /// A file system with less free space than this is too full for a database that grows.
@@ -48,6 +49,8 @@ pub enum AttentionKind {
     Refused,
     /// Games that finally failed.
     FailedGames,
+    /// Games that a player forfeited.
+    Forfeits,
     /// Games that were lost with their workers more than once.
     LostGames,
     /// An experiment that another engine has begun.
@@ -72,16 +75,19 @@ pub enum AttentionKind {
     Excluded,
     /// A worker that gets none for a while, since it fails much more than others.
     Quarantined,
+    /// A worker that gets no games of an engine, since it forfeits them and others do not.
+    Barred,
     /// A kind that a later version has added.
     Other(String),
 }
 
 impl AttentionKind {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::Conflicts,
         Self::Deviating,
         Self::Refused,
         Self::FailedGames,
+        Self::Forfeits,
         Self::LostGames,
         Self::OtherEngine,
         Self::Paused,
@@ -94,6 +100,7 @@ impl AttentionKind {
         Self::Unplaced,
         Self::Excluded,
         Self::Quarantined,
+        Self::Barred,
     ];
 
     /// Its name, in JSON and on the wire.
@@ -104,6 +111,7 @@ impl AttentionKind {
             Self::Deviating => "deviating",
             Self::Refused => "refused",
             Self::FailedGames => "failed_games",
+            Self::Forfeits => "forfeits",
             Self::LostGames => "lost_games",
             Self::OtherEngine => "other_engine",
             Self::Paused => "paused",
@@ -116,6 +124,7 @@ impl AttentionKind {
             Self::Unplaced => "unplaced",
             Self::Excluded => "excluded",
             Self::Quarantined => "quarantined",
+            Self::Barred => "barred",
             Self::Other(name) => name,
         }
     }
@@ -139,6 +148,8 @@ pub struct Findings {
     pub refused: Vec<RefusedResults>,
     /// Games that finally failed, by experiment.
     pub failed: Vec<FailedGames>,
+    /// Games that players forfeited, by experiment and player.
+    pub forfeits: Vec<ForfeitedGames>,
     /// Games that were lost twice or more and have no result, by experiment.
     pub lost: Vec<LostGames>,
     /// Unfinished experiments of another engine.
@@ -295,6 +306,7 @@ pub fn attention_of_results(
         deviating,
         refused,
         failed,
+        forfeits,
         lost,
         other_engine,
         removals,
@@ -304,9 +316,14 @@ pub fn attention_of_results(
     attention.extend(deviating.iter().map(of_deviating));
     attention.extend(refused.iter().map(of_refused));
     attention.extend(failed.iter().map(of_failed));
+    attention.extend(forfeits.iter().filter_map(attention_of_forfeits));
     attention.extend(lost.iter().map(of_lost));
     attention.extend(other_engine.iter().map(of_other_engine));
-    attention.extend(experiments.iter().filter_map(paused).take(NAMED_MAX));
+    let is_stopped = |it: &&ExperimentSummary| {
+        forfeits.iter().any(|its| its.is_stopped && its.experiment == it.name)
+    };
+    let others = experiments.iter().filter(|it| !is_stopped(it));
+    attention.extend(others.filter_map(paused).take(NAMED_MAX));
     attention.extend(removals.iter().map(removal).take(NAMED_MAX));
     attention.extend(free_bytes.and_then(little_space));
     attention
@@ -335,11 +352,9 @@ pub fn attention_of_withheld(
     withheld: &[(WorkerId, Withheld)],
     attention: &mut Vec<Attention>,
 ) {
-    let why = |worker: &WorkerSummary| {
-        let found = withheld.iter().find(|(it, _)| *it == worker.worker);
-        found.and_then(|(_, why)| of_withheld(worker, why))
-    };
-    attention.extend(workers.iter().filter_map(why).take(NAMED_MAX));
+    let named = |id| workers.iter().find(|worker| worker.worker == id);
+    let found = withheld.iter().filter_map(|(id, why)| of_withheld(named(*id)?, why));
+    attention.extend(found.take(NAMED_MAX));
 }
 
 /// Nothing of what a worker lacks: what no worker has is told by what waits for it.
@@ -363,6 +378,20 @@ fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
                  played by others: spelrum exclude {id}"
             ),
         ),
+        Withheld::Barred(Barred { engine, forfeits, games, of_others: [others, others_games] }) => {
+            (
+                AttentionKind::Barred,
+                format!(
+                    "worker {id} ({name} on {host}) gets no games of {engine}: it forfeited {forfeits} of {games} there, and \
+                 {others} of {others_games} at other workers; what it played with {engine} is taken out and played by \
+                 others"
+                ),
+                format!(
+                    "see what {engine} said there: spelrum sql \"SELECT * FROM barred\"; mend the machine and let it in: \
+                 spelrum readmit {id} --engine {engine}"
+                ),
+            )
+        }
         Withheld::Unmet(_) => return None,
     };
     Some(Attention { kind, experiment: None, count: 1, problem, remedy })
@@ -545,7 +574,7 @@ fn silent_ms(heartbeat_interval: Duration) -> u64 {
 }
 
 /// The workers that are here and play with this engine.
-pub(super) fn workers_here(
+pub fn workers_here(
     workers: &[WorkerSummary],
     heartbeat_interval: Duration,
 ) -> impl Iterator<Item = &WorkerSummary> {

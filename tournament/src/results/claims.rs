@@ -114,7 +114,12 @@ impl StatedClaim {
         let has_other_end = |stated: &StatedCell| {
             cells.get(&stated.cell).is_some_and(|cell| {
                 let rule = cell.stop.map(|stop| stop.rule.to_string());
-                let games = cell.stop.map_or(cell.games_planned, |stop| stop.games_max);
+                let games = match cell.stop {
+                    Some(stop) => stop.games_max,
+                    // Whatever it was to have: its players repeat themselves, and end it where they begin to.
+                    None if cell.is_one_round => stated.games,
+                    None => cell.games_planned,
+                };
                 games != stated.games || rule != self.stop_rule
             })
         };
@@ -128,8 +133,9 @@ impl CellResult {
     pub fn state_for_claims(&self) -> StateOfCell {
         match self.stop.map(|stop| stop.rule) {
             Some(StopRule::Sprt(_)) => StateOfCell::Sequential,
-            Some(StopRule::Precision(_)) | None if self.is_complete() => StateOfCell::Finished,
-            Some(StopRule::Precision(_)) | None => StateOfCell::Open,
+            Some(StopRule::Precision(_)) | None if !self.is_complete() => StateOfCell::Open,
+            Some(StopRule::Precision(_)) | None if self.is_one_game_again() => StateOfCell::Repeats,
+            Some(StopRule::Precision(_)) | None => StateOfCell::Finished,
         }
     }
 

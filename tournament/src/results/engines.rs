@@ -1,5 +1,6 @@
 //! Which programs of others the players of an experiment were.
 
+use super::forfeits::PlayerForfeits;
 use crate::CellId;
 use crate::engines::EngineIdentity;
 
@@ -11,6 +12,8 @@ pub struct EnginesUsed {
     /// The cells in which one player was more than one program, in the grid's order: the first
     /// [`MIXED_CELLS_MAX`].
     pub mixed: Vec<MixedCell>,
+    /// Of players that forfeited any: how many, by name.
+    pub forfeits: Vec<PlayerForfeits>,
 }
 
 /// The most cells with several programs as one player that are told (invariant 9).

@@ -7,7 +7,10 @@ use super::attention::{
     Attention, AttentionKind, NAMED_MAX, NamedCell, noun, slot_bytes, workers_here,
 };
 use super::summary::{ExperimentSummary, WorkerSummary};
-use crate::engines::{NeededEngine, OfferedEngine, can_play};
+use crate::builds::{AWAITED_BUILD, short};
+use crate::capabilities::Inability;
+use crate::demands::Demands;
+use crate::engines::{NeededEngine, OfferedEngine, build_text, can_play};
 use crate::scheduler::Wanted;
 use crate::{CellId, ExperimentId};
 
@@ -40,6 +43,8 @@ enum Missing {
     Together(Vec<NeededEngine>),
     /// So much memory for a slot, where these engines are.
     Memory(Vec<NeededEngine>, u64),
+    /// An engine that can do this.
+    Ability(Inability),
 }
 
 /// What no worker that is here can play of what waits in these experiments.
@@ -84,7 +89,10 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     let Wanted { demands, memory_bytes, .. } = wanted;
     let engines = &demands.engines;
     let has_room = |worker: &&WorkerSummary| slot_bytes(worker) >= *memory_bytes;
-    let mut able = here.iter().filter(|worker| can_play(engines, &worker.engines)).peekable();
+    if let Some(inability) = inability(demands, here) {
+        return vec![Missing::Ability(inability)];
+    }
+    let mut able = here.iter().filter(|worker| demands.has_engines(&worker.engines)).peekable();
     if able.peek().is_some() {
         // What is too large for all is told as that.
         let is_memory = !able.any(&has_room) && here.iter().any(has_room);
@@ -101,6 +109,13 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     unmet.sort_unstable();
     unmet.dedup();
     unmet.into_iter().cloned().map(Missing::Engine).collect()
+}
+
+/// What the engines of the first worker cannot do that has all of them, if no worker's can.
+fn inability(demands: &Demands, here: &[&WorkerSummary]) -> Option<Inability> {
+    let mut has = here.iter().filter(|worker| can_play(&demands.engines, &worker.engines));
+    let first = demands.inability(&has.next()?.engines)?;
+    has.all(|worker| !demands.has_engines(&worker.engines)).then_some(first)
 }
 
 /// Adds what engines are missing. `cells` has the names of the cells that are told as examples.
@@ -126,6 +141,13 @@ pub fn attention_of_engines(
 impl MissingEngines {
     fn problem(&self, NamedCell { cell, players: [first, second], .. }: &NamedCell) -> String {
         let example = format!("cell {cell} ({first} against {second})");
+        if let Missing::Ability(inability) = &self.what {
+            let who = match self.cells {
+                1 => example,
+                cells => format!("{cells} cells, such as {example}"),
+            };
+            return format!("no worker can play {who}: {inability}");
+        }
         let who = match self.cells {
             1 => format!("{example} needs"),
             cells => format!("{cells} cells, such as {example}, need"),
@@ -143,6 +165,7 @@ impl MissingEngines {
                 list(engines),
                 bytes.div_ceil(1 << 20)
             ),
+            Missing::Ability(inability) => inability.to_string(),
         };
         let (instead, more) = &self.instead;
         for (text, mark) in instead.iter().zip([":"].into_iter().chain(std::iter::repeat(";"))) {
@@ -156,6 +179,10 @@ impl MissingEngines {
 
     fn remedy(&self) -> String {
         match &self.what {
+            Missing::Ability(inability) => {
+                let Inability { remedy, .. } = inability;
+                format!("{remedy}; or start a worker whose engine can: {COMMAND}")
+            }
             Missing::Engine(_) if self.instead.0.is_empty() => {
                 format!("start a worker on a machine that has it: {COMMAND}")
             }
@@ -194,7 +221,13 @@ impl Missing {
                     let [first, second, third, fourth, ..] = offer.identity.sha256;
                     let hash = format!(", SHA-256 {first:02x}{second:02x}{third:02x}{fourth:02x}…");
                     let hash = need.sha256.map_or(String::new(), |_| hash);
-                    format!("{}{hash}", describe(offer))
+                    // One that is awaited is none to compare with.
+                    let is_named = need.build.as_deref().is_some_and(|it| it != AWAITED_BUILD);
+                    let build = match offer.build.filter(|_| is_named).map(build_text) {
+                        Some(build) => format!(", build {}", short(&build)),
+                        None => String::new(),
+                    };
+                    format!("{}{hash}{build}", describe(offer))
                 };
                 offers(std::slice::from_ref(need)).iter().map(describe).collect()
             }
@@ -207,7 +240,7 @@ impl Missing {
             Self::Memory(engines, _) if can_play(engines, &worker.engines) => {
                 vec![format!("{} MiB for a slot", slot_bytes(worker) >> 20)]
             }
-            Self::Memory(..) => Vec::new(),
+            Self::Memory(..) | Self::Ability(_) => Vec::new(),
         };
         (!offers.is_empty()).then(|| format!("{} has {}", worker.name, offers.join(" and ")))
     }

@@ -30,6 +30,7 @@ mod claims;
 mod comparisons;
 mod engines;
 mod evolution;
+mod forfeits;
 mod games;
 mod machine;
 mod missing_engines;
@@ -55,13 +56,16 @@ pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{
     Attention, AttentionKind, ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings,
     LargestCell, LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
-    Workforce, attention_of_results, attention_of_withheld, attention_of_workers,
+    Workforce, attention_of_results, attention_of_withheld, attention_of_workers, workers_here,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
 pub use comparisons::{CellsToCompare, Comparisons};
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
+pub use forfeits::{
+    FORFEITS_WARNED_OF, ForfeitKind, ForfeitedGames, PlayerForfeits, forfeits_by_player,
+};
 pub use games::{
     DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
     GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
@@ -88,7 +92,7 @@ pub use removal::{Removal, Removing};
 pub use report::{
     CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, CpuTimes,
     DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, PlayedOn, ReplayedGames, Report, Scaled,
-    ScaledGames, SprtStanding, Stronger,
+    ScaledGames, SprtOutcome, SprtStanding, Stronger,
 };
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};

@@ -1,5 +1,6 @@
 //! How far an experiment is and the work left, as sums over its cells.
 
+use super::forfeits::PlayerForfeits;
 use crate::forecast::{Backlog, GameSpread};
 use crate::scheduler::ExperimentState;
 
@@ -22,6 +23,10 @@ pub struct Progress {
     pub games_settled: u64,
     /// Of these, games that finally failed.
     pub games_failed: u64,
+    /// Games that players forfeited, of those that forfeited any, by name.
+    pub forfeits: Vec<PlayerForfeits>,
+    /// The player that forfeited more games than the sweep allows, while the experiment is paused for that.
+    pub stopped_for: Option<String>,
     /// Networks that its games wait or waited for.
     pub networks: u64,
     /// Of these, networks that are trained, or could finally not be.

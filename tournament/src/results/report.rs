@@ -190,6 +190,9 @@ pub struct CellResult {
     pub games_planned: u64,
     /// Its stop rule, and where that stands; none without one.
     pub stop: Option<CellStop>,
+    /// Whether it has ended with the first round of its openings, since its players repeat themselves: more games
+    /// would have been these again.
+    pub is_one_round: bool,
     /// Games that count.
     pub games: u64,
     /// Games that finally failed, and count for nobody.
@@ -246,12 +249,33 @@ pub struct CellStop {
 /// Where a sequential test stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SprtStanding {
-    /// The logarithm of its likelihood ratio, over the games that count.
+    /// The logarithm of its likelihood ratio, over the games that count; over openings where they come again.
     pub llr: f64,
     /// Where it takes elo0, at or below, and elo1, at or above.
     pub bounds: [f64; 2],
-    /// What it has taken, where it has ended its cell.
-    pub verdict: Option<Verdict>,
+    /// What came of it, where its cell has ended.
+    pub outcome: Option<SprtOutcome>,
+}
+
+/// What came of a sequential test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SprtOutcome {
+    /// It has taken one of its two strengths.
+    Taken(Verdict),
+    /// Its cell has ended without an answer: all that could follow are games that were played already, which are no
+    /// evidence; or it was taken for one by an earlier release.
+    NotJudged,
+}
+
+impl SprtOutcome {
+    /// Its name, in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Taken(verdict) => verdict.name(),
+            Self::NotJudged => "not_judged",
+        }
+    }
 }
 
 /// What a cell's interval says of strength; a figure is absent where the games know no bound.
@@ -442,12 +466,39 @@ impl CellResult {
     #[must_use]
     pub fn sprt(&self) -> Option<SprtStanding> {
         let StopRule::Sprt(sprt) = self.stop?.rule else { return None };
-        let llr = self.tally().llr(&sprt);
+        let llr = match self.is_one_game_again() {
+            true => self.tally().llr(&sprt) / self.tally().units() as f64,
+            false => self.tally().llr_of_spread(&sprt, self.openings),
+        };
         // Results come in as they come in, and short games first: only where the rule has ended the cell are
         // those that count the ones it was asked about.
         let has_ended = self.stop.is_some_and(|stop| stop.stopped_after.is_some());
-        let verdict = sprt.verdict(llr).filter(|_| has_ended);
-        Some(SprtStanding { llr, bounds: sprt.bounds(), verdict })
+        let taken = || sprt.verdict(llr).map_or(SprtOutcome::NotJudged, SprtOutcome::Taken);
+        Some(SprtStanding { llr, bounds: sprt.bounds(), outcome: has_ended.then(taken) })
+    }
+
+    /// After how many games its stop rule has ended it, if it has; not where it has ended since its players repeat
+    /// themselves.
+    #[must_use]
+    pub fn ended_by_rule(&self) -> Option<u64> {
+        let CellStop { rule, stopped_after, .. } = self.stop?;
+        let is_reached = || match rule {
+            StopRule::Sprt(_) => {
+                matches!(self.sprt()?.outcome, Some(SprtOutcome::Taken(_))).then_some(())
+            }
+            StopRule::Precision(precision) => {
+                let score = self.score?;
+                ((score.high - score.low) / 2.0 <= precision.points()).then_some(())
+            }
+        };
+        stopped_after.filter(|_| !self.is_one_round || is_reached().is_some())
+    }
+
+    /// Whether all that it has is one unit from one opening, played over and over.
+    #[must_use]
+    pub fn is_one_game_again(&self) -> bool {
+        let tally = self.tally();
+        self.openings_used == 1 && tally.units() > 1 && self.distinct_games <= tally.games_of_unit()
     }
 
     /// Whether nothing of it is left to play.
@@ -498,6 +549,8 @@ impl MoveCost {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::claims::StateOfCell;
+    use crate::{EloModel, Sprt};
 
     fn cell(swap_sides: bool, [losses, draws, wins]: [u64; 3], pairs: [u64; 5]) -> CellResult {
         let pairs = PairCounts(pairs);
@@ -516,6 +569,7 @@ mod tests {
             openings_used: 10,
             games_planned: 20,
             stop: None,
+            is_one_round: false,
             games: wins + draws + losses,
             games_failed: 0,
             wins,
@@ -556,6 +610,61 @@ mod tests {
         assert!(strength.los.is_some_and(|los| los > 0.5 && los < 0.975), "{strength:?}");
         let [low, high] = score.unwrap().elo();
         assert_eq!((strength.elo_low, strength.elo_high), (Some(low), Some(high)));
+    }
+
+    /// Fourteen times the same 200 pairs: over pairs they would have taken elo1.
+    #[test]
+    fn a_test_of_repeated_games_is_not_judged() {
+        let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+        let stop = |games| CellStop {
+            rule: StopRule::Sprt(sprt),
+            games_max: 40_000,
+            stopped_after: Some(games),
+        };
+        let once = [10, 40, 88, 50, 12];
+        let mut counts = crate::OpeningCounts::default();
+        for (half_points, openings) in (0..).zip(once) {
+            (0..openings).for_each(|_| counts.insert(14, 14 * half_points));
+        }
+        let replayed = CellResult {
+            stop: Some(stop(5_600)),
+            openings_used: 200,
+            openings: Some(counts.spread(2)),
+            distinct_games: 400,
+            ..cell(true, [1_400, 2_400, 1_800], once.map(|pairs| 14 * pairs))
+        };
+        assert!(replayed.tally().llr(&sprt) > sprt.bounds()[1]);
+        assert_eq!(replayed.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        // One round of them, after which they would have come again.
+        let ended = CellResult {
+            stop: Some(stop(400)),
+            openings_used: 200,
+            is_one_round: true,
+            ..cell(true, [100, 171, 129], once)
+        };
+        assert_eq!(ended.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        assert_eq!(ended.ended_by_rule(), None);
+        // A pair from one opening, over and over.
+        let one = CellResult {
+            stop: Some(stop(200)),
+            openings_used: 1,
+            distinct_games: 2,
+            ..cell(true, [0, 100, 100], [0, 0, 0, 100, 0])
+        };
+        assert!(one.is_one_game_again());
+        assert_eq!(one.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        assert_eq!(
+            CellResult { stop: None, games_planned: 200, ..one }.state_for_claims(),
+            StateOfCell::Repeats
+        );
+        // Where the answer stands with the first round it counts.
+        let strong = CellResult {
+            is_one_round: true,
+            stop: Some(stop(400)),
+            ..cell(true, [0, 100, 300], [0, 0, 0, 100, 100])
+        };
+        assert_eq!(strong.sprt().unwrap().outcome, Some(SprtOutcome::Taken(Verdict::Elo1)));
+        assert_eq!(strong.ended_by_rule(), Some(400));
     }
 
     #[test]

@@ -206,6 +206,7 @@ mod tests {
             openings_used: 10,
             games_planned: 20,
             stop: None,
+            is_one_round: false,
             games: 20,
             games_failed: 0,
             wins: 10,

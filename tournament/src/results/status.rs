@@ -35,8 +35,10 @@ pub struct StopsOf {
     pub rule: String,
     /// Cells that have it.
     pub cells: u64,
-    /// Of these, those that it has ended.
+    /// Of these, those that have ended by it, or since their players repeat their games.
     pub cells_ended: u64,
+    /// Of these, those that ended after one round of their openings, since their players repeat their games.
+    pub cells_one_round: u64,
 }
 
 /// How a claim of an experiment stands.

@@ -100,6 +100,9 @@ pub struct WorkerSummary {
     pub engines_total: u64,
     /// What it says of its machine.
     pub labels: Arc<[Label]>,
+    /// The name of the token or client certificate that it said Hello with, such as `token:lab`; `None` where neither
+    /// is demanded.
+    pub credential: Option<String>,
 }
 
 impl ExperimentState {

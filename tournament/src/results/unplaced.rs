@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::attention::{Attention, AttentionKind, NAMED_MAX, NamedCell, noun, workers_here};
 use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::demands::{Demands, Offer, Unmet};
-use crate::engines::can_play;
 use crate::labels::WantedLabel;
 use crate::scheduler::Wanted;
 use crate::{CellId, ExperimentId, WorkerId};
@@ -81,7 +80,7 @@ pub fn unplaced(
 fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
     // Who has not its engines is told as that.
     let here: Vec<&&Offer> =
-        here.iter().filter(|offer| can_play(&demands.engines, &offer.engines)).collect();
+        here.iter().filter(|offer| demands.has_engines(&offer.engines)).collect();
     if here.is_empty() {
         return None;
     }

@@ -261,10 +261,19 @@ pub enum Event {
         /// The experiment; `None`: all.
         experiment: Option<ExperimentId>,
     },
+    /// A worker is barred from an engine, as an earlier start of it was: as [`Effect::Barred`].
+    Barred {
+        /// The worker.
+        worker: WorkerId,
+        /// From which engine, and why.
+        barred: Barred,
+    },
     /// A worker is believed again, in all experiments, whyever it was not: from the next lease on.
     Readmitted {
         /// The worker.
         worker: WorkerId,
+        /// Only with this engine, from which it was barred; `None`: whatever it plays.
+        engine: Option<String>,
     },
     /// A worker asks for games.
     LeaseWanted {
@@ -329,6 +338,10 @@ pub enum Report {
         wall_us: u64,
         /// What the player got who moved first in it.
         points: Points,
+        /// The hash of its moves: games of equal moves are told apart from others by it.
+        moves_hash: u64,
+        /// The engine that forfeited it, by its name in sweeps, and after how many plies.
+        forfeit: Option<(String, u64)>,
     },
     /// It was played to its end, but its players were disturbed, and its sweep has it played again. So is a result that
     /// was reported before and is kept so already.
@@ -413,6 +426,14 @@ pub enum Effect {
         /// Of so many.
         games: u64,
     },
+    /// A worker gets no more games of an engine, since the engine forfeits them there and not elsewhere. The owner
+    /// keeps that, and takes out what the worker has played with it, whose games come as [`Event::Reopened`].
+    Barred {
+        /// The worker.
+        worker: WorkerId,
+        /// From which engine, and why.
+        barred: Barred,
+    },
     /// Every game of the experiment is settled, and no more cells come.
     Finished {
         /// The experiment.
@@ -434,8 +455,23 @@ pub enum Withheld {
         /// For how much longer, in milliseconds.
         left_ms: u64,
     },
+    /// Games with this engine wait, which it forfeits and others do not.
+    Barred(Barred),
     /// Nothing waits but what asks for more than it has: what it lacks, not engines, each once.
     Unmet(Vec<Unmet>),
+}
+
+/// An engine that a worker gets no games of, since it forfeits them and others do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Barred {
+    /// The engine, by its name in sweeps.
+    pub engine: String,
+    /// Games that it had forfeited at the worker, when that was seen.
+    pub forfeits: u64,
+    /// Of so many.
+    pub games: u64,
+    /// The same of all other workers.
+    pub of_others: [u64; 2],
 }
 
 /// Where a result goes (invariant 4).
@@ -521,4 +557,6 @@ pub struct Snapshot {
     pub last_lease: i64,
     /// Who is excluded, from an experiment or from all.
     pub excluded: Vec<(WorkerId, Option<ExperimentId>)>,
+    /// Who is barred from engines.
+    pub barred: Vec<(WorkerId, Barred)>,
 }

@@ -128,6 +128,12 @@ impl LeaseRoom {
         self
     }
 
+    /// Of no more games than these.
+    pub(super) fn with_games_max(mut self, games_max: Option<u64>) -> Self {
+        self.games = self.games.min(games_max.unwrap_or(u64::MAX)).max(2);
+        self
+    }
+
     /// What a game of so long keeps from other games.
     const fn kept_us(&self, cell: &Cell, game_us: u64) -> u64 {
         if cell.is_timed() {

@@ -28,7 +28,8 @@ pub(super) struct Cell {
     swap_sides: bool,
     /// How many games it gets, if its stop rule does not end it before: see [`Cell::end`].
     games: u64,
-    /// What its stop rule reads (invariant 7). In a box, since there may be 100,000 cells without one.
+    /// What decides where it ends (invariant 7): its stop rule, or whether its players repeat themselves. In a box,
+    /// since there may be 100,000 cells without one.
     prefix: Option<Box<Prefix>>,
     /// The cursor: the lowest number that was never leased.
     next_number: u64,
@@ -148,10 +149,10 @@ impl Cell {
         }
     }
 
-    /// Where it ends: at its stop, once its rule is reached, or with its last game. Nothing else
-    /// decides that.
+    /// Where it ends: at its stop, once its rule is reached, or with its last game; while it is not known whether
+    /// its players repeat themselves, behind the games that tell. Nothing else decides that.
     pub(super) fn end(&self) -> u64 {
-        self.prefix.as_deref().and_then(Prefix::stop_number).unwrap_or(self.games)
+        self.prefix.as_deref().map_or(self.games, |prefix| prefix.end(self.games))
     }
 
     /// Whether the game, if it is free, is handed out.
@@ -253,7 +254,7 @@ impl Cell {
                 self.leased_count -= 1;
             }
         }
-        if let Settled::Played(points) = settled {
+        if let Settled::Played(points, _) = settled {
             self.played.0[points.half_points()] += 1;
         }
         let before = self.decision();

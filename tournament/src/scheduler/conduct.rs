@@ -126,6 +126,12 @@ impl Conduct {
         self.workers.values().filter(is_there).count() as u64
     }
 
+    /// Whether a worker has called within the life of a lease.
+    pub(super) fn is_there(&self, worker: WorkerId, now: Time, policy: &Policy) -> bool {
+        let record = self.workers.get(&worker);
+        record.is_some_and(|it| now.0.saturating_sub(it.heard.0) < policy.lease_duration_ms)
+    }
+
     /// Why a worker gets no games.
     pub(super) fn withheld(&self, worker: WorkerId, now: Time) -> Option<Withheld> {
         let record = self.workers.get(&worker).filter(|record| record.is_quarantined(now))?;
@@ -295,6 +301,8 @@ impl Scheduler {
         let excluded = self.exclusions.everywhere().map(|worker| (worker, Withheld::Excluded));
         let of = |worker| Some((worker, self.conduct.withheld(worker, self.now)?));
         let quarantined = self.conduct.quarantined(self.now).filter_map(of);
-        excluded.chain(quarantined).collect()
+        let barred = self.forfeits.barred();
+        let barred = barred.map(|(worker, it)| (worker, Withheld::Barred(it.clone())));
+        excluded.chain(quarantined).chain(barred).collect()
     }
 }

@@ -65,6 +65,9 @@ impl Scheduler {
     /// Whether a worker's result of a game does not count for that. Of an experiment that is over, which may be
     /// forgotten, the store knows whether it was excluded from that one.
     pub(super) fn is_excluded(&self, worker: WorkerId, game: GameId) -> bool {
+        if self.is_barred_from(worker, game.cell) {
+            return true;
+        }
         let experiment = self.cells.get(&game.cell).map(Cell::experiment);
         let going_on = experiment.filter(|&experiment| !self.is_over(experiment));
         going_on.map_or_else(

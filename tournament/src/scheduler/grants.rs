@@ -71,6 +71,9 @@ impl Scheduler {
                 None => {}
             }
             if withheld.is_none() {
+                withheld = self.withheld_engine(worker);
+            }
+            if withheld.is_none() {
                 let lacking = self.lacking(&asking);
                 withheld = (!lacking.is_empty()).then_some(Withheld::Unmet(lacking));
             }
@@ -131,7 +134,7 @@ impl Scheduler {
 
     /// What waits in an experiment asks for: of cells with games for any batch each once, then of games to be leased
     /// alone.
-    fn waiting_demands<'a>(
+    pub(super) fn waiting_demands<'a>(
         &'a self,
         experiment: &'a Experiment,
     ) -> impl Iterator<Item = &'a Demands> {
@@ -172,7 +175,8 @@ impl Scheduler {
         let all_slots = self.leases.slots_with(worker, slots);
         let room =
             LeaseRoom::new(&self.policy, slots, all_slots, experiment.load, experiment.game_us)
-                .with_quiet_slots(quiet_slots);
+                .with_quiet_slots(quiet_slots)
+                .with_games_max(self.games_at_once(worker, slots, id));
         let cells = experiment.with_work.for_whom(|demands| asking.meets(demands));
         let cells = cells.filter_map(|id| self.cells.get(&id).map(|cell| (id, cell)));
         let cells = cells.filter(|(_, cell)| asking.has_memory(cell));

@@ -13,6 +13,7 @@ use super::cells::Cell;
 use super::conduct::Conduct;
 use super::exclusions::Exclusions;
 use super::experiments::{CellSum, Experiment, Experiments};
+use super::forfeits::Forfeits;
 use super::leases::{Lease, Leases};
 use super::measuring::Measuring;
 use super::policy::Policy;
@@ -36,6 +37,7 @@ pub struct Scheduler {
     pub(super) shares: Shares,
     pub(super) exclusions: Exclusions,
     pub(super) conduct: Conduct,
+    pub(super) forfeits: Forfeits,
     pub(super) measuring: Measuring,
     /// How many experiments are in the state `Running`.
     pub(super) running: usize,
@@ -97,9 +99,13 @@ impl Scheduler {
             Event::Excluded { worker, experiment } => {
                 self.excluded(worker, experiment, &mut effects);
             }
-            Event::Readmitted { worker } => {
-                self.exclusions.readmit(worker);
-                self.conduct.readmit(worker);
+            Event::Barred { worker, barred } => self.bar(worker, barred, &mut effects),
+            Event::Readmitted { worker, engine } => {
+                if engine.is_none() {
+                    self.exclusions.readmit(worker);
+                    self.conduct.readmit(worker);
+                }
+                self.forfeits.readmit(worker, engine.as_deref());
             }
             Event::LeaseWanted {
                 worker,
@@ -110,6 +116,7 @@ impl Scheduler {
                 trains,
                 verifies,
             } => {
+                let offer = self.allowed_offer(worker, offer);
                 let mut asking = Asking::new(worker, (slots, quiet_slots), memory_bytes, &offer);
                 (asking.trains, asking.verifies) = (trains, verifies);
                 effects.push(self.lease_wanted(asking));
@@ -498,6 +505,7 @@ impl Scheduler {
             self.waiting.remove(&cell);
             self.attempts.forget(cell);
             self.conduct.forget(cell);
+            self.forfeits.forget(cell);
         }
     }
 

@@ -29,6 +29,7 @@
 //! | `Submitted` | cells come, grow, shrink to what was leased, leave the sweep or come back, end elsewhere; an experiment that was finished runs again |
 //! | `Extended` | the owner adds cells to an open experiment, or closes it |
 //! | `Reopened` | settled games are returned, and their cells' stop rules read again |
+//! | `Barred` | the same of its games with one engine, which it forfeits and others do not |
 //! | `Excluded` | the leases of a worker end, their games return, it gets no more, and nothing of it counts, until it is `Readmitted` |
 //! | `Steered` | pause: no new leases; cancel: its leases end, its games are forgotten |
 //! | `LeaseWanted` | a grant, or the time to ask again |
@@ -55,7 +56,8 @@
 //! - When a game is given up (`attempts`).
 //! - Whom for: a worker gets no game that may take more memory than it offers each of its slots, and
 //!   none whose demands it does not meet, such as engines (`grants`); one that is excluded gets none (`exclusions`), nor
-//!   for a while one that fails much more than others (`conduct`). Where games wait for the speed of their worker it is
+//!   for a while one that fails much more than others (`conduct`); and none with an engine that forfeits at it and not
+//!   at others (`forfeits`). Where games wait for the speed of their worker it is
 //!   asked to measure it (`measuring`). What nobody can play holds nothing else up;
 //!   its experiment goes on (`waiting`).
 //!
@@ -98,6 +100,7 @@ mod conduct;
 mod counts;
 mod exclusions;
 mod experiments;
+mod forfeits;
 mod grants;
 mod leases;
 mod machine;
@@ -112,6 +115,7 @@ mod with_work;
 
 pub use api::*;
 pub use counts::Counts;
+pub use forfeits::EVIDENCE as FORFEITS_EVIDENCE;
 pub use machine::Scheduler;
 pub use policy::Policy;
 pub use waiting::Wanted;

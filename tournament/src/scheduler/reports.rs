@@ -3,6 +3,7 @@
 use super::api::{Effect, LeaseEnd, Report, Verdict};
 use super::attempts::Next;
 use super::cells::{Cell, Place};
+use super::forfeits::EngineGame;
 use super::leases::Lease;
 use super::machine::Scheduler;
 use crate::ids::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
@@ -61,7 +62,13 @@ impl Scheduler {
         effects: &mut Vec<Effect>,
     ) {
         let is_meant = |lease: &Lease| of.is_none_or(|experiment| experiment == lease.experiment);
-        for id in self.leases.ids_of(worker, is_meant) {
+        let leases = self.leases.ids_of(worker, is_meant);
+        self.end_leases(leases, effects);
+    }
+
+    /// Ends leases, at no cost to their games.
+    pub(super) fn end_leases(&mut self, leases: Vec<LeaseId>, effects: &mut Vec<Effect>) {
+        for id in leases {
             if let Some(lease) = self.end_lease(id, LeaseEnd::Cancelled) {
                 self.return_games(id, &lease.granted);
                 self.finish_if_settled(lease.experiment, effects);
@@ -110,16 +117,18 @@ impl Scheduler {
                 self.played_well(game, worker, effects);
                 self.settle(game, Settled::Failed, effects);
             }
-            (Verdict::Counts, Report::Played { wall_us, points }) => {
-                self.change_cell(game.cell, |cell| cell.measure(wall_us));
-                let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
-                if let Some(experiment) = owner.and_then(|id| self.experiments.get_mut(&id)) {
-                    experiment.measure(wall_us);
+            (Verdict::Counts, Report::Played { wall_us, points, moves_hash, forfeit }) => {
+                // Who fails at once would be given ever more games.
+                if forfeit.is_none() {
+                    self.measure(game, wall_us);
                 }
                 let of_first_player = |cell: &Cell| cell.first_players(game.number, points);
                 let points = self.cells.get(&game.cell).map_or(points, of_first_player);
                 self.played_well(game, worker, effects);
-                self.settle(game, Settled::Played(points), effects);
+                self.settle(game, Settled::Played(points, moves_hash), effects);
+                let forfeit = forfeit.as_ref().map(|(engine, plies)| (engine.as_str(), *plies));
+                let game = EngineGame { worker, cell: game.cell, forfeit };
+                self.played_with_engines(&game, effects);
             }
             (Verdict::Noted, Report::Failed { message }) => {
                 self.failed(worker, lease, game, message, effects);
@@ -137,6 +146,15 @@ impl Scheduler {
                 | Report::Failed { .. }
                 | Report::Irregular,
             ) => {}
+        }
+    }
+
+    /// Takes in what a game took.
+    fn measure(&mut self, game: GameId, wall_us: u64) {
+        self.change_cell(game.cell, |cell| cell.measure(wall_us));
+        let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
+        if let Some(experiment) = owner.and_then(|id| self.experiments.get_mut(&id)) {
+            experiment.measure(wall_us);
         }
     }
 

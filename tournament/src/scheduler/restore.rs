@@ -8,6 +8,7 @@ use super::cells::Cell;
 use super::conduct::Conduct;
 use super::exclusions::Exclusions;
 use super::experiments::Experiment;
+use super::forfeits::Forfeits;
 use super::leases::{Lease, Leases};
 use super::machine::Scheduler;
 use super::measuring::Measuring;
@@ -30,6 +31,7 @@ impl Scheduler {
             shares: Shares::default(),
             exclusions: Exclusions::of(snapshot.excluded),
             conduct: Conduct::default(),
+            forfeits: Forfeits::of(snapshot.barred),
             measuring: Measuring::default(),
             running: 0,
             pending: Vec::new(),

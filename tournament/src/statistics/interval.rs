@@ -136,6 +136,12 @@ impl Wilson {
         Self { score, tosses: count / ratio, freedom: Some((count - 1.0).floor()) }
     }
 
+    /// How much of these units' evidence is left over openings of this spread.
+    pub(super) fn worth_over(&self, spread: &OpeningSpread) -> f64 {
+        let over_openings = Self::over_openings(self.score, spread);
+        if self.tosses > 0.0 { (over_openings.tosses / self.tosses).min(1.0) } else { 1.0 }
+    }
+
     /// Defined for every input: fewer than two units give 0..1; equal units give an interval of
     /// some width that shrinks with their number.
     pub(super) fn interval(&self) -> ScoreInterval {

@@ -32,6 +32,7 @@ pub struct Sprt {
     alpha: f64,
     beta: f64,
     model: EloModel,
+    over_pairs: bool,
 }
 
 /// No figure of it is NaN.
@@ -103,7 +104,21 @@ impl Sprt {
             alpha,
             beta,
             model,
+            over_pairs: false,
         })
+    }
+
+    /// The same test, whose pairs (games, where sides are fixed) are taken for independent also where openings come
+    /// again: as every test was read once.
+    #[must_use]
+    pub const fn over_pairs(self) -> Self {
+        Self { over_pairs: true, ..self }
+    }
+
+    /// Whether it is so.
+    #[must_use]
+    pub const fn is_over_pairs(&self) -> bool {
+        self.over_pairs
     }
 
     /// The weaker hypothesis, in Elo.

@@ -8,8 +8,11 @@
 //! whenever the units have grown by a tenth (a hundredth, if it is a sequential test). Where a cell ends
 //! is thereby the same on one slot and on a thousand, whatever was killed in between.
 //!
-//! A precision is that of the interval that reports show: where openings come again it is over openings, and
-//! the units are counted by opening as well. A sequential test is over the units.
+//! Both kinds of rule read what the interval of reports reads: where openings come again that is over openings, and
+//! the units are counted by opening as well. A repeat of all games changes nothing of either.
+//!
+//! Where players are taken to repeat themselves, a cell ends with the first [`Round`] of its openings unless a repeat
+//! is seen to differ: also one without a rule.
 //!
 //! A unit with a game that has finally failed has its place in the order and is in no tally.
 //!
@@ -17,11 +20,13 @@
 //! are at or beyond the stop are not counted.
 
 mod prefix;
+mod round;
 mod rule;
 mod settled;
 mod tally;
 
 pub use prefix::{Prefix, Reading};
+pub use round::{LOOKS, Round};
 pub use rule::{Precision, StopRule};
 pub use settled::{Points, Settled};
 pub use tally::{OpeningTally, Tally};

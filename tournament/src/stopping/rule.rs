@@ -75,11 +75,11 @@ impl StopRule {
     pub(super) const fn minds_openings(&self) -> bool {
         match self {
             Self::Precision(precision) => !precision.over_pairs,
-            Self::Sprt(_) => false,
+            Self::Sprt(sprt) => !sprt.is_over_pairs(),
         }
     }
 
-    /// Whether these results are enough; with the same by opening, if a precision is to be over openings.
+    /// Whether these results are enough; with the same by opening, if it is to be read over openings.
     #[must_use]
     pub fn is_reached(&self, tally: &Tally, openings: Option<&OpeningTally>) -> bool {
         match self {
@@ -88,7 +88,10 @@ impl StopRule {
                 let interval = tally.interval_over(openings);
                 (interval.high - interval.low) / 2.0 <= precision.points()
             }
-            Self::Sprt(sprt) => sprt.verdict(tally.llr(sprt)).is_some(),
+            Self::Sprt(sprt) => {
+                let openings = openings.filter(|_| !sprt.is_over_pairs());
+                sprt.verdict(tally.llr_over(sprt, openings)).is_some()
+            }
         }
     }
 
@@ -131,7 +134,8 @@ impl fmt::Display for StopRule {
                 let [elo0, elo1] = [sprt.elo0(), sprt.elo1()];
                 let [alpha, beta] = [sprt.alpha(), sprt.beta()];
                 let model = sprt.model().name();
-                write!(f, "sprt {elo0} to {elo1} Elo, {model}, alpha {alpha}, beta {beta}")
+                let over = if sprt.is_over_pairs() { " over pairs" } else { "" };
+                write!(f, "sprt {elo0} to {elo1} Elo, {model}, alpha {alpha}, beta {beta}{over}")
             }
         }
     }

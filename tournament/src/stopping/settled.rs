@@ -16,8 +16,9 @@ pub enum Points {
 /// The settled result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// It was played to its end, and the cell's first player got so much.
-    Played(Points),
+    /// It was played to its end: what the cell's first player got, and the hash of its moves
+    /// ([`GameRecord::moves_hash`](spelrum_engine::GameRecord::moves_hash)).
+    Played(Points, u64),
     /// It has finally failed: no rule reads its unit.
     Failed,
 }

@@ -14,8 +14,8 @@ pub enum Tally {
     Games(GameCounts),
 }
 
-/// The same units by the opening that they started from, where openings come again: what a precision is
-/// read over. Eight bytes for each opening that came.
+/// The same units by the opening that they started from, where openings come again: what a rule is read
+/// over. Eight bytes for each opening that came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningTally {
     openings_count: u64,
@@ -153,7 +153,24 @@ impl Tally {
         }
     }
 
-    /// The logarithm of a sequential test's likelihood ratio.
+    /// The same where openings come again: as much of it as the units are worth over openings.
+    #[must_use]
+    pub fn llr_over(&self, sprt: &Sprt, openings: Option<&OpeningTally>) -> f64 {
+        let spread = openings.and_then(|it| it.spread(self.units(), self.games_of_unit()));
+        self.llr_of_spread(sprt, spread)
+    }
+
+    /// The same, given how the scores of openings vary that come again.
+    #[must_use]
+    pub fn llr_of_spread(&self, sprt: &Sprt, spread: Option<OpeningSpread>) -> f64 {
+        let worth = spread.map_or(1.0, |spread| match self {
+            Self::Pairs(pairs) => pairs.worth_over(&spread),
+            Self::Games(games) => games.worth_over(&spread),
+        });
+        self.llr(sprt) * worth
+    }
+
+    /// The logarithm of a sequential test's likelihood ratio over units that are independent of each other.
     #[must_use]
     pub fn llr(&self, sprt: &Sprt) -> f64 {
         match self {

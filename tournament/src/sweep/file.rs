@@ -7,6 +7,7 @@ use spelrum_engine::parse_duration_us;
 use super::accuracy;
 use super::adjudication::{self, AdjudicationInFile};
 use super::axes::{self, Axis};
+use super::builds;
 use super::claims::{self, ClaimInFile};
 use super::course::{self, CourseInFile};
 use super::fault::{Fault, Span, did_you_mean};
@@ -20,6 +21,7 @@ use super::sample::{self, Sample};
 use super::stop;
 use super::timing;
 use super::tree::{Node, Table, Tree};
+use crate::builds::Builds;
 use crate::definition::Task;
 use crate::disturbance::Timing;
 use crate::placement::Placement;
@@ -56,12 +58,18 @@ pub(super) struct SweepFile {
     pub(super) priority: i32,
     pub(super) allocation: Allocation,
     pub(super) game_timeout_us: Option<u64>,
+    /// Absent: forfeits are losses like others.
+    pub(super) forfeits_max: Option<u64>,
     pub(super) timing: Timing,
     pub(super) placement: Placement,
     pub(super) axes: Vec<Axis>,
     /// Absent: the whole grid.
     pub(super) sample: Option<Sample>,
     pub(super) players: Players,
+    /// Whether engines may be rebuilt and play on in the same cells.
+    pub(super) any_build: bool,
+    /// The builds of engines. Absent: the sweep names none.
+    pub(super) builds: Option<Builds>,
     pub(super) pairing: Pairing,
     /// Absent: the grid's cells are all there are.
     pub(super) course: Option<CourseInFile>,
@@ -76,6 +84,12 @@ pub(super) const DEFAULT_SEED: u64 = 1;
 
 /// The longest time limit of a game: 10,000 hours.
 const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
+
+/// With `forfeits = "stop"`: so many games may one player forfeit.
+pub(super) const FORFEITS_MAX_DEFAULT: u64 = 3;
+
+/// The greatest `forfeits_max`.
+pub(super) const FORFEITS_MAX_MOST: u64 = 1_000_000_000;
 
 /// Longest name of an experiment, an axis or a player, in bytes.
 const NAME_BYTES_MAX: usize = 64;
@@ -145,11 +159,14 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         allocation: word(root, "allocate", &Allocation::ALL.map(|it| (it.name(), it)))?
             .unwrap_or_default(),
         game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
+        forfeits_max: forfeits_max(root)?,
         timing: value(root, "timing").map_or(Ok(Timing::default()), timing::read)?,
         placement: value(root, "placement").map(placement::read).transpose()?.unwrap_or_default(),
         sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
         overrides,
         claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,
+        any_build: any_build(value(root, "any_build"))?,
+        builds: value(root, "builds").map(builds::read).transpose()?,
         axes,
         pairing,
         players,
@@ -193,6 +210,11 @@ fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
         None => Ok(true),
         Some(node) => node.switch("`swap_sides`", "swap_sides = false"),
     }
+}
+
+/// Whether engines may be rebuilt.
+fn any_build(node: Option<&Node>) -> Result<bool, Fault> {
+    node.map_or(Ok(false), |node| node.switch("`any_build`", "any_build = true"))
 }
 
 /// A number of games: whole pairs if sides are swapped; at least a pair or a game.
@@ -264,6 +286,32 @@ fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
             ))
         }
         Some(us) => Ok(Some(us)),
+    }
+}
+
+/// After how many forfeits of one player the experiment is paused, if it is.
+fn forfeits_max(root: &Table) -> Result<Option<u64>, Fault> {
+    let stops = word(root, "forfeits", &[("lose", false), ("stop", true)])?.unwrap_or(false);
+    let Some(entry) = root.get("forfeits_max") else {
+        return Ok(stops.then_some(FORFEITS_MAX_DEFAULT));
+    };
+    if !stops {
+        return Err(Fault::at(
+            &entry.key_place,
+            "forfeits are losses here, however many there are",
+            "add forfeits = \"stop\", or remove `forfeits_max`",
+        ));
+    }
+    let games = entry.value.integer("`forfeits_max`", "forfeits_max = 3")?;
+    match u64::try_from(games) {
+        Ok(games) if games <= FORFEITS_MAX_MOST => Ok(Some(games)),
+        Ok(_) | Err(_) => Err(Fault::at(
+            &entry.value.place,
+            format!("`forfeits_max` is {games}"),
+            format!(
+                "choose 0 to {FORFEITS_MAX_MOST} games: with one more the experiment is paused"
+            ),
+        )),
     }
 }
 

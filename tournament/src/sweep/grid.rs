@@ -13,11 +13,11 @@ use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use super::fault::{Fault, Span};
 use super::file::SweepFile;
 use super::keys::course::RUNS_MAX;
-use super::made::{Made, Setting};
+use super::made::{Made, PlayerTraits, Setting};
 use super::points::Points;
 use crate::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
 use crate::definition::{DefinitionJson, OpeningsRule, Task};
-use crate::plan::{Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell};
+use crate::plan::{Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer};
 use crate::seeds::SEED_END;
 
 /// Plans a sweep that was read. Finding its openings may cost so much:
@@ -410,24 +410,24 @@ impl Planner<'_> {
         };
         let conditions: Vec<Conditions> = made.settings.into_values().map(condition).collect();
         let definitions: Vec<DefinitionJson> = conditions.iter().map(DefinitionJson::new).collect();
-        let players = &made.players;
+        let players: Vec<(Arc<PlannedPlayer>, PlayerTraits)> =
+            made.players.into_iter().map(|(player, traits)| (Arc::new(player), traits)).collect();
         let named = |pair: (usize, usize)| [pair.0, pair.1].map(|name| Arc::clone(&names[name]));
         let planned = |cell: DraftCell| {
-            let by_number = players.keys();
-            let parameters = cell.players.map(|player| &*by_number[player].parameters_json);
-            let (definition_hash, seed) =
-                definitions[cell.setting].hash_and_seed(parameters[0], parameters[1]);
+            let its = cell.players.map(|player| &players[player]);
+            let [first, second] = its.map(|(player, _)| &*player.parameters_json);
+            let (definition_hash, seed) = definitions[cell.setting].hash_and_seed(first, second);
             let place = columns.place(cell.columns, points.at(cell.point));
             PlannedCell {
                 definition_hash,
                 seed,
                 conditions: cell.setting,
-                players: cell.players,
+                players: its.map(|(player, _)| Arc::clone(player)),
                 player_names: named(cell.names),
                 axes: place.chain(varied.place(cell.names)).collect(),
                 games: cell.games.games,
-                timed: file.measures_time
-                    || cell.players.iter().any(|&player| players[player].is_timed),
+                timed: file.measures_time || its.iter().any(|(_, traits)| traits.is_timed),
+                repeats: its.iter().all(|(_, traits)| traits.repeats),
             }
         };
         let mut cells: Vec<PlannedCell> = cells.into_iter().map(planned).collect();
@@ -448,9 +448,12 @@ impl Planner<'_> {
             allocation: file.allocation,
             record: file.record,
             game_timeout_us: file.game_timeout_us,
+            forfeits_max: file.forfeits_max,
             timing: file.timing,
             placement: file.placement.clone(),
             stop: file.stop,
+            any_build: file.any_build,
+            names_builds: file.builds.is_some(),
             anchors: file
                 .pairing
                 .anchors
@@ -459,7 +462,7 @@ impl Planner<'_> {
                 .collect(),
             axes,
             conditions,
-            players: made.players.into_keys().collect(),
+            players: players.into_iter().map(|(player, _)| player).collect(),
             cells,
             course,
             merged: merged

@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::axes::POINTS_MAX;
 use super::fault::Fault;
-use super::file;
+use super::file::{self, FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST};
 use super::schema;
 use super::tree::Table;
 use crate::statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
@@ -66,7 +66,7 @@ enum Kind {
 }
 
 /// The keys of a sweep.
-pub(super) static SWEEP: [Key; 32] = [
+pub(super) static SWEEP: [Key; 36] = [
     Key::new(
         "name",
         "Name",
@@ -202,6 +202,25 @@ pub(super) static SWEEP: [Key; 32] = [
         Kind::Own(schema::timeout),
     ),
     Key::new(
+        "forfeits",
+        "Forfeits",
+        "What becomes of games that a player forfeits: by a crash, no answer, an illegal move or too much time. \
+         \"lose\": they are losses. \"stop\": the experiment is paused after more than `forfeits_max`. \
+         Default: \"lose\".",
+        Kind::Word { words: &["lose", "stop"], default: Some("lose") },
+    ),
+    Key::new(
+        "forfeits_max",
+        "Most forfeits",
+        "With forfeits = \"stop\": how many games one player may forfeit before the experiment is paused. \
+         Default: 3.",
+        Kind::Whole {
+            min: 0,
+            max: Some(FORFEITS_MAX_MOST as i64),
+            default: Some(FORFEITS_MAX_DEFAULT as i64),
+        },
+    ),
+    Key::new(
         "timing",
         "Timing",
         "Of timed games: which of them are disturbed, and whether these count or are played again. They are marked, \
@@ -248,6 +267,19 @@ pub(super) static SWEEP: [Key; 32] = [
         Kind::Own(schema::players),
     )
     .required(),
+    Key::new(
+        "any_build",
+        "Any build",
+        "Whether an engine that was rebuilt plays on in the cells of the program before it. Default: false, so \
+         that a rebuilt engine is another player, with cells of its own beside the old ones.",
+        Kind::Switch { default: false },
+    ),
+    Key::new(
+        "builds",
+        "Builds",
+        "Which build of each engine plays. Written when the sweep is played, and not by its author.",
+        Kind::Own(schema::builds),
+    ),
     Key::new(
         "find",
         "Find",

@@ -67,6 +67,9 @@ pub(super) struct Setting {
 pub(super) struct PlayerTraits {
     pub(super) draws_random_numbers: bool,
     pub(super) is_timed: bool,
+    /// Whether it is taken to play a game again whose opening comes again: see
+    /// [`repeats`](Player::repeats).
+    pub(super) repeats: bool,
 }
 
 /// What is said of a variant, wherever its values come from.
@@ -268,7 +271,8 @@ impl<'a> Made<'a> {
             .collect();
         merge::merge(&mut said, used, &self.file.axes, point);
         let setting = &self.settings[setting];
-        let player = resolve::player(&setting.rules, name, place, &said)?;
+        let builds = self.file.builds.as_ref().filter(|_| !self.file.any_build);
+        let player = resolve::player(&setting.rules, name, place, &said, builds)?;
         if let Err(error) = check_starts(&player, setting) {
             let algorithm = said.iter().find(|said| said.key == "algorithm");
             let place = algorithm.map_or(*place, |said| &said.value.place);
@@ -284,6 +288,7 @@ impl<'a> Made<'a> {
             PlayerTraits {
                 draws_random_numbers: player.draws_random_numbers(),
                 is_timed: player.is_timed(),
+                repeats: player.repeats(),
             },
         );
         choices.remember(point, index);

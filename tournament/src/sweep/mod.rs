@@ -20,6 +20,7 @@
 mod accuracy;
 mod adjudication;
 mod axes;
+mod builds;
 mod claimed;
 mod claims;
 mod columns;

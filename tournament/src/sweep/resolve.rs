@@ -2,13 +2,15 @@
 
 use spelrum_engine::tables::Endgame;
 use spelrum_engine::{
-    ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterKind, Parameters, Player, Rules, Value, parameters_of,
+    ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterKind, Parameters, Player, Protocol, Rules, Value,
+    parameters_of,
 };
 
 use super::fault::{Fault, Span, did_you_mean};
 use super::file::{check_keys, texts, word};
 use super::keys::{self, Key};
 use super::tree::{Entry, Node, Table, Tree};
+use crate::builds::Builds;
 use crate::definition::{OpeningsRule, ToMove};
 use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
 use crate::seeds::SEED_END;
@@ -291,6 +293,7 @@ pub(super) fn player(
     name: &str,
     header: &Span,
     said: &[Said<'_>],
+    builds: Option<&Builds>,
 ) -> Result<Player, Fault> {
     let find = |key: &str| said.iter().find(|said| said.key == key);
     let Some(algorithm) = find("algorithm") else {
@@ -324,6 +327,12 @@ pub(super) fn player(
             ));
         }
         given.insert((*key).to_owned(), value(node)?);
+    }
+    if let (Some(builds), Some(_), Some(Value::Text(engine)), None) =
+        (builds, Protocol::named(algorithm), given.get("engine"), given.get("build"))
+        && let Some(build) = builds.get(engine)
+    {
+        given.insert("build".to_owned(), Value::Text(build.clone()));
     }
     Player::from_parameters(rules, &given).map_err(|error| {
         let known = |key: &str| matches!(key, "algorithm" | "preset") || info(key).is_some();

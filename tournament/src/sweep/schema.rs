@@ -375,6 +375,14 @@ pub(super) fn found() -> Json {
     })
 }
 
+/// Builds by the names of engines.
+pub(super) fn builds() -> Json {
+    json!({
+        "type": "object",
+        "additionalProperties": { "type": "string", "pattern": "^([0-9a-f]{8,64}|awaited)$" },
+    })
+}
+
 /// An axis, or several.
 pub(super) fn used_axes() -> Json {
     json!({ "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }] })

@@ -20,6 +20,7 @@ mod ending;
 mod errors;
 mod evolve;
 mod files;
+mod forfeits;
 mod game_timeout;
 mod keys;
 mod merge;

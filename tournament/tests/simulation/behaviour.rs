@@ -13,6 +13,7 @@ mod conduct;
 mod disturbed;
 mod engines;
 mod exclusions;
+mod forfeits;
 mod growing;
 mod labels;
 mod speeds;

@@ -86,6 +86,8 @@ fn new_cell(index: i64, games: u64) -> NewCell {
         axes: Vec::new(),
         games,
         timed: false,
+        repeats: false,
+        openings_count: None,
     }
 }
 

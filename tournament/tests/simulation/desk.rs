@@ -187,6 +187,7 @@ impl Desk {
                 | Effect::Grant { .. }
                 | Effect::Idle { .. }
                 | Effect::Quarantined { .. }
+                | Effect::Barred { .. }
                 | Effect::Drop { .. } => {}
             }
         }

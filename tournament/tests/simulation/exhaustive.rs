@@ -192,7 +192,7 @@ impl Model {
             self.budget.failures -= 1;
             Report::Failed { message: "it broke".into() }
         } else {
-            Report::Played { wall_us: 1_000, points: Points::One }
+            Report::Played { wall_us: 1_000, points: Points::One, moves_hash: 0, forfeit: None }
         };
         let result = Result { lease, game, playing, what, disturbed: false };
         self.desk.begin_turn(self.now, 0);
@@ -245,7 +245,12 @@ impl Model {
             let effects = self.transact(wants(who), Fate::Heard);
             if let Some(Effect::Grant { lease, ranges, .. }) = effects.last() {
                 for game in ranges.iter().flat_map(games) {
-                    let what = Report::Played { wall_us: 1_000, points: Points::One };
+                    let what = Report::Played {
+                        wall_us: 1_000,
+                        points: Points::One,
+                        moves_hash: 0,
+                        forfeit: None,
+                    };
                     let playing = lease.0.cast_unsigned() * 100 + game.number;
                     let result = Result { lease: *lease, game, playing, what, disturbed: false };
                     self.desk.report(who, &result, true, self.now);

@@ -19,6 +19,7 @@ use spelrum_tournament::scheduler::{
 use spelrum_tournament::stopping::Settled;
 use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, WorkerId};
 
+use crate::reference::Ends;
 use crate::store::Store;
 use cell::{Cell, Place};
 use conduct::Conduct;
@@ -194,7 +195,9 @@ impl Judge {
                 self.excluded.insert((*worker, *experiment));
                 self.take_leases(*worker, *experiment, &mut expected);
             }
-            Event::Readmitted { worker } => {
+            // The simulated engines forfeit nothing: `behaviour/forfeits.rs` has those that do.
+            Event::Barred { .. } => {}
+            Event::Readmitted { worker, engine: _ } => {
                 self.excluded.retain(|(it, _)| it != worker);
                 self.conduct.clean(*worker);
             }
@@ -267,7 +270,7 @@ impl Judge {
                 in_sweep: true,
                 places: Vec::new(),
                 settled: Vec::new(),
-                rule: None,
+                ends: Ends { rule: None, round: None },
                 decision: (0, None),
                 memory_bytes: state.memory_bytes,
                 demands: state.demands.clone(),
@@ -276,7 +279,8 @@ impl Judge {
             };
             let cell = self.cells.entry(state.cell).or_insert(Rc::new(new));
             let cell = Rc::make_mut(cell);
-            cell.rule = state.reading.as_ref().map(|reading| reading.rule);
+            let rule = state.reading.as_ref().and_then(|reading| reading.rule);
+            cell.ends = Ends::of(state.cell, rule);
             cell.in_sweep = state.in_sweep;
             cell.demands.clone_from(&state.demands);
             let games = usize::try_from(state.games).unwrap();
@@ -454,10 +458,10 @@ impl Judge {
             (true, Some(_), Report::Failed { .. }) => Verdict::Noted,
         };
         expected.push(Effect::Verdict { game, verdict });
-        if let (Verdict::Counts, Report::Played { points, .. }) = (verdict, what) {
+        if let (Verdict::Counts, Report::Played { points, moves_hash, .. }) = (verdict, what) {
             let points = if game.number.is_multiple_of(2) { *points } else { points.swapped() };
             self.played(game, worker, expected);
-            self.settle(game, Settled::Played(points), expected);
+            self.settle(game, Settled::Played(points, *moves_hash), expected);
         }
         if (verdict, what) == (Verdict::Counts, &Report::Verified) {
             self.played(game, worker, expected);

@@ -104,6 +104,8 @@ pub(crate) enum Mutant {
     IgnoresRules,
     /// Cells keep the stop rule that they had at first.
     KeepsRules,
+    /// Players that repeat themselves are not stopped after a round.
+    PlaysRepeats,
     /// Whoever moves first is taken for the first player.
     MistakesPlayers,
     /// Games are not played again.
@@ -176,7 +178,7 @@ pub(crate) enum Mutant {
 
 impl Mutant {
     /// All mistakes.
-    pub(crate) const ALL: [Self; 77] = [
+    pub(crate) const ALL: [Self; 78] = [
         Self::ForgetsReturned,
         Self::ForgetsCells,
         Self::ForgetsGrants,
@@ -220,6 +222,7 @@ impl Mutant {
         Self::RestartsWithoutResults,
         Self::IgnoresRules,
         Self::KeepsRules,
+        Self::PlaysRepeats,
         Self::MistakesPlayers,
         Self::IgnoresReopened,
         Self::IgnoresOpen,
@@ -373,7 +376,8 @@ impl Subject {
                 it == worker && matches!(why, Withheld::Quarantined { .. })
             };
             if self.scheduler.withheld().iter().any(is_it) {
-                let _none = self.scheduler.handle(Event::Readmitted { worker: *worker }, now);
+                let _none =
+                    self.scheduler.handle(Event::Readmitted { worker: *worker, engine: None }, now);
             }
         }
         match (self.mutant, &mut event) {
@@ -385,7 +389,14 @@ impl Subject {
             (
                 Some(Mutant::CountsDisturbed),
                 Event::Reported { what: what @ Report::Disturbed, .. },
-            ) => *what = Report::Played { wall_us: 1_000, points: Points::Half },
+            ) => {
+                *what = Report::Played {
+                    wall_us: 1_000,
+                    points: Points::Half,
+                    moves_hash: 0,
+                    forfeit: None,
+                }
+            }
             // Whoever names another lease holds nothing.
             (
                 Some(Mutant::LosesDisturbed),
@@ -465,11 +476,16 @@ impl Subject {
             }
             (Some(Mutant::KeepsRules), Event::Submitted { cells, .. }) => {
                 for cell in cells {
-                    let rule = cell.reading.as_ref().map(|reading| reading.rule);
+                    let rule = cell.reading.as_ref().and_then(|reading| reading.rule);
                     let first = *self.rules.entry(cell.cell).or_insert(rule);
                     let settled = cell.reading.take().map_or(Vec::new(), |it| it.beyond);
                     let reading = |rule| Reading::from_start(rule, cell.swap_sides, settled);
                     cell.reading = first.map(reading).map(Box::new);
+                }
+            }
+            (Some(Mutant::PlaysRepeats), Event::Submitted { cells, .. }) => {
+                for reading in cells.iter_mut().filter_map(|cell| cell.reading.as_mut()) {
+                    reading.round = None;
                 }
             }
             (Some(Mutant::StopsByArrival), Event::Submitted { cells, .. }) => {
@@ -530,7 +546,7 @@ impl Subject {
                 ) => {
                     let (cell, points) = came.expect("only what was played counts");
                     if let Some((prefix, games)) = self.arrived.get_mut(&cell) {
-                        prefix.tell(*games, Settled::Played(points));
+                        prefix.tell(*games, Settled::Played(points, *games));
                         *games += 1;
                     }
                 }

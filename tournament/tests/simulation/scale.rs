@@ -46,7 +46,12 @@ fn a_hundred_million_games_are_durable_in_a_few_ranges() {
         assert!(changes.cells.iter().all(|cell| cell.returned.is_empty()));
         for range in ranges {
             let game = GameId { cell: range.cell, number: range.first };
-            let what = Report::Played { wall_us: 100_000, points: Points::Half };
+            let what = Report::Played {
+                wall_us: 100_000,
+                points: Points::Half,
+                moves_hash: 0,
+                forfeit: None,
+            };
             let lease = *lease;
             let report =
                 Event::Reported { worker, lease, game, what, settled: false, leased: true };

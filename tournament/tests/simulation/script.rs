@@ -348,7 +348,7 @@ fn numbered(text: &str) -> (&str, u64) {
 
 /// A draw.
 const fn played(wall_us: u64) -> Report {
-    Report::Played { wall_us, points: Points::Half }
+    Report::Played { wall_us, points: Points::Half, moves_hash: 0, forfeit: None }
 }
 
 fn describe(effect: &Effect) -> String {
@@ -368,6 +368,8 @@ fn describe(effect: &Effect) -> String {
         Effect::Quarantined { worker, faults, games } => {
             format!("quarantine w{worker} ({faults} of {games})")
         }
+        Effect::Barred { worker, barred } => format!("bar w{worker} from {}", barred.engine),
+        Effect::Idle { withheld: Some(Withheld::Barred(_)), .. } => "barred".into(),
         Effect::Idle { all_done: false, .. } => "wait".into(),
         Effect::Drop { leases, .. } if leases.is_empty() => String::new(),
         Effect::Drop { leases, .. } => {

@@ -11,12 +11,13 @@ use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, Event, ExperimentSnapshot, ExperimentState, LeaseEnd,
     LeaseState, Snapshot, Tasks,
 };
-use spelrum_tournament::stopping::{Points, Reading, Settled as Told, StopRule, Tally};
+use spelrum_tournament::stopping::{Points, Reading, Round, Settled as Told, StopRule, Tally};
 use spelrum_tournament::{
     CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, Plan, WorkerId,
 };
 
 use crate::machines::timed_games;
+use crate::reference::{moves_hash, round_of};
 use crate::worker::is_timed;
 
 /// The cells of [`Store::verify`] have ids from here on.
@@ -241,15 +242,17 @@ impl Store {
     pub(crate) fn tell(&mut self, id: ExperimentId, cell: CellId) -> CellOutcome {
         let games = self.games.keys().filter(|game| game.cell == cell).copied();
         let told: Vec<_> = games.filter_map(|game| self.told(game)).collect();
-        let count = |what| told.iter().filter(|&&it| it == what).count() as u64;
-        let [wins, draws, losses] =
-            [Points::One, Points::Half, Points::Zero].map(|points| count(Told::Played(points)));
+        let count = |is_meant: &dyn Fn(&Told) -> bool| {
+            told.iter().filter(|told| is_meant(told)).count() as u64
+        };
+        let [wins, draws, losses] = [Points::One, Points::Half, Points::Zero]
+            .map(|points| count(&|told| matches!(told, Told::Played(got, _) if *got == points)));
         let cells = self.courses.get_mut(&id).expect("a course");
         let number = cells.iter().filter(|cell| cell.told.is_some()).count();
         let outcome = CellOutcome {
             number: number as u64,
             games: wins + draws + losses,
-            games_failed: count(Told::Failed),
+            games_failed: count(&|told| *told == Told::Failed),
             wins,
             draws,
             losses,
@@ -340,7 +343,7 @@ impl Store {
         let mut tally = Tally::new(true);
         for first in (0..decided_number).step_by(2) {
             let half_points = |number| match self.told(GameId { cell, number }) {
-                Some(Told::Played(points)) => Some(points.half_points()),
+                Some(Told::Played(points, _)) => Some(points.half_points()),
                 Some(Told::Failed) => None,
                 None => panic!("invariant 7: {cell}:{number} is decided and not settled"),
             };
@@ -351,9 +354,17 @@ impl Store {
         let beyond = (decided_number..state.next_number)
             .filter_map(|number| Some((number, self.told(GameId { cell, number })?)))
             .collect();
-        let reading =
-            Some(Box::new(Reading { rule, decided_number, tally, openings: None, beyond }));
-        CellState { reading, ..state }
+        let mut round = round_of(cell).and_then(Round::new);
+        for number in 0..decided_number {
+            if let (Some(round), Some(Told::Played(_, hash))) =
+                (&mut round, self.told(GameId { cell, number }))
+            {
+                round.note(number, 2, hash);
+            }
+        }
+        let rule = Some(rule);
+        let reading = Reading { rule, decided_number, tally, openings: None, round, beyond };
+        CellState { reading: Some(Box::new(reading)), ..state }
     }
 
     /// As the store finds what is known of a cell's score.
@@ -364,7 +375,7 @@ impl Store {
     fn played(&self, cell: CellId) -> GameCounts {
         let mut played = GameCounts::default();
         for game in self.games.keys().filter(|game| game.cell == cell) {
-            if let Some(Told::Played(points)) = self.told(*game) {
+            if let Some(Told::Played(points, _)) = self.told(*game) {
                 played.0[points.half_points()] += 1;
             }
         }
@@ -373,6 +384,7 @@ impl Store {
 
     /// What came of a game for the cell's first player, if it is settled.
     pub(crate) fn told(&self, game: GameId) -> Option<Told> {
+        let hash = moves_hash(game.cell, game.number);
         Some(match self.games.get(&game)? {
             Settled::Played(..)
                 if self.trainings.contains(&game.cell)
@@ -380,8 +392,10 @@ impl Store {
             {
                 Told::Failed
             }
-            Settled::Played(_, points) if game.number.is_multiple_of(2) => Told::Played(*points),
-            Settled::Played(_, points) => Told::Played(points.swapped()),
+            Settled::Played(_, points) if game.number.is_multiple_of(2) => {
+                Told::Played(*points, hash)
+            }
+            Settled::Played(_, points) => Told::Played(points.swapped(), hash),
             Settled::Failed(_) => Told::Failed,
         })
     }
@@ -395,7 +409,7 @@ impl Store {
     /// Stores that it no longer is.
     pub(crate) fn readmit(&mut self, worker: WorkerId) -> Event {
         self.excluded.retain(|(excluded, _)| *excluded != worker);
-        Event::Readmitted { worker }
+        Event::Readmitted { worker, engine: None }
     }
 
     /// Notes who has played a game.
@@ -547,6 +561,7 @@ impl Store {
                 .collect(),
             last_lease: self.last_lease().0,
             excluded: self.excluded.iter().copied().collect(),
+            barred: Vec::new(),
         }
     }
 

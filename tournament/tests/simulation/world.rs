@@ -17,7 +17,7 @@ use crate::desk::{Desk, Result};
 use crate::dice::Dice;
 use crate::engines::{everything, has_all};
 use crate::mutants::Mutant;
-use crate::reference::decide;
+use crate::reference::Ends;
 use crate::scenario::{Nature, Request, Scenario};
 use crate::store::Settled;
 use crate::worker::{Call, REFUSED, Worker};
@@ -510,7 +510,7 @@ impl World {
                     assert!(cell.games == games || cell.games == cell.next_number, "cell {id}");
                     let told = |number| disk.told(GameId { cell: id, number });
                     let told: Vec<_> = (0..cell.games).map(told).collect();
-                    let (decided_number, stop_number) = decide(rule, &told);
+                    let (decided_number, stop_number) = Ends::of(id, rule).decide(&told);
                     assert_eq!(cell.stop_number, stop_number, "invariant 7: cell {id}");
                     assert_eq!(cell.decided_number, decided_number, "invariant 7: cell {id}");
                     // What lies beyond a stop may be settled or not, and does not count.

@@ -80,17 +80,19 @@ impl Offers {
         is_news
     }
 
-    /// A game was begun by it, as this program.
-    pub(super) fn began(&self, name: &str, identity: &EngineIdentity) {
+    /// A game was begun by it, as this program and this build. Returns whether it is another than was offered.
+    pub(super) fn began(&self, name: &str, identity: &EngineIdentity, build: [u8; 32]) -> bool {
         let mut engines = self.lock();
-        let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return };
+        let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return false };
         offer.failures = 0;
-        if let Some(engine) = &mut offer.engine
-            && engine.identity != *identity
-        {
+        let Some(engine) = &mut offer.engine else { return false };
+        let is_another = engine.identity != *identity || engine.build != Some(build);
+        if is_another {
             engine.identity = identity.clone();
+            engine.build = Some(build);
             self.changed.notify_one();
         }
+        is_another
     }
 
     /// Those that are to be tried again now.
@@ -133,7 +135,14 @@ mod tests {
     fn engine(name: &str, version: &str) -> OfferedEngine {
         let identity =
             EngineIdentity { name: version.to_owned(), author: String::new(), sha256: [0; 32] };
-        OfferedEngine { engine: name.to_owned(), protocol: Protocol::Uci, at_once: 1, identity }
+        OfferedEngine {
+            engine: name.to_owned(),
+            protocol: Protocol::Uci,
+            at_once: 1,
+            identity,
+            capabilities: None,
+            build: Some([0; 32]),
+        }
     }
 
     fn offers() -> Offers {
@@ -165,15 +174,18 @@ mod tests {
             offers.started("fish", engine("fish", "1"));
         }
         assert_eq!(waits, [5, 10, 20, 40, 80, 160, 320, 320, 320]);
-        offers.began("fish", &engine("fish", "1").identity);
+        assert!(!offers.began("fish", &engine("fish", "1").identity, [0; 32]));
         assert_eq!(offers.withdraw("fish"), Some(TRIED_AGAIN_AFTER));
     }
 
     #[test]
     fn another_program_is_told_of() {
         let offers = offers();
-        offers.began("fish", &engine("fish", "2").identity);
+        assert!(offers.began("fish", &engine("fish", "2").identity, [0; 32]));
         assert_eq!(offers.offered(), [engine("fish", "2")]);
+        // Another net under the same program.
+        assert!(offers.began("fish", &engine("fish", "2").identity, [1; 32]));
+        assert_eq!(offers.offered()[0].build, Some([1; 32]));
         assert!(offers.started("fish", engine("fish", "3")));
     }
 }

@@ -1,6 +1,7 @@
 //! A program of others at the board.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{
@@ -17,6 +18,9 @@ use spelrum_tournament::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forf
 
 /// Where chess usually starts, which UCI has a word for.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+/// An engine that thinks longer than its time by this, or this long where it has none, is named in the log.
+const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
 /// One side of one game, taken by a program of others.
 pub(super) struct EngineSeat {
@@ -131,6 +135,11 @@ impl EngineSeat {
         super::identity(self.engine.identity())
     }
 
+    /// Its build.
+    pub(super) fn build(&self) -> [u8; 32] {
+        self.engine.identity().build
+    }
+
     pub(super) fn take_breaches(&mut self) -> Vec<Breach> {
         self.engine.take_breaches()
     }
@@ -230,6 +239,47 @@ impl EngineSeat {
     }
 }
 
+/// An engine that thinks on its move, which is named once it thinks much longer than is usual on its limit.
+struct Overdue<'a> {
+    engine: &'a str,
+    limit: String,
+    begun: Instant,
+    named_after: Duration,
+    is_named: Cell<bool>,
+}
+
+impl<'a> Overdue<'a> {
+    fn new(engine: &'a str, situation: &Situation<'_>) -> Self {
+        let Limits { depth, nodes, move_time } = situation.limits;
+        let clock = situation.clock.map(|clock| clock.of(situation.to_move).time);
+        let limits = [
+            nodes.map(|nodes| format!("{nodes} nodes")),
+            depth.map(|depth| format!("depth {depth}")),
+            move_time.map(|time| format!("{} ms", time.as_millis())),
+            clock.map(|time| format!("{} ms on its clock", time.as_millis())),
+        ];
+        let limit = limits.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        // One that has time may use it.
+        let time = move_time.into_iter().chain(clock).min().unwrap_or_default();
+        let named_after = time.saturating_add(OVERDUE_AFTER);
+        Self { engine, limit, begun: Instant::now(), named_after, is_named: Cell::new(false) }
+    }
+
+    /// Looks at the clock; whoever waits for it does so many times a second.
+    fn look(&self) {
+        let waited = self.begun.elapsed();
+        if waited >= self.named_after && !self.is_named.replace(true) {
+            let Self { engine, limit, .. } = self;
+            let limit = if limit.is_empty() { "no limit" } else { limit };
+            tracing::warn!(
+                "engine {engine} has been thinking for {} s on a limit of {limit}; `spelrum engine check {engine} \
+                 --engines FILE` tries whether it keeps its limits",
+                waited.as_secs()
+            );
+        }
+    }
+}
+
 /// The greatest number in a result.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
 
@@ -256,6 +306,7 @@ fn fault(failure: &EngineFailure) -> Fault {
         | FailureKind::NotAllowed(_)
         | FailureKind::Missing(_)
         | FailureKind::NotExecutable { .. }
+        | FailureKind::NoFile { .. }
         | FailureKind::NoProcess(_)
         | FailureKind::Option { .. } => Fault::Aborted,
         FailureKind::OutOfTime { .. } => Fault::OutOfTime(words),
@@ -293,7 +344,12 @@ impl OutsidePlayer for EngineSeat {
         let clock = self.clock(turn, to_move);
         let (moves, limits) = (&self.moves, self.conditions.limits);
         let situation = Situation { start, moves, to_move, limits, clock };
-        match self.engine.choose(&situation, &|| host.aborted()) {
+        let overdue = Overdue::new(&self.rules.engine, &situation);
+        let aborted = || {
+            overdue.look();
+            host.aborted()
+        };
+        match self.engine.choose(&situation, &aborted) {
             Ok(choice) => {
                 let search = self.report(&choice);
                 self.chosen.clone_from(&choice.mv);

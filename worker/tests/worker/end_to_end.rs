@@ -274,7 +274,8 @@ async fn a_worker_that_ends_now_abandons_its_games_and_gives_them_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_experiments_games_are_aborted() {
     let site = Site::new();
-    let served = site.serve_with(Duration::from_millis(20)).await;
+    // It hears of the cancel with a heartbeat.
+    let served = site.serve_with(Duration::from_millis(500)).await;
     served.submit(&endless_sweep("cancel")).await;
     let working = Working::start(served.url(), 2, true);
     let playing = async || {

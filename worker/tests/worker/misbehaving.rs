@@ -263,7 +263,9 @@ pub(crate) fn failure(what: &What) -> &str {
 
 #[tokio::test]
 async fn a_worker_that_is_not_wanted_ends_with_the_remedy() {
-    for reason in [Reason::ProtocolMajor, Reason::EngineRevision, Reason::Malformed] {
+    let reasons =
+        [Reason::ProtocolMajor, Reason::EngineRevision, Reason::Malformed, Reason::WrongSecret];
+    for reason in reasons {
         for at_hello in [true, false] {
             let refusal = Some(Refusal::new(reason, "you are not wanted", "go home"));
             let script = if at_hello {

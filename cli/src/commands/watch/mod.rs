@@ -9,18 +9,23 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_proto::limits::PAGE_SIZE_MAX;
+use spelrum_tournament::Task;
 use spelrum_tournament::forecast::Forecast;
-use spelrum_tournament::results::{CellResult, ExperimentSummary, Pace, Progress, places_text};
+use spelrum_tournament::results::{
+    CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text,
+};
 use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{Task, Verdict};
 
 use crate::arguments::SourceArguments;
 use crate::away::Away;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, optional, percent, write_json_line};
-use crate::progress::{self, LogTimes, RANGE_HELP, rate_text, settled_text, training_text};
+use crate::output::{count, optional, percent, terminal, write_json_line};
+use crate::progress::{
+    self, LogTimes, RANGE_HELP, forfeits_text, rate_text, settled_text, training_text,
+};
+use crate::report::Forfeits;
 use crate::results::ResultsSource;
 use crate::voice;
 use runs::{RunNews, ToldRuns};
@@ -41,7 +46,8 @@ after 30 s, then after 1, 2 and 5 min, then every 10 min.
 {RANGE}
 
 JSON, one object a line: event (progress, cell, run or end). progress and end: experiment, state, \
-games_planned, games_settled, games_failed, cells, cells_settled, networks, networks_settled, stop_rule, \
+games_planned, games_settled, games_failed, forfeits (player, games, forfeits, crash, time_forfeit, stall, \
+illegal_move, share), stopped_for, cells, cells_settled, networks, networks_settled, stop_rule, \
 cells_stopped, games_per_second, seconds_left, \
 seconds_left_low, seconds_left_high. cell: experiment, cell_id, axes, player, opponent, wins, \
 draws, losses, games_failed, score, score_low, score_high, stopped_after, sprt_verdict. run: experiment, run, kind, axes, player, and of a generation generation, \
@@ -75,6 +81,8 @@ struct JsonLook<'a> {
     games_planned: u64,
     games_settled: u64,
     games_failed: u64,
+    forfeits: Vec<Forfeits<'a>>,
+    stopped_for: Option<&'a str>,
     cells: u64,
     cells_settled: u64,
     networks: u64,
@@ -258,7 +266,7 @@ impl Watching {
     /// A line, above the bar if there is one.
     fn say(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
         self.bar.suspend(|| {
-            let mut out = anstream::stdout().lock();
+            let mut out = terminal::stdout();
             if self.json { write_json_line(&mut out, json) } else { writeln!(out, "{}", text()) }
         })?;
         Ok(())
@@ -266,7 +274,7 @@ impl Watching {
 
     /// How far it is, now and then; how it ended, at the end.
     fn tell(&self, look: &Progress, event: &'static str) -> Result<()> {
-        let mut out = anstream::stdout().lock();
+        let mut out = terminal::stdout();
         if self.json {
             write_json_line(&mut out, &self.json(look, event))?;
         } else if event == "end" {
@@ -289,10 +297,13 @@ impl Watching {
             }
             state @ (ExperimentState::Paused
             | ExperimentState::Cancelled
-            | ExperimentState::Finished) => format!(", {}", state.name()),
+            | ExperimentState::Finished) => match &look.stopped_for {
+                Some(player) => format!(", {} for the forfeits of {player}", state.name()),
+                None => format!(", {}", state.name()),
+            },
         };
         let cells = format!("{} of {} cells", count(look.cells_settled), count(look.cells));
-        let pace = pace + &training_text(look);
+        let pace = pace + &training_text(look) + &forfeits_text(look);
         match look.stop_rule {
             Some(_) => format!("{pace}, {cells} settled, {} stopped", count(look.cells_stopped)),
             None => format!("{pace}, {cells} settled"),
@@ -309,6 +320,8 @@ impl Watching {
             games_planned: look.games_planned,
             games_settled: look.games_settled,
             games_failed: look.games_failed,
+            forfeits: look.forfeits.iter().map(Into::into).collect(),
+            stopped_for: look.stopped_for.as_deref(),
             networks: look.networks,
             networks_settled: look.networks_settled,
             cells: look.cells,
@@ -325,7 +338,7 @@ impl Watching {
 
 fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> SettledCell<'a> {
     let stopped_after = cell.stop.and_then(|stop| stop.stopped_after);
-    let sprt_verdict = cell.sprt().and_then(|standing| standing.verdict).map(Verdict::name);
+    let sprt_verdict = cell.sprt().and_then(|standing| standing.outcome).map(SprtOutcome::name);
     SettledCell {
         event: "cell",
         experiment,
@@ -398,5 +411,5 @@ fn end_text(experiment: &ExperimentSummary, look: &Progress) -> String {
         let failed = count(look.games_failed);
         text.push_str(&format!(", {failed} of them ({}) failed", percent(share)));
     }
-    text
+    text + &forfeits_text(look)
 }

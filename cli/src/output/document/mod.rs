@@ -14,6 +14,7 @@ use anstyle::Style;
 use super::numbers::count;
 use super::plot::Figure;
 use super::table::{Column, TextTable};
+use super::text::escaped;
 
 /// Tables about one subject.
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ impl Document {
     /// Writes it for a terminal: aligned columns, headings in bold.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let bold = Style::new().bold();
-        writeln!(out, "{bold}{}{bold:#}  {}", self.title, self.about)?;
+        writeln!(out, "{bold}{}{bold:#}  {}", escaped(&self.title), escaped(&self.about))?;
         for part in &self.parts {
             match part {
                 Part::Words(words) => writeln!(out, "\n{words}")?,

@@ -64,6 +64,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
         openings_used: 10,
         games_planned: 20,
         stop: None,
+        is_one_round: false,
         games: 20,
         games_failed: 0,
         wins: 11,

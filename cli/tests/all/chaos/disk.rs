@@ -3,66 +3,68 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use spelrum_test_support::{Tools, skip};
 
 use super::cluster::{Cluster, HEARTBEAT};
 use super::judge::assert_complete;
 use crate::disk::healthz;
-use crate::sandbox::{Sandbox, Watched, tic_tac_toe, wait_until};
+use crate::sandbox::{Ran, Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// A file system of its own in a file.
 struct Ext4 {
+    tools: Tools,
     image: PathBuf,
     at: PathBuf,
 }
 
 impl Ext4 {
-    /// `None`, and the test is skipped, if nobody here may mount one. Where nothing may be skipped, it fails.
+    /// `None`, and the test is skipped, if none can be mounted here.
     fn mount(sandbox: &Sandbox, name: &str) -> Option<Self> {
+        let tools = Tools::find(&["mkfs.ext4", "mount", "umount"])?;
         let (image, at) = (sandbox.path("image"), sandbox.path(name));
         File::create(&image).unwrap().set_len(64 << 20).unwrap();
         fs::create_dir(&at).unwrap();
-        let disk = Self { image, at };
-        let made = Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&disk.image).output();
-        let made = made.is_ok_and(|made| made.status.success());
-        if made && disk.mounted() {
+        let disk = Self { tools, image, at };
+        Ran(tools.command("mkfs.ext4").args(["-q", "-F"]).arg(&disk.image).output().unwrap())
+            .expect_exit(0);
+        let mounted = disk.try_mount();
+        if mounted.0.status.success() {
             return Some(disk);
         }
-        assert!(std::env::var_os("SPELRUM_SKIP_NOTHING").is_none(), "no disk can be mounted here");
-        eprintln!("skipped: this needs the right to mount a disk");
+        skip(format!("it needs the right to mount a disk: {}", mounted.stderr().trim_end()));
         None
     }
 
-    fn mounted(&self) -> bool {
-        let mut mount = Command::new("mount");
-        mount.args(["-o", "loop"]).arg(&self.image).arg(&self.at);
-        mount.output().is_ok_and(|mount| mount.status.success())
+    fn try_mount(&self) -> Ran {
+        let mut mount = self.tools.command("mount");
+        Ran(mount.args(["-o", "loop"]).arg(&self.image).arg(&self.at).output().unwrap())
+    }
+
+    fn unmount(&self) {
+        let _unmounted = self.tools.command("umount").arg("--lazy").arg(&self.at).output();
     }
 
     /// From now on nothing can be written, also by who had files open.
     fn fail(&self) {
-        let failed = Command::new("mount").args(["-o", "remount,abort"]).arg(&self.at).status();
-        assert!(failed.unwrap().success());
+        let mut mount = self.tools.command("mount");
+        let failed = mount.args(["-o", "remount,abort"]).arg(&self.at).output();
+        Ran(failed.unwrap()).expect_exit(0);
     }
 
     /// The disk as it is found when the machine is started anew.
     fn mend(&self) {
-        unmount(&self.at);
-        assert!(self.mounted());
+        self.unmount();
+        self.try_mount().expect_exit(0);
     }
 }
 
 impl Drop for Ext4 {
     fn drop(&mut self) {
-        unmount(&self.at);
+        self.unmount();
     }
-}
-
-fn unmount(at: &Path) {
-    let _unmounted = Command::new("umount").arg("--lazy").arg(at).status();
 }
 
 #[test]

@@ -4,6 +4,8 @@
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use spelrum_test_support::{Tools, skip};
+
 use super::cluster::{Cluster, Terms};
 use super::kills;
 use crate::sandbox::{Process, Sandbox, wait_until};
@@ -11,25 +13,36 @@ use crate::sandbox::{Process, Sandbox, wait_until};
 /// Tells the networks of one process apart.
 static NETWORKS: AtomicU32 = AtomicU32::new(0);
 
+/// A line that is far too small; the rate follows.
+const SLOW_LINE: &[&str] = &["tbf", "burst", "4kb", "latency", "300ms", "rate"];
+
+/// A line that loses a packet in ten.
+const LOSSY: &[&str] =
+    &["INPUT", "-m", "statistic", "--mode", "random", "--probability", "0.1", "-j", "DROP"];
+
 /// Hosts that reach each other, and nobody else.
 struct Network {
+    tools: Tools,
     /// The beginning of its namespaces' names.
     name: String,
     hosts: usize,
 }
 
 impl Network {
-    /// `None`, and the test is skipped, if nobody here may make one. Where nothing may be skipped, it fails.
-    fn of(hosts: usize) -> Option<Self> {
+    /// `None`, and the test is skipped, if this machine lets the test have none.
+    fn new(hosts: usize) -> Option<Self> {
+        let tools = Tools::find(&["cat", "ip", "iptables", "nsenter", "tc"])?;
         let number = NETWORKS.fetch_add(1, Ordering::Relaxed);
-        let network = Self { name: format!("spelrum-{}-{number}", std::process::id()), hosts };
-        let switch = network.namespace(0);
-        if !may(&["netns", "add", &switch]) {
-            let nothing = std::env::var_os("SPELRUM_SKIP_NOTHING").is_some();
-            assert!(!nothing, "no network namespaces can be made here");
-            eprintln!("skipped: this needs the right to make network namespaces");
+        let name = format!("spelrum-{}-{number}", std::process::id());
+        let network = Self { tools, name, hosts };
+        if let Err(why) = network.try_all() {
+            skip(format!(
+                "it needs network namespaces, with a bridge, a slow line and a firewall: {why}"
+            ));
             return None;
         }
+        let switch = network.namespace(0);
+        let ip = |arguments: &[&str]| network.run("ip", arguments);
         ip(&["-n", &switch, "link", "add", "switch", "type", "bridge"]);
         ip(&["-n", &switch, "link", "set", "switch", "up"]);
         for host in 1..=hosts {
@@ -48,6 +61,35 @@ impl Network {
         Some(network)
     }
 
+    /// Whether everything that a test does with a network works here: in the switch's namespace, which is left with
+    /// nothing in it. Says what does not, and why.
+    fn try_all(&self) -> Result<(), String> {
+        let switch = self.namespace(0);
+        self.try_run("ip", &["netns", "add", &switch])?;
+        self.try_run("ip", &["-n", &switch, "link", "add", "trial", "type", "bridge"])?;
+        self.try_run("ip", &["-n", &switch, "link", "delete", "trial"])?;
+        self.try_run("ip", &["-n", &switch, "link", "add", "trial", "type", "veth"])?;
+        let slow =
+            [&["-n", &*switch, "qdisc", "replace", "dev", "trial", "root"], SLOW_LINE].concat();
+        self.try_run("tc", &[&slow[..], &["64kbit"]].concat())?;
+        self.try_run("ip", &["-n", &switch, "link", "delete", "trial"])?;
+        for rule in [LOSSY, &["INPUT", "-p", "tcp", "--dport", "1", "-j", "DROP"]] {
+            for change in ["-A", "-D"] {
+                succeeded(self.firewall(0).arg(change).args(rule))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn try_run(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
+        succeeded(self.tools.command(program).args(arguments))
+    }
+
+    #[track_caller]
+    fn run(&self, program: &str, arguments: &[&str]) {
+        self.try_run(program, arguments).unwrap();
+    }
+
     /// That of a host, from 1 on; 0 is the switch.
     fn namespace(&self, host: usize) -> String {
         format!("{}-{host}", self.name)
@@ -56,7 +98,7 @@ impl Network {
     /// Runs what follows on a host, in its own process. Not by `ip netns exec`, which takes all mounts along: a disk
     /// that another test unmounts meanwhile would stay mounted there.
     fn enter(&self, host: usize) -> Command {
-        let mut enter = Command::new("nsenter");
+        let mut enter = self.tools.command("nsenter");
         enter.arg(format!("--net=/run/netns/{}", self.namespace(host)));
         enter
     }
@@ -79,26 +121,31 @@ impl Network {
 
     /// Pulls a host's cable, or puts it back.
     fn set_link(&self, host: usize, state: &str) {
-        ip(&["-n", &self.namespace(0), "link", "set", &port(host), state]);
+        self.run("ip", &["-n", &self.namespace(0), "link", "set", &port(host), state]);
     }
 
     /// Lets pass no more than so much to a host, as through a line that is far too small.
     fn slow_down(&self, host: usize, rate: &str) {
         let port = port(host);
-        let tbf = ["tbf", "rate", rate, "burst", "4kb", "latency", "300ms"];
         let namespace = self.namespace(0);
         let begin = ["-n", &namespace, "qdisc", "replace", "dev", &port, "root"];
-        run("tc", &[&begin[..], &tbf].concat());
+        self.run("tc", &[&begin[..], SLOW_LINE, &[rate]].concat());
     }
 
     fn speed_up(&self, host: usize) {
-        run("tc", &["-n", &self.namespace(0), "qdisc", "del", "dev", &port(host), "root"]);
+        self.run("tc", &["-n", &self.namespace(0), "qdisc", "del", "dev", &port(host), "root"]);
     }
 
-    /// A rule of a host's own firewall.
+    /// A host's own firewall, to be told a rule.
+    fn firewall(&self, host: usize) -> Command {
+        let mut firewall = self.enter(host);
+        firewall.args(["iptables", "-w"]);
+        firewall
+    }
+
+    #[track_caller]
     fn filter(&self, host: usize, rule: &[&str]) {
-        let done = self.enter(host).args(["iptables", "-w"]).args(rule).status().unwrap();
-        assert!(done.success(), "{rule:?}");
+        succeeded(self.firewall(host).args(rule)).unwrap();
     }
 
     /// Lets packets of the connections that a host has now vanish, from the coordinator only.
@@ -123,7 +170,7 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         for host in 0..=self.hosts {
-            let _gone = may(&["netns", "delete", &self.namespace(host)]);
+            let _gone = self.try_run("ip", &["netns", "delete", &self.namespace(host)]);
         }
     }
 }
@@ -137,20 +184,11 @@ fn address(host: usize) -> String {
     format!("10.77.0.{host}")
 }
 
-fn may(arguments: &[&str]) -> bool {
-    Command::new("ip").args(arguments).output().is_ok_and(|ran| ran.status.success())
-}
-
-#[track_caller]
-fn ip(arguments: &[&str]) {
-    run("ip", arguments);
-}
-
-#[track_caller]
-fn run(program: &str, arguments: &[&str]) {
-    let ran = Command::new(program).args(arguments).output().unwrap();
+/// What a command that failed was, and printed.
+fn succeeded(command: &mut Command) -> Result<(), String> {
+    let ran = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(ran.status.success(), "{program} {}: {said}", arguments.join(" "));
+    if ran.status.success() { Ok(()) } else { Err(format!("{command:?}: {}", said.trim_end())) }
 }
 
 /// Where the coordinator is, and where a worker of each name.
@@ -180,7 +218,7 @@ fn play_on(cluster: &mut Cluster<'_>, workers: &[&str]) {
 
 #[test]
 fn hosts_that_are_cut_off_slow_or_lossy_change_nothing() {
-    let Some(network) = Network::of(4) else { return };
+    let Some(network) = Network::new(4) else { return };
     let sandbox = Sandbox::new();
     let terms = Terms {
         listen: format!("{}:0", address(COORDINATOR)),
@@ -203,13 +241,11 @@ fn hosts_that_are_cut_off_slow_or_lossy_change_nothing() {
         }
         network.slow_down(3, "64kbit");
         network.slow_down(COORDINATOR, "256kbit");
-        let lossy =
-            ["INPUT", "-m", "statistic", "--mode", "random", "--probability", "0.1", "-j", "DROP"];
-        network.filter(4, &[&["-A"], &lossy[..]].concat());
+        network.filter(4, &[&["-A"], LOSSY].concat());
         play_on(&mut cluster, &["bob", "eve"]);
         cluster.kill_coordinator();
         play_on(&mut cluster, &["bob", "eve"]);
-        network.filter(4, &[&["-D"], &lossy[..]].concat());
+        network.filter(4, &[&["-D"], LOSSY].concat());
         network.speed_up(3);
         network.speed_up(COORDINATOR);
     }

@@ -13,11 +13,6 @@
 //!
 //! `judge.rs` judges, `cluster.rs` has a coordinator and its workers, `proxy.rs` is what stands between them.
 
-#![expect(
-    clippy::print_stderr,
-    reason = "a test that is skipped says so, and one that measures what"
-)]
-
 mod clocks;
 mod cluster;
 mod disk;

@@ -4,16 +4,17 @@
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use spelrum_test_support::{Tools, path_of, skip};
 use tempfile::TempDir;
 
 /// No answer takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What browsers of this kind are called.
 const NAMES: [&str; 5] = [
@@ -27,27 +28,23 @@ const NAMES: [&str; 5] = [
 /// The browser's pipes are its files 3 and 4. A shell opens them, as Rust does so in unsafe code only.
 const START: &str = r#"exec "$0" "$@" 3<"$SAID" 4>"$HEARD" 2>/dev/null"#;
 
+/// A browser of this machine, and what starts it.
+pub(crate) struct Installed {
+    tools: Tools,
+    program: OsString,
+}
+
 /// The browser there is: the one that `SPELRUM_BROWSER` names, or one by its usual name. If there is none the test
-/// is skipped, unless `SPELRUM_REQUIRE_BROWSER` is set.
-pub(crate) fn installed() -> Option<OsString> {
+/// is skipped.
+pub(crate) fn installed() -> Option<Installed> {
+    let tools = Tools::find(&["mkfifo", "sh"])?;
     let named = std::env::var_os("SPELRUM_BROWSER").filter(|name| !name.is_empty());
-    let found = named.or_else(|| {
-        let path = std::env::var_os("PATH")?;
-        let directories: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let there = NAMES.iter().flat_map(|name| directories.iter().map(move |it| it.join(name)));
-        there.into_iter().find(|file| file.is_file()).map(Into::into)
-    });
-    if found.is_none() {
-        let is_required = std::env::var_os("SPELRUM_REQUIRE_BROWSER").is_some();
-        assert!(
-            !is_required,
-            "there is no browser: install chromium, or name one in SPELRUM_BROWSER"
-        );
-        // Not by a macro, which the test runner would keep to itself.
-        let said = b"skipped: this needs a browser: chromium on the PATH, or one named in SPELRUM_BROWSER\n";
-        std::io::stderr().write_all(said).unwrap();
-    }
-    found
+    let found = named.or_else(|| NAMES.into_iter().find_map(path_of).map(Into::into));
+    let Some(program) = found else {
+        skip("it needs a browser: chromium on the PATH, or one named in SPELRUM_BROWSER");
+        return None;
+    };
+    Some(Installed { tools, program })
 }
 
 /// A running browser with one page.
@@ -64,12 +61,12 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    pub(crate) fn start(program: &OsString) -> Self {
+    pub(crate) fn start(Installed { tools, program }: &Installed) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let pipes = ["said", "heard"].map(|name| directory.path().join(name));
-        assert!(Command::new("mkfifo").args(&pipes).status().unwrap().success());
+        assert!(tools.command("mkfifo").args(&pipes).status().unwrap().success());
         let [said, heard] = &pipes;
-        let mut browser = Command::new("sh");
+        let mut browser = tools.command("sh");
         browser.args(["-c", START]).arg(program);
         browser.args([
             "--headless",

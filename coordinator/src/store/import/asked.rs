@@ -39,6 +39,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         allocation: of.allocation,
         record: if of.record_moves { Record::Moves } else { Record::Games },
         game_timeout_us: of.game_timeout_us,
+        forfeits_max: of.forfeits_max,
         timing: of.timing,
         placement: of.placement.clone(),
         stop: cells.first().and_then(|cell| cell.rule),
@@ -54,9 +55,11 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         course: None,
         merged: Vec::new(),
         claims: Vec::new(),
+        any_build: false,
+        names_builds: true,
     };
     let mut conditions: BTreeMap<&str, (usize, DefinitionJson)> = BTreeMap::new();
-    let mut players: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut players: BTreeMap<&str, Arc<PlannedPlayer>> = BTreeMap::new();
     for cell in cells {
         let wrong = |what: &str| format!("cell {}: {what}", cell.id);
         let known = match conditions.get(&*cell.definition_prefix) {
@@ -93,17 +96,20 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         if cell.games == 0 || cell.games >= GAMES_MAX || swaps && cell.games % 2 == 1 {
             return Err(wrong("no cell can have so many games"));
         }
-        let mut its_players = [0; 2];
-        for (player, json) in its_players.iter_mut().zip(&cell.parameters) {
-            *player = match players.get(&**json) {
-                Some(known) => *known,
+        let mut its_players = Vec::with_capacity(2);
+        for json in &cell.parameters {
+            let player = match players.get(&**json) {
+                Some(known) => Arc::clone(known),
                 None => {
-                    plan.players.push(planned_player(json).map_err(|what| wrong(&what))?);
-                    players.insert(json, plan.players.len() - 1);
-                    plan.players.len() - 1
+                    let new = Arc::new(planned_player(json).map_err(|what| wrong(&what))?);
+                    plan.players.push(Arc::clone(&new));
+                    players.insert(json, Arc::clone(&new));
+                    new
                 }
             };
+            its_players.push(player);
         }
+        let [first, second] = [0, 1].map(|of| Arc::clone(&its_players[of]));
         let mut axes = Vec::with_capacity(cell.places.len());
         for (axis, number, text) in &cell.places {
             let index = of.axes.iter().position(|name| name == axis);
@@ -117,11 +123,12 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
             definition_hash,
             seed,
             conditions: of_conditions,
-            players: its_players,
+            players: [first, second],
             player_names: cell.names.each_ref().map(|name| Arc::from(&**name)),
             axes,
             games: cell.games,
             timed: cell.timed,
+            repeats: cell.repeats,
         });
     }
     Ok(plan)

@@ -94,13 +94,15 @@ impl Transaction<'_> {
             .await?;
         self.move_end(cell, stop, Some(0)).await?;
         let mut sums = WorkerSums::default();
+        let mut ids = Vec::with_capacity(games.len());
         for game in games {
             let worker = workers.get(&game.worker).map_or(WorkerId(0), |(worker, _)| *worker);
-            self.insert_bare(cell, worker, game).await?;
+            ids.extend(self.insert_bare(cell, worker, game).await?);
             if let Some(info) = self.cache.cells.get(&cell) {
                 sums.played(worker.0, info.experiment, game.started_unix_us);
             }
         }
+        self.digest_games(&ids).await?;
         self.add_worker_sums(&sums).await?;
         let mut results = self.cell_results(std::iter::once(cell)).await?;
         results.entry(cell).or_default();
@@ -113,8 +115,10 @@ impl Transaction<'_> {
         cell: i64,
         worker: WorkerId,
         game: &BareGame,
-    ) -> Result<(), StoreError> {
-        let Some((movers, opening)) = self.place_of_bare(cell, game).await? else { return Ok(()) };
+    ) -> Result<Option<i64>, StoreError> {
+        let Some((movers, opening)) = self.place_of_bare(cell, game).await? else {
+            return Ok(None);
+        };
         let [first, second] = movers;
         let result = &game.result;
         let number = integer(game.game.number);
@@ -200,7 +204,7 @@ impl Transaction<'_> {
             .execute(self.connection())
             .await?;
         }
-        Ok(())
+        Ok(Some(id))
     }
 
     /// Whether this result is kept beside the settled one.

@@ -125,6 +125,10 @@ fn read_played(
                 started_unix_us,
             };
             game.check()?;
+            playable
+                .referee_numbers(game.game.number, &game.record)
+                .and_then(|()| game.scaled.map_or(Ok(()), ScaledTime::check_speed))
+                .map_err(|irregularity| irregularity.to_string())?;
             if judge {
                 if game.record.moves_hash() != game.moves_hash {
                     return Err("its moves_hash is not that of its moves".to_owned());

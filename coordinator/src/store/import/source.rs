@@ -9,27 +9,26 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
-use spelrum_tournament::course::Noted;
-use spelrum_tournament::disturbance::Timing;
-use spelrum_tournament::engines::Forfeit;
 use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::Allocation;
-use spelrum_tournament::speed::ScaledTime;
-use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{PlayableCell, Task, names};
 
 use super::super::connection::BUSY_TIMEOUT;
-use super::super::engines::Engines;
 use super::super::error::{StoreError, code, primary_code};
 use super::super::numbers::scaled;
 use super::super::open::require_ours;
 use super::super::query::{immutable_uri, uri};
-use super::super::read::at_rest;
+use super::super::rest::AtRest;
 use super::super::stop_rules::RuleRow;
-use super::claims::{self, SourceClaim};
+use super::claims;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, optional, text};
 use super::{engines, fields};
+
+pub(super) use super::source_rows::{
+    DepthRow, SideRow, SourceCell, SourceExperiment, SourceGame, SourcePlayed, SourceResult,
+    SourceSearches, SourceVersion,
+};
 
 /// Games that are read at once.
 const GAMES_AT_ONCE: i64 = 200;
@@ -38,6 +37,8 @@ const GAMES_AT_ONCE: i64 = 200;
 pub(super) struct Source {
     path: PathBuf,
     connection: Connection,
+    /// If no program had it open.
+    rest: Option<AtRest>,
 }
 
 /// What a statement of the schema makes: its type, name and text.
@@ -46,136 +47,6 @@ pub(super) type SchemaRow = (String, String, Option<String>);
 /// Tables and indexes: what of a schema decides what is read.
 pub(super) const SCHEMA: &str = "SELECT type, name, sql FROM sqlite_schema
     WHERE type IN ('table', 'index') ORDER BY type, name";
-
-/// An experiment's row.
-pub(super) struct SourceExperiment {
-    pub(super) id: i64,
-    pub(super) uuid: String,
-    pub(super) name: String,
-    pub(super) description: String,
-    pub(super) game: String,
-    pub(super) seed: u64,
-    pub(super) state: String,
-    pub(super) priority: i32,
-    pub(super) allocation: Allocation,
-    pub(super) record_moves: bool,
-    pub(super) sweep_toml: String,
-    pub(super) engine_revision: u32,
-    pub(super) submitted_unix_us: i64,
-    pub(super) finished_unix_us: Option<i64>,
-    pub(super) game_timeout_us: Option<u64>,
-    pub(super) timing: Timing,
-    pub(super) placement: Placement,
-    pub(super) course: Option<String>,
-    pub(super) pruned_unix_us: Option<i64>,
-    pub(super) axes: Vec<String>,
-    pub(super) anchors: Vec<String>,
-    pub(super) files: BTreeMap<String, String>,
-    pub(super) versions: Vec<SourceVersion>,
-    pub(super) cells: Vec<SourceCell>,
-    pub(super) claims: Vec<SourceClaim>,
-    /// What is to be known of its course.
-    pub(super) notes: Vec<Noted>,
-}
-
-/// One text that it had.
-pub(super) struct SourceVersion {
-    pub(super) uuid: String,
-    pub(super) sweep_toml: String,
-    pub(super) submitted_unix_us: i64,
-    /// Cells kept, continued, added, returned, dropped; games kept, to play.
-    pub(super) counts: [i64; 7],
-}
-
-/// A cell, with all that decides its games.
-pub(super) struct SourceCell {
-    pub(super) id: i64,
-    pub(super) number: i64,
-    pub(super) definition_hash: String,
-    pub(super) definition_prefix: String,
-    pub(super) parameters: [String; 2],
-    pub(super) names: [String; 2],
-    pub(super) games: u64,
-    pub(super) timed: bool,
-    pub(super) in_sweep: bool,
-    pub(super) asked_after: Option<i64>,
-    pub(super) rule: Option<StopRule>,
-    pub(super) openings_count: Option<u64>,
-    /// Axis, number and text.
-    pub(super) places: Vec<(String, Option<f64>, String)>,
-}
-
-/// A settled game, or one that is kept beside.
-pub(super) struct SourceGame {
-    pub(super) number: u64,
-    pub(super) what: SourceResult,
-    /// Why it is kept beside the settled ones.
-    pub(super) reason: Option<String>,
-    pub(super) received_unix_us: i64,
-}
-
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
-pub(super) enum SourceResult {
-    Played(SourcePlayed),
-    /// With the message.
-    Failed(String),
-}
-
-pub(super) struct SourcePlayed {
-    pub(super) opening: String,
-    pub(super) first_side: String,
-    pub(super) outcome: String,
-    pub(super) termination: String,
-    pub(super) plies: u64,
-    pub(super) moves_hash: u64,
-    pub(super) worker: i64,
-    pub(super) engine_revision: u32,
-    pub(super) started_unix_us: i64,
-    pub(super) wall_us: u64,
-    pub(super) margin: Option<i32>,
-    pub(super) searches: SourceSearches,
-    /// Of a settled choice: what the moves of its position are worth.
-    pub(super) values: Vec<MoveValue>,
-    /// Of a settled game: the programs of others that played it, and how one of them lost it.
-    pub(super) engines: Engines,
-    pub(super) forfeit: Option<Forfeit>,
-    /// Of a settled game: of which share of its time a player was robbed.
-    pub(super) robbed_share: Option<f64>,
-    /// How time limits were scaled.
-    pub(super) scaled: Option<ScaledTime>,
-}
-
-pub(super) enum SourceSearches {
-    Moves(Vec<MoveRecord>),
-    Sums { sides: Vec<SideRow>, depths: Vec<DepthRow> },
-}
-
-/// A row of `game_sides` but for its game and player.
-pub(super) struct SideRow {
-    pub(super) side: i64,
-    pub(super) moves: i64,
-    pub(super) searched_moves: i64,
-    pub(super) wall_us: i64,
-    pub(super) cpu_us: i64,
-    pub(super) nodes: i64,
-    pub(super) evaluations: i64,
-    pub(super) full_tree_leaves: f64,
-    pub(super) wall_us_squared: f64,
-}
-
-/// A row of `game_depths` but for its game.
-pub(super) struct DepthRow {
-    pub(super) side: i64,
-    pub(super) depth: u32,
-    pub(super) searched_moves: i64,
-    pub(super) wall_us: f64,
-    pub(super) cpu_us: f64,
-    pub(super) nodes: f64,
-    pub(super) evaluations: f64,
-    pub(super) full_tree_leaves: f64,
-    pub(super) wall_us_squared: f64,
-    pub(super) times: BTreeMap<u32, i64>,
-}
 
 impl Source {
     /// Opens it, and refuses whatever is not a whole database with exactly our tables.
@@ -192,6 +63,7 @@ impl Source {
                 StoreError::File { path, source }
             }
         })?;
+        let rest = AtRest::find(&path);
         if let Err(error) = require_ours(&path).await {
             let is_damaged = matches!(&error, StoreError::Sql(error)
                 if primary_code(error) == Some(code::CORRUPT));
@@ -205,14 +77,28 @@ impl Source {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
-        let own = if at_rest(&path) { immutable_uri(&path) } else { uri(&path, "mode=ro") };
+        let own = match rest {
+            Some(_) => immutable_uri(&path),
+            None => uri(&path, "mode=ro"),
+        };
         let source = Connection::open_with_flags(own, flags)
-            .map(|connection| Self { path: path.clone(), connection })
+            .map(|connection| Self { path: path.clone(), connection, rest })
             .map_err(StoreError::from)?;
         source.bound().map_err(|error| source.damaged(&error))?;
         source.check_schema(schema_number, schema)?;
         source.check_pages()?;
         Ok(source)
+    }
+
+    /// The own database, to read its games as those of a file.
+    pub(super) fn own(path: &Path, connection: Connection) -> Self {
+        Self { path: path.to_owned(), connection, rest: None }
+    }
+
+    /// The definition of a cell.
+    pub(super) fn definition(&self, cell: i64) -> rusqlite::Result<Option<String>> {
+        let sql = "SELECT definition_json FROM cell_definitions WHERE cell_id = ?";
+        self.connection.query_row(sql, [cell], |row| row.get(0))
     }
 
     fn bound(&self) -> rusqlite::Result<()> {
@@ -267,10 +153,9 @@ impl Source {
     /// Its experiments, but for those that are being removed.
     pub(super) fn experiments(&self) -> Result<Vec<SourceExperiment>, ImportError> {
         let mut experiments = self.all(
-            "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record,
-                sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course,
-                pruned_unix_us, allocation, disturbed_above, replays_max, reference_speed,
-                factor_max_permille, placement_json
+            "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record, sweep_toml,
+                engine_revision, submitted_unix_us, finished_unix_us, game_timeout_us, course, pruned_unix_us,
+                allocation, disturbed_above, replays_max, reference_speed, factor_max_permille, placement_json, forfeits_max
             FROM experiments AS e
             WHERE NOT EXISTS (SELECT 1 FROM removals AS r WHERE r.experiment_id = e.experiment_id)
             ORDER BY experiment_id",
@@ -291,6 +176,7 @@ impl Source {
                     submitted_unix_us: row.get(11)?,
                     finished_unix_us: row.get(12)?,
                     game_timeout_us: optional(row, 13)?,
+                    forfeits_max: optional(row, 22)?,
                     timing: fields::timing(row, 17)?,
                     placement: Placement::from_json(row.get::<_, Option<String>>(21)?.as_deref()),
                     course: row.get(14)?,
@@ -360,7 +246,7 @@ impl Source {
             "SELECT c.cell_id, c.number, c.definition_hash, k.definition_prefix, f.parameters_json,
                 s.parameters_json, c.first_player_name, c.second_player_name, c.games_planned, c.timed,
                 c.in_sweep, c.asked_after, k.openings_count, r.precision, r.elo0, r.elo1, r.alpha, r.beta,
-                r.model, r.stop_rule_id, coalesce(r.over_pairs, 0)
+                r.model, r.stop_rule_id, coalesce(r.over_pairs, 0), c.repeats, c.superseded
             FROM cells AS c
             JOIN conditions AS k ON k.conditions_id = c.conditions_id
             JOIN players AS f ON f.player_id = c.first_player_id
@@ -392,7 +278,9 @@ impl Source {
                     names: [text(row, 6, NAME_BYTES_MAX)?, text(row, 7, NAME_BYTES_MAX)?],
                     games: number(row, 8)?,
                     timed: row.get(9)?,
+                    repeats: row.get(21)?,
                     in_sweep: row.get(10)?,
+                    superseded: row.get(22)?,
                     asked_after: row.get(11)?,
                     rule,
                     openings_count: optional(row, 12)?,
@@ -426,13 +314,24 @@ impl Source {
         from: i64,
         of: &PlayableCell,
     ) -> Result<Vec<SourceGame>, ImportError> {
+        self.some_games(cell, from, None, of)
+    }
+
+    /// The same, no more than these.
+    pub(super) fn some_games(
+        &self,
+        cell: i64,
+        from: i64,
+        games_max: Option<i64>,
+        of: &PlayableCell,
+    ) -> Result<Vec<SourceGame>, ImportError> {
         let found = self.all(
             "SELECT g.game_id, g.number, g.failure, o.position, g.first_side, g.outcome, g.termination,
                 g.plies, g.moves_hash, g.worker_id, g.engine_revision, g.started_unix_us, g.wall_us, g.margin,
                 g.robbed_share, g.time_factor, g.speed
             FROM games AS g LEFT JOIN openings AS o ON o.opening_id = g.opening_id
             WHERE g.cell_id = ?1 AND g.number >= ?2 ORDER BY g.number LIMIT ?3",
-            [cell, from, GAMES_AT_ONCE],
+            [cell, from, games_max.unwrap_or(GAMES_AT_ONCE)],
             |row| {
                 let what = match row.get::<_, Option<String>>(2)? {
                     Some(_) => SourceResult::Failed(text(row, 2, NAME_BYTES_MAX * 2)?),
@@ -669,7 +568,11 @@ impl Source {
                 .query_map(parameters, read)?
                 .collect::<Result<Vec<_>, _>>()
         };
-        read().map_err(|error: rusqlite::Error| self.damaged(&error))
+        let read = read();
+        if let Some(rest) = &self.rest {
+            rest.check()?;
+        }
+        read.map_err(|error: rusqlite::Error| self.damaged(&error))
     }
 }
 

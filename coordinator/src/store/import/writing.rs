@@ -6,14 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::repeat::{Repeated, compare};
 use spelrum_tournament::scheduler::CellProgress;
-use spelrum_tournament::stopping::{Prefix, Reading};
 use spelrum_tournament::{CellId, ExperimentId, Plan, PlayedGame, Task, WorkerId};
 
 use super::super::cells::{Place, ROWS_AT_ONCE};
 use super::super::error::StoreError;
 use super::super::numbers::{integer, safe};
-use super::super::readings::settled;
-use super::super::scheduling::{labels_column, quota_columns, unsigned};
+use super::super::readings::{Read as CellRead, read_again};
+use super::super::scheduling::{labels_column, quota_columns};
 use super::super::stop_rules;
 use super::super::transaction::{Transaction, rows};
 use super::super::uncounted::Reason;
@@ -225,17 +224,19 @@ impl Transaction<'_> {
             .map(|(id, cell, _)| {
                 let games = safe("a cell's games", cell.games)?;
                 let [first, second] = &cell.names;
-                let flags = (u8::from(cell.timed), u8::from(cell.in_sweep));
-                Ok((id, cell.number, games, &**first, &**second, flags.0, flags.1))
+                let [timed, in_sweep, superseded] =
+                    [cell.timed, cell.in_sweep, cell.superseded].map(u8::from);
+                Ok((id, cell.number, games, &**first, &**second, timed, in_sweep, superseded))
             })
-            .collect::<Result<Vec<(i64, i64, i64, &str, &str, u8, u8)>, StoreError>>()?;
+            .collect::<Result<Vec<(i64, i64, i64, &str, &str, u8, u8, u8)>, StoreError>>()?;
         for some in list.chunks(ROWS_AT_ONCE) {
             let some = rows(some)?;
             sqlx::query!(
                 "UPDATE cells SET number = j.value ->> 1,
                     games_planned = max(games_planned, j.value ->> 2),
                     first_player_name = j.value ->> 3, second_player_name = j.value ->> 4,
-                    timed = j.value ->> 5, in_sweep = j.value ->> 6, stop_rule_id = ?2
+                    timed = j.value ->> 5, in_sweep = j.value ->> 6, superseded = j.value ->> 7,
+                    stop_rule_id = ?2
                 FROM jsonb_each(?1) AS j WHERE cell_id = j.value ->> 0",
                 some,
                 rule
@@ -431,32 +432,29 @@ impl Transaction<'_> {
     /// back.
     pub(super) async fn finish_cell(&mut self, cell: CellId) -> Result<(), StoreError> {
         let row = sqlx::query!(
-            r#"SELECT stop_rule_id, swap_sides AS "swap_sides: bool" FROM cells WHERE cell_id = ?"#,
+            r#"SELECT c.stop_rule_id, c.swap_sides AS "swap_sides: bool", k.openings_count,
+                c.repeats AS "repeats: bool", c.games_planned
+            FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
+            WHERE c.cell_id = ?"#,
             cell.0
         )
         .fetch_one(self.connection())
         .await?;
         let rules = stop_rules::all(self.connection()).await?;
-        let (decided_number, stop_number) =
-            match row.stop_rule_id.and_then(|id| rules.get(&id).copied()) {
-                None => (0, None),
-                Some(rule) => {
-                    let games = sqlx::query!(
-                        "SELECT number, outcome FROM games WHERE cell_id = ? ORDER BY number",
-                        cell.0
-                    )
-                    .fetch_all(self.connection())
-                    .await?;
-                    let mut prefix =
-                        Prefix::from(Reading::from_start(rule, row.swap_sides, Vec::new()));
-                    for game in games {
-                        let of_first = !row.swap_sides || game.number % 2 == 0;
-                        let came = settled(game.outcome.as_deref(), of_first);
-                        prefix.tell(unsigned(game.number), came);
-                    }
-                    (prefix.decided_number(), prefix.stop_number())
-                }
-            };
+        let read = CellRead {
+            rule: row.stop_rule_id.and_then(|id| rules.get(&id).copied()),
+            swap_sides: row.swap_sides,
+            openings_count: row.openings_count,
+            repeats: row.repeats,
+            games_planned: row.games_planned,
+        };
+        let (decided_number, stop_number) = match read.start() {
+            None => (0, None),
+            Some(nothing) => {
+                let prefix = read_again(self.connection(), cell.0, nothing).await?;
+                (prefix.decided_number(), prefix.stop_number())
+            }
+        };
         let decided = integer(decided_number);
         sqlx::query!(
             "UPDATE cells SET decided_number = ?2, next_number = max(next_number, (

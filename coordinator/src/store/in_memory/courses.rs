@@ -134,6 +134,8 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
             axes: axes.iter().filter_map(value).collect(),
             games: cell.games_planned,
             timed: cell.timed,
+            repeats: cell.repeats,
+            openings_count: cell.openings_count,
         };
         Ok::<_, StoreError>((after, new))
     });

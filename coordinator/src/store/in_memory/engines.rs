@@ -2,9 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_engine::Outcome;
 use spelrum_tournament::CellId;
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
+use spelrum_tournament::results::{
+    EnginesUsed, ForfeitKind, MIXED_CELLS_MAX, MixedCell, PlayerForfeits, UsedEngine,
+    forfeits_by_player,
+};
 
 use super::{Cell, Settled, State};
 
@@ -55,6 +59,26 @@ impl State {
             cells: cells.len() as u64,
             games: games.len() as u64,
         });
-        EnginesUsed { engines: engines.collect(), mixed }
+        EnginesUsed { engines: engines.collect(), mixed, forfeits: self.forfeits(cells) }
+    }
+
+    /// Which counted games of these cells players forfeited.
+    pub(super) fn forfeits(&self, cells: &[(CellId, &Cell)]) -> Vec<PlayerForfeits> {
+        let mut counts = Vec::new();
+        for &(id, cell) in cells {
+            for (_, game) in self.counted_of(id) {
+                let Some(kind) = ForfeitKind::of(game.record.termination) else { continue };
+                let moves_first = cell.first_player_moves_first(game.game.number);
+                let lost_first = game.record.outcome != Outcome::Win;
+                let player = usize::from(lost_first != moves_first);
+                counts.push((cell.player_names[player].clone(), kind, 1));
+            }
+        }
+        let games_of = |player: &str| {
+            let its =
+                cells.iter().filter(|(_, cell)| cell.player_names.iter().any(|it| it == player));
+            its.map(|(id, _)| self.counted_of(*id).len() as u64).sum()
+        };
+        forfeits_by_player(counts, games_of)
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::scheduler::{Barred, CellState};
 use spelrum_tournament::stopping::Prefix;
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, Task, WorkerId};
 
@@ -14,14 +14,22 @@ use crate::store::{Excludable, KeptResults, NamedWorker, Removing, Retry, StoreE
 /// A worker that was excluded.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Exclusion {
-    worker: WorkerId,
+    pub(super) worker: WorkerId,
     from: Option<ExperimentId>,
     since_unix_us: Option<i64>,
-    is_readmitted: bool,
+    /// Only from this engine's games.
+    pub(super) engine: Option<Barred>,
+    pub(super) is_readmitted: bool,
     pub(super) is_done: bool,
 }
 
 impl Exclusion {
+    /// From the games of an engine, until somebody lets the worker in.
+    pub(super) fn from_engine(worker: WorkerId, barred: Barred, is_done: bool) -> Self {
+        let (engine, is_readmitted) = (Some(barred), false);
+        Self { worker, from: None, since_unix_us: None, engine, is_readmitted, is_done }
+    }
+
     pub(super) const fn worker(&self) -> WorkerId {
         self.worker
     }
@@ -86,7 +94,8 @@ impl State {
         from: Option<ExperimentId>,
         since_unix_us: Option<i64>,
     ) {
-        let new = Exclusion { worker, from, since_unix_us, is_readmitted: false, is_done: false };
+        let (engine, is_readmitted, is_done) = (None, false, false);
+        let new = Exclusion { worker, from, since_unix_us, engine, is_readmitted, is_done };
         let is_same = |it: &Exclusion| Exclusion { is_done: false, ..it.clone() } == new;
         if !self.exclusions.iter().any(is_same) {
             self.exclusions.push(new);
@@ -103,7 +112,7 @@ impl State {
         }
     }
 
-    pub(super) fn readmit(&mut self, workers: &[WorkerId]) -> Vec<WorkerId> {
+    pub(super) fn readmit(&mut self, workers: &[WorkerId], engine: Option<&str>) -> Vec<WorkerId> {
         let place = |worker: WorkerId| {
             let of = self.workers.values().find(|it| it.id == worker)?;
             Some((of.introduction.name.clone(), of.introduction.host.clone()))
@@ -113,7 +122,9 @@ impl State {
         let meant: Vec<bool> = self.exclusions.iter().map(|it| is_meant(it.worker)).collect();
         let mut readmitted = Vec::new();
         for (exclusion, is_meant) in self.exclusions.iter_mut().zip(meant) {
-            if is_meant && !exclusion.is_readmitted {
+            let its = exclusion.engine.as_ref().map(|it| &*it.engine);
+            let is_of_engine = engine.is_none() || its == engine;
+            if is_meant && is_of_engine && !exclusion.is_readmitted {
                 exclusion.is_readmitted = true;
                 readmitted.push(exclusion.worker);
             }
@@ -134,7 +145,8 @@ impl State {
             let other = self.workers.values().find(|it| it.id == other);
             other.is_some_and(|other| place(other) == place(own))
         };
-        let open = || self.exclusions.iter().filter(|it| !it.is_readmitted);
+        let is_open = |it: &&Exclusion| !it.is_readmitted && it.engine.is_none();
+        let open = || self.exclusions.iter().filter(is_open);
         let of_others = open().filter(|it| it.worker != worker && is_like(it.worker));
         let mut inherited: Vec<Option<ExperimentId>> = of_others.map(|it| it.from).collect();
         inherited.retain(|from| {
@@ -146,6 +158,7 @@ impl State {
             worker,
             from,
             since_unix_us: None,
+            engine: None,
             is_readmitted: false,
             is_done: true,
         }));
@@ -153,7 +166,7 @@ impl State {
     }
 
     pub(super) fn excluded(&self) -> Vec<(WorkerId, Option<ExperimentId>)> {
-        let open = self.exclusions.iter().filter(|it| !it.is_readmitted);
+        let open = self.exclusions.iter().filter(|it| !it.is_readmitted && it.engine.is_none());
         let mut excluded: Vec<_> = open.map(|it| (it.worker, it.from)).collect();
         excluded.sort_unstable();
         excluded.dedup();
@@ -165,6 +178,7 @@ impl State {
         self.excluded()
             .iter()
             .any(|&(excluded, from)| excluded == worker && (from.is_none() || from == experiment))
+            || self.is_barred(worker, cell)
     }
 
     /// Whether a worker has an exclusion that goes on, or that no earlier start of it has.
@@ -178,6 +192,8 @@ impl State {
                 it.worker < worker
                     && place(it.worker) == place(worker)
                     && it.from == own.from
+                    && it.engine.as_ref().map(|it| &it.engine)
+                        == own.engine.as_ref().map(|it| &it.engine)
                     && !it.is_readmitted
             })
         };
@@ -198,6 +214,10 @@ impl State {
                 && exclusion.from.is_none_or(|from| from == experiment)
                 && exclusion.since_unix_us.is_none_or(|since| played.started_unix_us >= since)
                 && !self.keeps_results(experiment)
+                && exclusion.engine.as_ref().is_none_or(|barred| {
+                    self.plays_with(game.cell, &barred.engine)
+                        && self.is_taken_from(experiment, *worker, &barred.engine)
+                })
                 && self.removals.get(&experiment) != Some(&Removing::Everything)
             {
                 by_cell.entry((experiment, game.cell)).or_default().push(*game);
@@ -236,7 +256,7 @@ impl State {
             let states = state.cell_states(of);
             states.into_iter().find(|it| it.cell == id).map(|it| (it.reading, it.played))
         };
-        if let Some(cell) = self.cells.get_mut(&id).filter(|cell| cell.rule.is_some()) {
+        if let Some(cell) = self.cells.get_mut(&id) {
             cell.decided_number = 0;
         }
         let (reading, played) = find(self).unwrap_or_default();

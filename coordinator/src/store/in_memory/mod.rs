@@ -2,6 +2,7 @@
 //! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
 
 mod accuracy;
+mod barred;
 mod costs;
 mod courses;
 mod disturbance;
@@ -28,7 +29,7 @@ use spelrum_tournament::disturbance::Timing;
 use spelrum_tournament::placement::Placement;
 use spelrum_tournament::results::StatedClaim;
 use spelrum_tournament::scheduler::{
-    Allocation, Attempts, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
+    Allocation, Attempts, Barred, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
 };
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::stopping::StopRule;
@@ -37,12 +38,14 @@ use spelrum_tournament::{
     Plan, PlayedGame, PlayedVerification, Record, Task, TrainingDefinition, WorkerId,
 };
 
+use super::barred::StoppedForForfeits;
 use super::contract::{Store, Term, WriteTransaction};
 use super::needs::Needs;
 use super::uncounted::Reason;
 use super::{
     Deviation, Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused,
     Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify, WorkerIntroduction,
+    WorkerProof,
 };
 
 /// A store in memory, and the right to write to it for its term.
@@ -132,6 +135,11 @@ struct Experiment {
     allocation: Allocation,
     record: Record,
     game_timeout_us: Option<u64>,
+    forfeits_max: Option<u64>,
+    /// Forfeits of games with greater ids pause it.
+    forfeits_after: i64,
+    /// Who forfeited too many, while it is paused for that.
+    stopped_for: Option<String>,
     timing: Timing,
     placement: Placement,
     engine_revision: u32,
@@ -164,13 +172,18 @@ struct Cell {
     openings_count: Option<u64>,
     swap_sides: bool,
     timed: bool,
+    repeats: bool,
     games_planned: u64,
     in_sweep: bool,
+    /// Whether the sweep names it with other builds.
+    superseded: bool,
     next_number: u64,
     returned: Vec<GameRange>,
     rule: Option<StopRule>,
     decided_number: u64,
     stop_number: Option<u64>,
+    /// Whether it plays Chess960.
+    chess960: bool,
     /// What a game of it needs.
     needs: Needs,
     is_deterministic: bool,
@@ -200,13 +213,16 @@ impl Cell {
             openings_count: None,
             swap_sides: false,
             timed: false,
+            repeats: false,
             games_planned: 1,
             in_sweep: false,
+            superseded: false,
             next_number: 0,
             returned: Vec::new(),
             rule: None,
             decided_number: 0,
             stop_number: None,
+            chess960: false,
             needs: Needs { memory_bytes: training.recipe().memory_bytes(), ..Needs::default() },
             is_deterministic: true,
             asked_after: None,
@@ -261,6 +277,7 @@ enum CourseState {
 struct Worker {
     id: WorkerId,
     introduction: WorkerIntroduction,
+    secret_sha256: Option<[u8; 32]>,
     last_hello_unix_us: i64,
 }
 
@@ -268,6 +285,7 @@ struct Worker {
 struct Lease {
     worker: WorkerId,
     granted: Vec<GameRange>,
+    granted_unix_us: i64,
     end: Option<LeaseEnd>,
 }
 
@@ -341,6 +359,10 @@ impl Store for InMemory {
         Ok(false)
     }
 
+    async fn damaged(&self) -> StoreError {
+        std::future::pending().await
+    }
+
     fn is_upkeep_due(&self) -> bool {
         false
     }
@@ -370,6 +392,12 @@ impl WriteTransaction for Pending<'_> {
     ) -> Result<(), StoreError> {
         if let Some(it) = self.state.experiments.get_mut(&experiment) {
             it.state = state;
+            if state == ExperimentState::Running && it.stopped_for.is_some() {
+                it.forfeits_after = self.state.games.values().map(Settled::id).max().unwrap_or(0);
+            }
+            if state != ExperimentState::Paused {
+                it.stopped_for = None;
+            }
         }
         Ok(())
     }
@@ -439,8 +467,32 @@ impl WriteTransaction for Pending<'_> {
         Ok(())
     }
 
-    async fn readmit(&mut self, workers: &[WorkerId]) -> Result<Vec<WorkerId>, StoreError> {
-        Ok(self.state.readmit(workers))
+    async fn readmit(
+        &mut self,
+        workers: &[WorkerId],
+        engine: Option<&str>,
+    ) -> Result<Vec<WorkerId>, StoreError> {
+        Ok(self.state.readmit(workers, engine))
+    }
+
+    async fn bar(&mut self, worker: WorkerId, barred: &Barred) -> Result<(), StoreError> {
+        self.state.bar(worker, barred);
+        Ok(())
+    }
+
+    async fn inherit_bars(&mut self, worker: WorkerId) -> Result<Vec<Barred>, StoreError> {
+        Ok(self.state.inherit_bars(worker))
+    }
+
+    async fn engines_of_sides(&mut self, game: GameId) -> Result<[Option<String>; 2], StoreError> {
+        Ok(self.state.engines_of_sides(game))
+    }
+
+    async fn stop_for_forfeits(
+        &mut self,
+        cells: &[CellId],
+    ) -> Result<Vec<StoppedForForfeits>, StoreError> {
+        Ok(self.state.stop_for_forfeits(cells))
     }
 
     async fn inherit_exclusions(
@@ -464,6 +516,19 @@ impl WriteTransaction for Pending<'_> {
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
         Ok(self.state.introduce(worker))
+    }
+
+    async fn worker_proof(&mut self, uuid: &str) -> Result<Option<WorkerProof>, StoreError> {
+        Ok(self.state.worker_proof(uuid))
+    }
+
+    async fn keep_worker_secret(
+        &mut self,
+        worker: WorkerId,
+        sha256: [u8; 32],
+    ) -> Result<(), StoreError> {
+        self.state.keep_worker_secret(worker, sha256);
+        Ok(())
     }
 
     async fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) -> Result<(), StoreError> {

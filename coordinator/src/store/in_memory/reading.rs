@@ -313,6 +313,8 @@ impl State {
             games_planned: summary.games_planned,
             games_settled: summary.games_settled,
             games_failed: summary.games_failed,
+            forfeits: self.forfeits(&self.cells_of(id)),
+            stopped_for: it.stopped_for.clone(),
             networks,
             networks_settled,
             wall_us,
@@ -480,6 +482,11 @@ impl State {
                 games_max: cell.games_planned,
                 stopped_after: cell.stop_number,
             }),
+            is_one_round: cell.repeats
+                && cell.stop_number.is_some_and(|stop| {
+                    let games_of_unit = 1 + u64::from(cell.swap_sides);
+                    cell.openings_count.map(|openings| openings * games_of_unit) == Some(stop)
+                }),
             games: counted.len() as u64,
             games_failed: self.failed_of(id),
             wins,

@@ -67,6 +67,7 @@ impl State {
             self.cells.get(&game.cell).is_some_and(|cell| {
                 cell.experiment == id
                     && cell.in_sweep
+                    && !cell.superseded
                     && cell.stop_number.is_none_or(|stop| game.number < stop)
             })
         };

@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use spelrum_tournament::capabilities::GameRequest;
 use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
     Snapshot, Tasks,
 };
-use spelrum_tournament::stopping::{self, Points, Reading, StopRule};
+use spelrum_tournament::stopping::{self, Points, Reading, Round};
 use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
 
 use super::{CourseState, Lease, Settled, State, Worker};
 use crate::store::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
 use crate::store::{
-    Found, GameFacts, LeasedCell, Removed, Removing, StoreError, WorkerIntroduction, unix_now_us,
+    Found, GameFacts, LeasedCell, Removed, Removing, StoreError, WorkerIntroduction, WorkerProof,
+    unix_now_us,
 };
 
 impl State {
@@ -36,6 +38,7 @@ impl State {
             attempts: self.open_attempts(|_| true),
             last_lease: self.last_lease,
             excluded: self.excluded(),
+            barred: self.barred(),
         }
     }
 
@@ -47,21 +50,26 @@ impl State {
         let nothing = Placement::default();
         let of = self.experiments.get(&experiment);
         let (placement, game) = of.map_or((&nothing, ""), |it| (&it.placement, &*it.game));
+        let game = GameRequest::of_game(game);
         let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
             cell: id,
-            in_sweep: cell.in_sweep,
+            in_sweep: cell.in_sweep && !cell.superseded,
             swap_sides: cell.swap_sides,
             games: cell.games_planned,
             next_number: cell.next_number,
             returned: cell.returned.clone(),
             decided_number: cell.decided_number,
             stop_number: cell.stop_number,
-            reading: cell.rule.map(|rule| Box::new(self.reading(id, cell, rule))),
+            reading: self.reading(id, cell).map(Box::new),
             memory_bytes: cell.needs.memory_bytes,
             demands: cell
                 .needs
                 .clone()
-                .demands(placement, game, cell.timed)
+                .demands(
+                    placement,
+                    &GameRequest { chess960: cell.chess960, ..game.clone() },
+                    cell.timed,
+                )
                 .shared(&mut BTreeSet::new()),
             played: self.played(id, cell),
             after: self.trainings_before(cell),
@@ -82,39 +90,51 @@ impl State {
         played
     }
 
-    /// What a cell's stop rule has read, and what it reads next.
-    fn reading(&self, id: CellId, cell: &super::Cell, rule: StopRule) -> Reading {
+    /// What is read of a cell, and what is read next; nothing of one that just gets all its games.
+    fn reading(&self, id: CellId, cell: &super::Cell) -> Option<Reading> {
         let of_unit = if cell.swap_sides { 2 } else { 1 };
-        let nothing = Reading::from_start(rule, cell.swap_sides, Vec::new());
+        let mut round = cell.openings_count.filter(|_| cell.repeats).and_then(Round::new);
+        let is_several = round.as_ref().is_some_and(|it| it.units() * of_unit < cell.games_planned);
+        if cell.rule.is_none() && !is_several {
+            return None;
+        }
+        let nothing = Reading::from_start(cell.rule, cell.swap_sides, Vec::new());
         let Reading { mut tally, mut openings, .. } = nothing.with_openings(cell.openings_count);
         let settled = self.settled_of(id).map(|(game, settled)| {
-            let points = match settled {
+            let (points, moves_hash) = match settled {
                 Settled::Failed { .. } => return (game.number, stopping::Settled::Failed),
-                Settled::Played { game, .. } => Points::from(game.record.outcome),
+                Settled::Played { game, .. } => {
+                    (Points::from(game.record.outcome), game.moves_hash)
+                }
             };
             let is_first_players = !cell.swap_sides || game.number % 2 == 0;
             let points = if is_first_players { points } else { points.swapped() };
-            (game.number, stopping::Settled::Played(points))
+            (game.number, stopping::Settled::Played(points, moves_hash))
         });
         let (below, mut beyond): (Vec<_>, Vec<_>) =
             settled.partition(|&(number, _)| number < cell.decided_number);
         for unit in below.chunk_by(|a, b| a.0 / of_unit == b.0 / of_unit) {
-            let points = unit.iter().filter_map(|(_, settled)| match settled {
-                stopping::Settled::Played(points) => Some(points.half_points()),
-                stopping::Settled::Failed => None,
-            });
-            let points: Vec<usize> = points.collect();
-            if points.len() as u64 == of_unit {
-                tally.add(points.iter().sum());
+            let mut half_points = Vec::new();
+            for &(number, settled) in unit {
+                let stopping::Settled::Played(points, moves_hash) = settled else { continue };
+                half_points.push(points.half_points());
+                if let Some(round) = &mut round {
+                    round.note(number, of_unit, moves_hash);
+                }
+            }
+            if half_points.len() as u64 == of_unit {
+                let sum = half_points.iter().sum::<usize>();
+                tally.add(sum);
                 if let Some(openings) = &mut openings {
-                    openings.add(unit[0].0 / of_unit, 1, points.iter().sum::<usize>() as u64);
+                    openings.add(unit[0].0 / of_unit, 1, sum as u64);
                 }
             }
         }
-        if cell.stop_number == Some(cell.decided_number) {
+        let decided_number = cell.decided_number;
+        if cell.stop_number == Some(decided_number) && !is_several {
             beyond.clear();
         }
-        Reading { rule, decided_number: cell.decided_number, tally, openings, beyond }
+        Some(Reading { rule: cell.rule, decided_number, tally, openings, round, beyond })
     }
 
     fn lease_state(&self, of: (&LeaseId, &Lease)) -> LeaseState {
@@ -205,6 +225,11 @@ impl State {
             timed,
             disturbed: kept().count() as u64,
             is_kept: kept().any(|it| it == Some(lease)),
+            granted_unix_us: self
+                .leases
+                .get(&lease)
+                .filter(|_| held && !removed)
+                .map(|it| it.granted_unix_us),
         }
     }
 
@@ -221,7 +246,8 @@ impl State {
         for state in granted {
             let LeaseState { lease, worker, granted, .. } = state.clone();
             self.last_lease = self.last_lease.max(lease.0);
-            self.leases.insert(lease, Lease { worker, granted, end: None });
+            let granted_unix_us = unix_now_us();
+            self.leases.insert(lease, Lease { worker, granted, granted_unix_us, end: None });
         }
         for (lease, end) in ended {
             if let Some(lease) = self.leases.get_mut(lease) {
@@ -261,15 +287,29 @@ impl State {
 
     pub(super) fn introduce(&mut self, worker: &WorkerIntroduction) -> WorkerId {
         let WorkerIntroduction { uuid, .. } = worker;
-        let known = self.workers.get(uuid).map(|known| known.id);
-        let id = known.unwrap_or_else(|| {
+        let known = self.workers.get(uuid);
+        let secret_sha256 = known.and_then(|known| known.secret_sha256);
+        let id = known.map(|known| known.id).unwrap_or_else(|| {
             self.last_worker += 1;
             WorkerId(self.last_worker)
         });
         let introduction = worker.clone();
-        let worker = Worker { id, introduction, last_hello_unix_us: unix_now_us() };
+        let last_hello_unix_us = unix_now_us();
+        let worker = Worker { id, introduction, secret_sha256, last_hello_unix_us };
         self.workers.insert(uuid.clone(), worker);
         id
+    }
+
+    pub(super) fn worker_proof(&self, uuid: &str) -> Option<WorkerProof> {
+        let Worker { introduction, secret_sha256, .. } = self.workers.get(uuid)?;
+        let credential = introduction.credential.clone();
+        Some(WorkerProof { secret_sha256: *secret_sha256, credential })
+    }
+
+    pub(super) fn keep_worker_secret(&mut self, worker: WorkerId, sha256: [u8; 32]) {
+        if let Some(known) = self.workers.values_mut().find(|known| known.id == worker) {
+            known.secret_sha256 = Some(sha256);
+        }
     }
 
     pub(super) fn forget_workers(

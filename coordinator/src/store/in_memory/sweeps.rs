@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::capabilities::GameRequest;
 use spelrum_tournament::change::{
-    ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, Settings, StoredCell, place_mark,
+    ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, Settings, StoredCell, StoredDefinition,
+    place_mark,
 };
 use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
 use spelrum_tournament::disturbance::Timing;
@@ -17,17 +19,23 @@ use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, P
 use super::{Cell, Experiment, State};
 use crate::store::needs::Needs;
 use crate::store::numbers::safe;
-use crate::store::submit::{Candidate, becomes};
+use crate::store::submit::{Candidate, awaits_builds, becomes};
 use crate::store::uncounted::Reason;
 use crate::store::{StoreError, Submitted, Sweep, change};
 
 impl State {
     pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        let Some(found) = self.candidate(sweep) else { return self.begin(sweep) };
+        let Some(found) = self.candidate(sweep) else {
+            return match sweep.fills {
+                Some(_) => Err(StoreError::Missing { what: "an experiment" }),
+                None => self.begin(sweep),
+            };
+        };
         let it = &self.experiments[&found];
         let candidate = Candidate {
             state: it.state,
-            repeated: it.versions.contains(sweep.uuid),
+            repeated: it.versions.contains(sweep.uuid)
+                || (sweep.fills.is_some() && !awaits_builds(&it.toml)),
             same_text: (it.toml == sweep.toml && it.files == *sweep.files)
                 || (it.course.is_some() && sweep.asks_what_did(&it.toml, it.files.clone())),
             engine_revision: it.engine_revision,
@@ -55,8 +63,11 @@ impl State {
     /// the newest that is not over, or the newest.
     fn candidate(&self, sweep: Sweep<'_>) -> Option<ExperimentId> {
         let candidates = self.experiments.iter().filter(|(_, it)| {
-            it.versions.contains(sweep.uuid)
-                || (!sweep.new_experiment && it.name == sweep.plan.name)
+            let is_meant = match sweep.fills {
+                Some(uuid) => it.uuid == uuid,
+                None => !sweep.new_experiment && it.name == sweep.plan.name,
+            };
+            it.versions.contains(sweep.uuid) || is_meant
         });
         candidates
             .max_by_key(|(id, it)| (it.versions.contains(sweep.uuid), !it.is_over(), **id))
@@ -79,6 +90,9 @@ impl State {
             allocation: Allocation::Grid,
             record: Record::Moves,
             game_timeout_us: None,
+            forfeits_max: None,
+            forfeits_after: 0,
+            stopped_for: None,
             timing: Timing::default(),
             placement: Placement::default(),
             engine_revision: ENGINE_REVISION,
@@ -126,6 +140,7 @@ impl State {
             cell.timed = new.timed;
             cell.player_names = new.player_names.each_ref().map(|name| name.to_string());
             cell.in_sweep = true;
+            cell.superseded = false;
             cell.place = place(plan, known.number);
             if known.rule_differs {
                 cell.rule = plan.stop;
@@ -136,7 +151,18 @@ impl State {
         for dropped in &comparison.dropped {
             if let Some(cell) = self.cells.get_mut(&dropped.cell) {
                 cell.in_sweep = false;
+                cell.superseded = false;
                 touched.push(dropped.cell);
+            }
+        }
+        for superseded in &comparison.superseded {
+            if let Some(cell) = self.cells.get_mut(&superseded.cell.cell) {
+                cell.number = superseded.number as u64;
+                cell.games_planned = superseded.games();
+                cell.player_names = superseded.names.clone();
+                cell.superseded = true;
+                cell.place = place(plan, superseded.number);
+                touched.extend((!superseded.cell.is_superseded).then_some(superseded.cell.cell));
             }
         }
         if !comparison.added.is_empty() {
@@ -257,7 +283,7 @@ impl State {
                 number: there.number,
                 games_planned: there.games_planned,
                 next_number: there.next_number,
-                in_sweep: there.in_sweep,
+                in_sweep: there.in_sweep && !there.superseded,
                 timed: there.timed,
                 player_names: there.player_names.clone(),
                 games_settled: self.settled_below_stop(*id),
@@ -267,7 +293,9 @@ impl State {
             })
         }));
         let named = its.values().filter(|(_, cell)| cell.in_sweep);
-        if comparison.count(its.len() as u64, named.clone().count() as u64) {
+        let superseded = named.clone().filter(|(_, cell)| cell.superseded).count() as u64;
+        let still_named = named.clone().count() as u64 - superseded;
+        if comparison.count(its.len() as u64, still_named, superseded) {
             let mut named: Vec<_> = named.collect();
             named.sort_by_key(|(id, cell)| (cell.number, *id));
             let named = named
@@ -279,6 +307,11 @@ impl State {
                     games_settled: self.settled_below_stop(*id),
                     swap_sides: cell.swap_sides,
                     timed: cell.timed,
+                    is_superseded: cell.superseded,
+                    engines: Some(StoredDefinition {
+                        prefix: cell.definition_prefix.clone(),
+                        players: cell.players.clone(),
+                    }),
                 })
                 .collect();
             comparison.drop_all_but_known(named);
@@ -295,6 +328,7 @@ impl State {
             allocation: it.allocation,
             record: it.record,
             game_timeout_us: it.game_timeout_us,
+            forfeits_max: it.forfeits_max,
             timing: it.timing,
             placement: it.placement.clone(),
             axes: it.axes.clone(),
@@ -318,7 +352,7 @@ impl State {
         for &number in numbers {
             let of = &plan.cells[number];
             let conditions = &plan.conditions[of.conditions];
-            let players = of.players.map(|player| &plan.players[player].parameters_json);
+            let players = of.players.each_ref().map(|player| &player.parameters_json);
             let needs = players.map(|json| Needs::of_player(json));
             let definition = DefinitionJson::new(conditions);
             let cell = Cell {
@@ -333,13 +367,16 @@ impl State {
                 swap_sides: conditions.swap_sides,
                 openings_count: conditions.openings_count,
                 timed: of.timed,
+                repeats: of.repeats,
                 games_planned: safe("a cell's games", of.games)?.unsigned_abs(),
                 in_sweep: true,
+                superseded: false,
                 next_number: 0,
                 returned: Vec::new(),
                 rule: plan.stop,
                 decided_number: 0,
                 stop_number: None,
+                chess960: GameRequest::of_rules(&conditions.rules).chess960,
                 needs: needs[0].together(&needs[1]),
                 is_deterministic: players.iter().all(|json| {
                     serde_json::from_str(json).is_ok_and(|parameters| is_deterministic(&parameters))
@@ -375,6 +412,7 @@ impl Experiment {
         // Whose moves were dropped stores no more of them.
         self.record = if self.is_pruned { Record::Games } else { plan.record };
         self.game_timeout_us = plan.game_timeout_us;
+        self.forfeits_max = plan.forfeits_max;
         self.timing = plan.timing;
         self.placement = plan.placement.clone();
         self.axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();

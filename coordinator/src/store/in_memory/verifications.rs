@@ -84,6 +84,7 @@ impl State {
                 timed: false,
                 games_planned: 1,
                 in_sweep: false,
+                superseded: false,
                 next_number: 0,
                 returned: Vec::new(),
                 rule: None,

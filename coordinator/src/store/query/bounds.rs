@@ -29,7 +29,7 @@ pub(super) const LIMITS: [(Limit, i32); 7] = [
     // Each of a row's values may have the length above.
     (Limit::SQLITE_LIMIT_COLUMN, 200),
     // Also of the views in the schema.
-    (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, SQL_BYTES_MAX),
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
     (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),
     // The time of LIKE is the product of pattern and text.
@@ -37,6 +37,10 @@ pub(super) const LIMITS: [(Limit, i32); 7] = [
     (Limit::SQLITE_LIMIT_ATTACHED, 0),
 ];
 pub(super) const VALUE_BYTES_MAX: i32 = 8 << 20;
+pub(super) const SQL_BYTES_MAX: i32 = 1 << 20;
+
+/// What a query on a coordinator may write to temporary files: all together, a few times as much as a large sort.
+const SPILL_BYTES_MAX_SHARED: u64 = 1 << 30;
 
 /// Experiments' own views that are made for one query.
 pub(super) const OWN_VIEWS_MAX: usize = 100;
@@ -50,6 +54,8 @@ pub(in super::super) struct Bounds {
     /// How long it waits for its reader, in all.
     pub(super) wait_max: Option<Duration>,
     pub(super) values_max: usize,
+    /// What it may write to temporary files.
+    pub(super) spill_bytes_max: Option<u64>,
 }
 
 impl Bounds {
@@ -60,11 +66,24 @@ impl Bounds {
             time_max: Some(time_max),
             wait_max: Some(wait_max),
             values_max: VALUES_MAX_SHARED,
+            spill_bytes_max: Some(SPILL_BYTES_MAX_SHARED),
         }
+    }
+
+    /// With less room for temporary files.
+    #[must_use]
+    pub(in super::super) fn with_spill_bytes_max(self, bytes_max: u64) -> Self {
+        Self { spill_bytes_max: Some(bytes_max.min(SPILL_BYTES_MAX_SHARED)), ..self }
     }
 
     /// Where who asks is who waits.
     pub(in super::super) fn own(rows_max: u64, time_max: Option<Duration>) -> Self {
-        Self { rows_max, time_max, wait_max: None, values_max: VALUES_MAX_OWN }
+        Self {
+            rows_max,
+            time_max,
+            wait_max: None,
+            values_max: VALUES_MAX_OWN,
+            spill_bytes_max: None,
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use spelrum_coordinator::store::contract::WriteTransaction;
 use spelrum_coordinator::store::{StoreError, TakenOut};
-use spelrum_tournament::CellId;
+use spelrum_tournament::scheduler::Barred;
+use spelrum_tournament::{CellId, GameId};
 
 use super::{Known, text};
 
@@ -14,7 +15,10 @@ use super::{Known, text};
 pub(super) enum Exclusion {
     Begin { worker: u8, experiment: Option<u8>, since: Option<i64> },
     All,
-    Readmit { worker: u8 },
+    Readmit { worker: u8, only: bool },
+    Bar { worker: u8, engine: &'static str },
+    InheritBars { worker: u8 },
+    Stop,
     Inherit { worker: u8 },
     Ask { worker: u8, experiment: Option<u8> },
 }
@@ -28,7 +32,12 @@ pub(super) fn exclusions() -> impl Strategy<Value = Exclusion> {
             Exclusion::Begin { worker, experiment, since }
         }),
         3 => Just(Exclusion::All),
-        1 => (0_u8..4).prop_map(|worker| Exclusion::Readmit { worker }),
+        1 => (0_u8..4, any::<bool>())
+            .prop_map(|(worker, only)| Exclusion::Readmit { worker, only }),
+        2 => (0_u8..3, prop::sample::select(vec!["fish", "bird"]))
+            .prop_map(|(worker, engine)| Exclusion::Bar { worker, engine }),
+        1 => (0_u8..4).prop_map(|worker| Exclusion::InheritBars { worker }),
+        2 => Just(Exclusion::Stop),
         1 => (0_u8..4).prop_map(|worker| Exclusion::Inherit { worker }),
         1 => (0_u8..4, experiment())
             .prop_map(|(worker, experiment)| Exclusion::Ask { worker, experiment }),
@@ -67,10 +76,29 @@ pub(super) async fn ask(
             }
             answers.join(" ")
         }
-        Exclusion::Readmit { worker } => match known.worker(worker) {
-            Some(worker) => text(&transaction.readmit(&[worker]).await),
+        Exclusion::Readmit { worker, only } => match known.worker(worker) {
+            Some(worker) => text(&transaction.readmit(&[worker], only.then_some("fish")).await),
             None => String::new(),
         },
+        Exclusion::Bar { worker, engine } => match known.worker(worker) {
+            Some(worker) => {
+                let engine = engine.to_owned();
+                let barred = Barred { engine, forfeits: 6, games: 7, of_others: [1, 20] };
+                text(&transaction.bar(worker, &barred).await)
+            }
+            None => String::new(),
+        },
+        Exclusion::InheritBars { worker } => match known.worker(worker) {
+            Some(worker) => text(&transaction.inherit_bars(worker).await),
+            None => String::new(),
+        },
+        Exclusion::Stop => {
+            // Those that there may be: of others nothing is known.
+            let cells: Vec<CellId> = (1..60).map(CellId).collect();
+            let sides = GameId { cell: cells[0], number: 1 };
+            let sides = text(&transaction.engines_of_sides(sides).await);
+            format!("{sides} {}", text(&transaction.stop_for_forfeits(&cells).await))
+        }
         Exclusion::Inherit { worker } => match known.worker(worker) {
             Some(worker) => text(&transaction.inherit_exclusions(worker).await),
             None => String::new(),

@@ -1,4 +1,6 @@
 use super::*;
+use crate::results::PlayerForfeits;
+use crate::scheduler::Barred;
 use crate::{ExperimentId, WorkerId};
 
 const BEAT: Duration = Duration::from_secs(5);
@@ -35,6 +37,7 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         engines: std::sync::Arc::default(),
         engines_total: 0,
         labels: std::sync::Arc::default(),
+        credential: None,
     }
 }
 
@@ -146,6 +149,7 @@ fn what_is_found_is_told_in_order() {
             games: 3,
             most: Some(MostFailed { message: "panic\nat line 7".to_owned(), games: 2 }),
         }],
+        forfeits: Vec::new(),
         lost: vec![LostGames { experiment: name(), games: 1, suspects: 1 }],
         other_engine: vec![OtherEngine { experiment: name(), engine_revision: 99 }],
         removals: vec![Removal {
@@ -207,4 +211,44 @@ fn a_kind_of_a_later_version_keeps_its_name() {
     for kind in AttentionKind::ALL {
         assert_eq!(AttentionKind::named(kind.name()), kind);
     }
+}
+
+/// Few of them happen to any engine that plays by the clock.
+#[test]
+fn notable_forfeits_are_told_and_what_they_stop() {
+    let of = |player: &str, by_kind, is_stopped| ForfeitedGames {
+        experiment: "a".to_owned(),
+        forfeits: PlayerForfeits { player: player.to_owned(), games: 78, by_kind },
+        is_stopped,
+    };
+    let findings = Findings {
+        forfeits: vec![
+            of("dev", [64, 0, 0, 0], false),
+            of("base", [0, 1, 0, 0], false),
+            of("slow", [0, 3, 1, 0], true),
+        ],
+        ..Findings::default()
+    };
+    let told = attention_of_results(&[experiment("a", ExperimentState::Paused, 1)], &findings);
+    let problems: Vec<&str> = told.iter().map(|it| it.problem.as_str()).collect();
+    let expected = [
+        "dev forfeited 64 of 78 games: 64 crashes",
+        "it is paused, since slow forfeited 4 of 78 games: 3 time forfeits, 1 stall: more than its sweep allows",
+    ];
+    assert_eq!(problems, expected);
+    assert!(
+        told.iter().all(|it| it.kind == AttentionKind::Forfeits && it.remedy.contains("forfeited"))
+    );
+    assert!(told[1].remedy.ends_with("spelrum resume a"), "{}", told[1].remedy);
+}
+
+#[test]
+fn a_worker_that_is_barred_from_an_engine_is_told_with_the_remedy() {
+    let barred = Barred { engine: "dev".to_owned(), forfeits: 6, games: 7, of_others: [1, 40] };
+    let mut told = Vec::new();
+    let workers = [worker("bad", 0, 0)];
+    attention_of_withheld(&workers, &[(workers[0].worker, Withheld::Barred(barred))], &mut told);
+    assert_eq!(told[0].kind, AttentionKind::Barred);
+    assert!(told[0].problem.contains("it forfeited 6 of 7 there, and 1 of 40 at other workers"));
+    assert!(told[0].remedy.contains(" --engine dev"), "{}", told[0].remedy);
 }

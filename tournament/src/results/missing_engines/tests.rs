@@ -3,6 +3,7 @@ use std::sync::Arc;
 use spelrum_engine::{ENGINE_REVISION, Protocol};
 
 use super::*;
+use crate::capabilities::{Capabilities, EngineRequest, GameRequest};
 use crate::demands::Demands;
 use crate::engines::EngineIdentity;
 use crate::scheduler::ExperimentState;
@@ -30,7 +31,14 @@ fn experiment() -> ExperimentSummary {
 fn offer(engine: &str, name: &str, at_once: u32) -> OfferedEngine {
     let identity =
         EngineIdentity { name: name.to_owned(), author: String::new(), sha256: [0xab; 32] };
-    OfferedEngine { engine: engine.to_owned(), protocol: Protocol::Uci, at_once, identity }
+    OfferedEngine {
+        engine: engine.to_owned(),
+        protocol: Protocol::Uci,
+        at_once,
+        identity,
+        capabilities: None,
+        build: None,
+    }
 }
 
 fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
@@ -48,12 +56,13 @@ fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
         engines: engines.into(),
         engines_total: engines.len() as u64,
         labels: std::sync::Arc::default(),
+        credential: None,
     }
 }
 
 fn need(engine: &str) -> NeededEngine {
     let engine = engine.to_owned();
-    NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None }
+    NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None, build: None }
 }
 
 fn wanted(cell: i64, cells: u64, engines: &[NeededEngine]) -> Wanted {
@@ -196,4 +205,42 @@ fn what_is_told_has_a_bound() {
     let waits: Vec<Wanted> =
         (0..1_000).map(|id| wanted(id, 1, &[need(&format!("fish {id}"))])).collect();
     assert_eq!(attention(&waits, &[]).len(), NAMED_MAX);
+}
+
+/// By what they lack, where a worker has all engines; not where another's can.
+#[test]
+fn what_no_engine_can_do_is_told() {
+    let unable = Capabilities { declared: Some(Vec::new()), ..Capabilities::default() };
+    let able = Capabilities::default();
+    let with = |name: &str, capabilities: &Capabilities| {
+        let capabilities = Some(Arc::new(capabilities.clone()));
+        worker(name, &[OfferedEngine { capabilities, ..offer("fish", "Fish 15", 1) }])
+    };
+    let mut game = GameRequest::of_game("chess");
+    game.chess960 = true;
+    let json = r#"{"algorithm":"uci","engine":"fish","depth":1}"#;
+    let parameters = serde_json::from_str(json).unwrap();
+    let request = EngineRequest::of_parameters(&parameters, game).unwrap();
+    let waits = |cells| {
+        let Wanted { demands, .. } = wanted(7, 1, &[need("fish")]);
+        let demands = Demands { requests: vec![request.clone()], ..(*demands).clone() };
+        [Wanted { demands: Arc::new(demands), ..wanted(7, cells, &[]) }]
+    };
+    let here = [with("v", &unable), worker("w", &[])];
+    let [told] = &attention(&waits(1), &here)[..] else { panic!("one") };
+    assert_eq!(
+        told.problem,
+        "no worker can play cell 7 (a against b): fish does not play Chess960"
+    );
+    assert_eq!(
+        told.remedy,
+        "take another engine for this player, or leave chess960 out of the game's rules; or start a worker whose \
+         engine can: spelrum worker --coordinator URL --engines FILE"
+    );
+    let [told] = &problems(&waits(4), &here)[..] else { panic!("one") };
+    assert_eq!(
+        told,
+        "no worker can play 4 cells, such as cell 7 (a against b): fish does not play Chess960"
+    );
+    assert_eq!(problems(&waits(1), &[with("v", &unable), with("w", &able)]), [""; 0]);
 }

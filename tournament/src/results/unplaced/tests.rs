@@ -41,6 +41,7 @@ fn worker(labels: &[&str]) -> WorkerSummary {
         engines: Arc::default(),
         engines_total: 0,
         labels: labels.iter().map(|text| Label::parse(text).unwrap()).collect(),
+        credential: None,
     }
 }
 

@@ -101,7 +101,7 @@ fn half_of_a_sweep(allocation: Allocation) -> Vec<(f64, u64)> {
         let of_first_player = if is_won { Points::One } else { Points::Zero };
         let moves_first = game.number % 2 == 0;
         let points = if moves_first { of_first_player } else { of_first_player.swapped() };
-        let what = Report::Played { wall_us: 100_000, points };
+        let what = Report::Played { wall_us: 100_000, points, moves_hash: 0, forfeit: None };
         let (settled, leased) = (false, true);
         let reported = Event::Reported { worker, lease, game, what, settled, leased };
         scheduler.handle(reported, Time(0));

@@ -67,7 +67,12 @@ fn a_lease_of_timed_games_is_sized_by_the_quiet_slots() {
             worker: WorkerId(1),
             lease: LeaseId(1),
             game: GameId { cell: CELL, number: 0 },
-            what: Report::Played { wall_us: 100_000, points: Points::Half },
+            what: Report::Played {
+                wall_us: 100_000,
+                points: Points::Half,
+                moves_hash: 0,
+                forfeit: None,
+            },
             settled: false,
             leased: true,
         };
@@ -100,7 +105,12 @@ fn played_by_each(workers: i64, games: u64, timed: bool, start: u64) -> Vec<u64>
             played[usize::try_from(worker.0 - 1).unwrap()] += range.count;
             for number in range.first..range.end() {
                 let game = GameId { cell: CELL, number };
-                let what = Report::Played { wall_us: 1, points: Points::Half };
+                let what = Report::Played {
+                    wall_us: 1,
+                    points: Points::Half,
+                    moves_hash: 0,
+                    forfeit: None,
+                };
                 let (settled, leased) = (false, true);
                 let reported = Event::Reported { worker, lease, game, what, settled, leased };
                 scheduler.handle(reported, Time(0));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use spelrum_tournament::demands::Demands;
 use spelrum_tournament::scheduler::Tasks;
-use spelrum_tournament::stopping::{Settled, StopRule};
+use spelrum_tournament::stopping::Settled;
 use spelrum_tournament::{CellId, ExperimentId, LeaseId};
 
-use crate::reference::decide;
+use crate::reference::Ends;
 
 /// Where a game is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct Cell {
     pub(super) places: Vec<Place>,
     /// What came of each game for the first player, if it is settled.
     pub(super) settled: Vec<Option<Settled>>,
-    pub(super) rule: Option<StopRule>,
+    pub(super) ends: Ends,
     /// How far its rule has read, and where it ends by it: all over again at each change.
     pub(super) decision: (u64, Option<u64>),
     pub(super) memory_bytes: u64,
@@ -36,13 +36,13 @@ pub(super) struct Cell {
 
 impl Cell {
     pub(super) fn decide(&mut self) {
-        self.decision = decide(self.rule, &self.settled);
+        self.decision = self.ends.decide(&self.settled);
     }
 
     /// Of its score, once what is leased is played as well: from every single point.
     pub(super) fn squared_error(&self) -> f64 {
         let points = self.settled.iter().flatten().filter_map(|settled| match settled {
-            Settled::Played(points) => Some(points.half_points() as f64 / 2.0),
+            Settled::Played(points, _) => Some(points.half_points() as f64 / 2.0),
             Settled::Failed => None,
         });
         let mut points: Vec<(f64, f64)> = points.map(|points| (points, 1.0)).collect();
@@ -57,7 +57,7 @@ impl Cell {
 
     /// Whether a free game of this number is handed out.
     pub(super) fn hands_out(&self, number: u64) -> bool {
-        self.in_sweep && self.decision.1.is_none_or(|stop| number < stop)
+        self.in_sweep && self.ends.handed_out(self.decision).is_none_or(|end| number < end)
     }
 
     /// Whether nothing of it is to be played any more, and nobody plays it.

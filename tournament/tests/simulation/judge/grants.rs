@@ -256,7 +256,7 @@ impl Judge {
     fn share_of_timed(&self, id: CellId) -> Option<u64> {
         let cell = &self.cells[&id];
         let (workers, all) = (self.heard_lately(), cell.places.len() as u64);
-        let end = cell.decision.1.unwrap_or(all);
+        let end = cell.ends.handed_out(cell.decision).unwrap_or(all).min(all);
         let is_limited = is_timed(id) && cell.tasks == Tasks::Games && workers > 1;
         let pairs = (end as f64 / 2.0).ceil() / (2 * workers) as f64;
         is_limited.then(|| 2 * (pairs.ceil() as u64).max(1))

@@ -11,6 +11,7 @@ use super::{HEARTBEAT_MS, Happening, Reply, SICK, World};
 use crate::desk::Result;
 use crate::engines::draw_offer;
 use crate::machines::GAME;
+use crate::reference::moves_hash;
 use crate::scenario::Nature;
 use crate::worker::{Call, Playing};
 
@@ -137,7 +138,13 @@ impl World {
             Report::Verified
         } else {
             let wall_us = (self.now - over.started) * 1_000;
-            Report::Played { wall_us, points: self.scenario.points(game) }
+            let moves_hash = moves_hash(game.cell, game.number);
+            Report::Played {
+                wall_us,
+                points: self.scenario.points(game),
+                moves_hash,
+                forfeit: None,
+            }
         };
         let disturbed = self.mischievous(self.scenario.faults.disturbed);
         let result = Result { disturbed, ..over.result(what) };
@@ -302,7 +309,8 @@ impl World {
                     0 if self.desk.disk().is_verification(game.cell) => Report::Verified,
                     0 => {
                         let points = self.dice.pick(&[Points::Zero, Points::Half, Points::One]);
-                        Report::Played { wall_us: u64::MAX, points }
+                        let moves_hash = moves_hash(game.cell, game.number);
+                        Report::Played { wall_us: u64::MAX, points, moves_hash, forfeit: None }
                     }
                     1 => Report::Irregular,
                     _ => Report::Failed { message: "a lie".into() },

@@ -1,0 +1,148 @@
+//! Positions that engines are asked about, in their protocols' words.
+
+use spelrum_engine::{
+    Game, NotationError, Parameters, Protocol, Rules, Side, Value, legal_moves, move_heard,
+    moves_told, replay_moves, with_game,
+};
+use spelrum_external::{Colour, Situation, Start};
+
+/// Chess: a position with much to choose, an ending, and where games begin. The first is in no opening book, so
+/// that limits are tried on it.
+const CHESS: [&str; 3] = [
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+];
+/// Chess960, with castling rights of rooks that do not stand in corners.
+const CHESS960: [&str; 1] = ["bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"];
+/// Plies behind the first position in games whose positions have no notation in GTP.
+const PLIES: [usize; 3] = [0, 2, 4];
+
+/// A position of a game.
+#[derive(Clone, Debug)]
+pub(super) struct Board {
+    rules: Rules,
+    protocol: Protocol,
+    /// Where the game began.
+    opening: String,
+    /// The moves since, in the game's notation, and as the engine is told them from the start of the game.
+    moves: Vec<String>,
+    told: Vec<String>,
+    to_move: Colour,
+}
+
+impl Board {
+    /// Positions of chess.
+    pub(super) fn chess(is_960: bool) -> Vec<Self> {
+        let given = Parameters::from([("chess960".to_owned(), Value::Bool(is_960))]);
+        let Ok(rules) = Rules::from_parameters("chess", &given) else { return Vec::new() };
+        let fens: &[&str] = if is_960 { &CHESS960 } else { &CHESS };
+        let board = |fen: &&str| Self {
+            rules: rules.clone(),
+            protocol: Protocol::Uci,
+            opening: (*fen).to_owned(),
+            moves: Vec::new(),
+            told: Vec::new(),
+            to_move: if fen.contains(" w ") { Colour::White } else { Colour::Black },
+        };
+        fens.iter().map(board).collect()
+    }
+
+    /// Positions of each game that engines play over GTP, by game.
+    pub(super) fn of_gtp_games() -> Vec<(&'static str, u32, Vec<Self>)> {
+        let games = Rules::games().into_iter().filter_map(|game| {
+            let board = game.gtp_board.filter(|_| game.protocols.contains(&Protocol::Gtp))?;
+            let rules = Rules::from_name(game.name).ok()?;
+            let black = board.black;
+            let boards = PLIES.into_iter().filter_map(|plies| Self::after(&rules, black, plies));
+            Some((game.name, board.size, boards.collect()))
+        });
+        games.collect()
+    }
+
+    /// The position after so many plies, each the first legal move.
+    fn after(rules: &Rules, black: Side, plies: usize) -> Option<Self> {
+        fn start<G: Game>(rules: &Rules) -> Option<String> {
+            Some(G::start(rules).ok()?.to_string())
+        }
+        let opening = with_game!(rules, G => start::<G>(rules))?;
+        let mut moves = Vec::new();
+        for _ in 0..plies {
+            let position = position_after(rules, &opening, &moves).ok()?;
+            moves.push(legal_moves(rules, &position).ok()?.into_iter().next()?);
+        }
+        let told = moves_told(rules, &opening, moves.iter().map(String::as_str), Protocol::Gtp);
+        let first = if black == Side::First { Colour::Black } else { Colour::White };
+        let to_move = if plies.is_multiple_of(2) { first } else { first.other() };
+        let (rules, protocol) = (rules.clone(), Protocol::Gtp);
+        Some(Self { rules, protocol, opening, moves, told: told.ok()??, to_move })
+    }
+
+    /// The size of the board, over GTP.
+    pub(super) fn size(&self) -> Option<u32> {
+        let board = self.rules.game().gtp_board.filter(|_| self.protocol == Protocol::Gtp);
+        board.map(|board| board.size)
+    }
+
+    /// What an engine is asked.
+    pub(super) fn situation(&self, limits: spelrum_external::Limits) -> Situation<'_> {
+        let start = match self.size() {
+            None => Start::Fen(&self.opening),
+            Some(size) => {
+                let is_even = self.moves.len().is_multiple_of(2);
+                let first = if is_even { self.to_move } else { self.to_move.other() };
+                Start::Board { size, first }
+            }
+        };
+        Situation { start, moves: &self.told, to_move: self.to_move, limits, clock: None }
+    }
+
+    /// Whether an engine's answer is a legal move.
+    pub(super) fn is_legal(&self, said: &str) -> bool {
+        let moves = || self.moves.iter().map(String::as_str);
+        let heard = move_heard(&self.rules, &self.opening, moves(), said, self.protocol);
+        heard.is_ok_and(|mv| {
+            replay_moves(&self.rules, &self.opening, moves().chain([mv.as_str()])).is_ok()
+        })
+    }
+
+    /// The position, for people.
+    pub(super) fn shown(&self) -> String {
+        position_after(&self.rules, &self.opening, &self.moves).unwrap_or_default()
+    }
+}
+
+fn position_after(rules: &Rules, opening: &str, moves: &[String]) -> Result<String, NotationError> {
+    let positions = replay_moves(rules, opening, moves.iter().map(String::as_str))?;
+    Ok(positions.last().map_or_else(String::new, |it| it.position.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_positions_have_legal_moves() {
+        let mut boards = [Board::chess(false), Board::chess(true)].concat();
+        assert_eq!(boards.len(), 4);
+        let games = Board::of_gtp_games();
+        let names: Vec<_> = games.iter().map(|(name, size, _)| (*name, *size)).collect();
+        assert_eq!(names, [("pentago", 6), ("othello", 8)]);
+        boards.extend(games.into_iter().flat_map(|(_, _, boards)| boards));
+        assert_eq!(boards.len(), 10);
+        for board in boards {
+            let moves = legal_moves(&board.rules, &board.shown()).unwrap();
+            assert!(!moves.is_empty(), "{}", board.shown());
+            assert!(!board.is_legal("a1a1"), "{}", board.shown());
+        }
+    }
+
+    #[test]
+    fn castling_is_understood() {
+        let boards = Board::chess(false);
+        assert!(boards[0].is_legal("e1g1") && boards[0].is_legal("e1h1"));
+        let from_b1 = "4k3/8/8/8/8/8/8/1K3R2 w F - 0 1".to_owned();
+        let board = Board { opening: from_b1, ..Board::chess(true).remove(0) };
+        assert!(board.is_legal("b1f1") && !board.is_legal("b1g1"));
+    }
+}

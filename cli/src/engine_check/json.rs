@@ -1,0 +1,129 @@
+//! What is known of an engine, for programs.
+
+use serde::Serialize;
+use spelrum_external::Protocol;
+use spelrum_tournament::capabilities::{EngineOption, OptionKind};
+
+use super::{Checked, Kept, TriedLimit};
+
+/// An engine that was checked.
+#[derive(Debug, Serialize)]
+pub(crate) struct Json<'a> {
+    engine: &'a str,
+    protocol: &'static str,
+    command: &'a [String],
+    ok: bool,
+    problem: Option<&'a str>,
+    remedy: Option<&'a str>,
+    name: Option<&'a str>,
+    author: Option<&'a str>,
+    sha256: Option<String>,
+    start_ms: Option<f64>,
+    games: &'a [String],
+    limits: Vec<JsonLimit>,
+    repeats: Option<JsonRepeats>,
+    memory_bytes: Option<u64>,
+    quit_ms: Option<f64>,
+    files: Option<&'a [String]>,
+    breaches: &'a [String],
+    options: Vec<JsonOption<'a>>,
+    commands: Option<&'a [String]>,
+    board_sizes: Option<Vec<u32>>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonLimit {
+    limit: &'static str,
+    asked: u64,
+    reported: Option<u64>,
+    kept: Option<bool>,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonRepeats {
+    same: usize,
+    of: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct JsonOption<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    default: Option<&'a str>,
+    min: Option<i64>,
+    max: Option<i64>,
+    choices: Option<&'a [String]>,
+}
+
+/// A protocol's name in an engines file.
+pub(super) const fn protocol_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Uci => "uci",
+        Protocol::Gtp => "gtp",
+    }
+}
+
+impl<'a> From<&'a Checked> for Json<'a> {
+    fn from(checked: &'a Checked) -> Self {
+        let identity = checked.identity.as_ref();
+        let problem = checked.problem.as_ref();
+        let gtp = checked.capabilities.gtp.as_ref();
+        let options = match &checked.capabilities.declared {
+            Some(declared) => declared,
+            None => &checked.capabilities.settable,
+        };
+        let taken = gtp.map(|it| it.board_sizes.iter().filter(|(_, taken)| *taken));
+        Self {
+            engine: &checked.engine,
+            protocol: protocol_name(checked.protocol),
+            command: &checked.command,
+            ok: checked.is_ok(),
+            problem: problem.map(|it| it.problem.as_str()),
+            remedy: problem.map(|it| it.remedy.as_str()),
+            name: identity.map(|it| it.name.as_str()),
+            author: identity.map(|it| it.author.as_str()),
+            sha256: identity.map(spelrum_external::Identity::sha256_hex),
+            start_ms: checked.started_in.map(|it| it.as_secs_f64() * 1e3),
+            games: &checked.games,
+            limits: checked.limits.iter().map(JsonLimit::from).collect(),
+            repeats: checked.repeats.map(|it| JsonRepeats { same: it.same, of: it.of }),
+            memory_bytes: checked.memory_bytes,
+            quit_ms: checked.parting.as_ref().map(|it| it.took.as_secs_f64() * 1e3),
+            files: checked.parting.as_ref().map(|it| it.files.as_slice()),
+            breaches: &checked.breaches,
+            options: options.iter().map(JsonOption::from).collect(),
+            commands: gtp.map(|it| it.commands.as_slice()),
+            board_sizes: taken.map(|sizes| sizes.map(|(size, _)| *size).collect()),
+        }
+    }
+}
+
+impl From<&TriedLimit> for JsonLimit {
+    fn from(TriedLimit { limit, reported, kept }: &TriedLimit) -> Self {
+        let kept = match kept {
+            Kept::Yes => Some(true),
+            Kept::No => Some(false),
+            Kept::Unknown => None,
+        };
+        Self { limit: limit.name(), asked: limit.asked(), reported: *reported, kept }
+    }
+}
+
+impl<'a> From<&'a EngineOption> for JsonOption<'a> {
+    fn from(EngineOption { name, kind }: &'a EngineOption) -> Self {
+        let option =
+            |kind, default| Self { name, kind, default, min: None, max: None, choices: None };
+        match kind {
+            OptionKind::Check { default } => option("check", Some(default.as_str())),
+            OptionKind::Spin { default, min, max } => {
+                Self { min: Some(*min), max: Some(*max), ..option("spin", Some(default)) }
+            }
+            OptionKind::Combo { default, choices } => {
+                Self { choices: Some(choices), ..option("combo", Some(default)) }
+            }
+            OptionKind::Button => option("button", None),
+            OptionKind::Text { default } => option("string", Some(default)),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Whether the system gives what a command needs, asked before anything is begun: what fails in the middle of starting
+//! threads leaves those that were started waiting for ever.
+
+use std::io;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use spelrum_engine::search::STACK_BYTES;
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Files that the smallest command has open: the database and its log once for each connection, the runtime's own.
+const FILES_MIN: u64 = 64;
+
+/// The threads of a database's connections, and of what is done beside them.
+pub(crate) const DATABASE_THREADS: usize = 10;
+
+/// What each thread takes at once for itself, and what all need besides.
+const THREAD_BYTES: usize = 256 << 10;
+const PROCESS_BYTES: usize = 64 << 20;
+
+/// Lets this process open as many files as it may, and makes sure that those are enough.
+///
+/// # Errors
+///
+/// If they are not.
+pub(crate) fn open_files() -> Result<()> {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    // None is without a limit.
+    let allowed = maximum.unwrap_or(u64::MAX).min(FILES_MIN).max(current.unwrap_or(u64::MAX));
+    if current.is_some_and(|current| current < allowed) {
+        // Whether it was raised is seen below, by who asks again.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), maximum });
+    }
+    let current = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    if current >= FILES_MIN {
+        return Ok(());
+    }
+    Err(CliError::new(Exit::Internal, "start")
+        .because(format!("this process may have {current} files open, and needs {FILES_MIN}"))
+        .help("raise the limit on open files: ulimit -n 4096, LimitNOFILE= in a systemd unit"))
+}
+
+/// Starts so many threads at once, each with the stack and some of the memory that it will have, and lets them end.
+///
+/// # Errors
+///
+/// If the system does not give them.
+pub(crate) fn threads(count: usize) -> Result<()> {
+    let (gate, lacks_memory) = (RwLock::new(()), AtomicBool::new(false));
+    let tried = std::thread::scope(|scope| {
+        // Nobody ends before all have begun, or one could not.
+        let closed = gate.write();
+        let wait = || {
+            lacks_memory.fetch_or(!can_have(THREAD_BYTES), Ordering::Relaxed);
+            drop(gate.read());
+        };
+        let start = |started: usize| {
+            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+            thread.spawn_scoped(scope, wait).map(drop).map_err(|error| (started, error))
+        };
+        let tried = (0..count).try_for_each(start);
+        lacks_memory.fetch_or(!can_have(PROCESS_BYTES), Ordering::Relaxed);
+        drop(closed);
+        tried
+    });
+    if let Err((started, error)) = tried {
+        return Err(CliError::new(
+            Exit::Internal,
+            format!("start {count} threads at once: the system gave {started}"),
+        )
+        .because(error));
+    }
+    if lacks_memory.into_inner() {
+        return Err(CliError::new(Exit::Internal, format!("get memory for {count} threads"))
+            .because(io::Error::from(rustix::io::Errno::NOMEM)));
+    }
+    Ok(())
+}
+
+fn can_have(bytes: usize) -> bool {
+    let mut memory = Vec::<u8>::new();
+    let given = memory.try_reserve_exact(bytes).is_ok();
+    std::hint::black_box(memory);
+    given
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_with_enough_of_everything_passes() {
+        open_files().unwrap();
+        threads(20).unwrap();
+    }
+}

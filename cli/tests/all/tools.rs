@@ -1,0 +1,93 @@
+//! The tests themselves, on a machine that has Rust and a C compiler alone: no test fails for want of another program.
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use spelrum_test_support::SKIP_NOTHING;
+
+use crate::sandbox::{Ran, Sandbox, root};
+
+/// Tests that need programs which not every machine has: of each file that asks for some, those that ask first.
+const NEED_PROGRAMS: [&str; 24] = [
+    "certificates::openssl_takes_the_certificates_for_what_they_are",
+    "chaos::disk::a_disk_that_becomes_read_only_ends_the_program_and_loses_nothing",
+    "chaos::hosts::hosts_that_are_cut_off_slow_or_lossy_change_nothing",
+    "cookbook::python_reads_the_same",
+    "deploy::image::the_image_has_the_binary_and_nothing_else",
+    "deploy::image::the_static_binary_plays_the_same_games_in_the_image",
+    "deploy::image::what_would_not_start_in_the_image_is_refused",
+    "deploy::slurm::a_task_plays_until_nothing_is_left",
+    "deploy::slurm::a_task_that_is_told_to_end_hands_back_what_it_has_not_played",
+    "deploy::slurm::a_task_without_a_coordinator_says_what_is_missing",
+    "disk::a_full_disk_is_waited_for",
+    "interrupt::nohup_keeps_a_run_alive_when_the_terminal_closes",
+    "limits::too_few_open_files_are_told_with_how_to_have_more",
+    "limits::too_few_threads_are_told_and_nothing_waits_for_ever",
+    "limits::too_little_memory_is_told_and_nothing_waits_for_ever",
+    "memory::a_refused_allocation_ends_an_analysis_with_what_to_do",
+    "memory::a_refused_allocation_fails_the_game_and_not_the_program",
+    "outside::an_engine_that_stops_starting_fails_no_game",
+    "outside::misbehaviour_is_a_forfeit_with_a_name",
+    "pages::pages_are_readable_in_a_browser_and_do_nothing",
+    "quarantine::a_worker_that_fails_much_says_why_it_gets_no_games_until_it_is_let_in",
+    "shell::the_bash_script_is_one",
+    "tls::openssl_shakes_hands",
+    "tls::the_operator_s_check_sees_a_refusal",
+];
+
+/// These tests as they run where the `PATH` leads nowhere.
+fn without_programs(tests: &[&str]) -> Ran {
+    let nowhere = Sandbox::new();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(tests).args(["--exact", "--nocapture"]).env("PATH", nowhere.path("."));
+    command.env_remove(SKIP_NOTHING).env_remove("SPELRUM_BROWSER").stdin(Stdio::null());
+    Ran(command.output().unwrap())
+}
+
+#[test]
+fn tests_are_skipped_by_name_where_their_programs_are_missing() {
+    let ran = without_programs(&NEED_PROGRAMS);
+    ran.expect_exit(0);
+    let summary = format!("test result: ok. {} passed", NEED_PROGRAMS.len());
+    assert!(ran.stdout().contains(&summary), "{}", ran.stdout());
+    for test in NEED_PROGRAMS {
+        let skipped = format!("skipped {test}: it needs ");
+        assert!(ran.stderr().contains(&skipped), "{test}: {}", ran.stderr());
+    }
+}
+
+#[test]
+fn a_skipped_test_fails_where_nothing_may_be_skipped() {
+    let nowhere = Sandbox::new();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["shell::the_bash_script_is_one", "--exact"]).env("PATH", nowhere.path("."));
+    let ran = Ran(command.env(SKIP_NOTHING, "1").stdin(Stdio::null()).output().unwrap());
+    ran.expect_exit(101);
+    let said = "nothing may be skipped here: it needs bash on the PATH";
+    assert!(ran.stdout().contains(said), "{}", ran.stdout());
+}
+
+/// A new test that asks for a program joins the list above.
+#[test]
+fn every_file_with_tests_that_need_programs_is_among_them() {
+    let tests = root().join("cli/tests/all");
+    let mut files = vec![tests.clone()];
+    let mut asking = BTreeSet::new();
+    while let Some(path) = files.pop() {
+        if path.is_dir() {
+            files.extend(std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            if text.contains(concat!("Tools::", "find(")) {
+                let module = path.strip_prefix(&tests).unwrap().with_extension("");
+                let module = module.to_str().unwrap().replace('/', "::");
+                // What starts the browser is part of the tests with pages.
+                asking.insert(module.replace("::browser", ""));
+            }
+        }
+    }
+    asking.insert("disk".to_owned());
+    let listed: BTreeSet<String> =
+        NEED_PROGRAMS.iter().map(|test| test.rsplit_once("::").unwrap().0.to_owned()).collect();
+    assert_eq!(asking, listed);
+}

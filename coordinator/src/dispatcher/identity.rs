@@ -1,0 +1,261 @@
+//! By what a worker proves who it is: the secret that Hello's answer gave it, and the token or client certificate that
+//! it said Hello with. Ids count up, and anybody may say one.
+
+use sha2::{Digest as _, Sha256};
+use spelrum_proto::{Reason, Refusal, WorkerSecret};
+use spelrum_tournament::WorkerId;
+use subtle::ConstantTimeEq as _;
+
+use crate::access::Credential;
+use crate::store::WorkerProof;
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    /// The worker that the caller says it is.
+    pub(crate) worker: WorkerId,
+    /// The coordinator's epoch as the caller learnt it.
+    pub(crate) epoch: i64,
+    /// The secret that the call brings.
+    pub(crate) secret: Option<WorkerSecret>,
+    /// What let the call through.
+    pub(crate) credential: Option<Credential>,
+}
+
+/// What a Hello brings beside its introduction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Knock {
+    /// Whether the worker brings a secret in its calls: it is of a release that does.
+    pub(crate) keeps_secret: bool,
+    /// The secret that an earlier Hello gave it.
+    pub(crate) secret: Option<WorkerSecret>,
+}
+
+/// Answer to a Hello.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Welcome {
+    /// The worker's id.
+    pub(crate) worker: WorkerId,
+    /// What it is to bring in each call.
+    pub(crate) secret: Option<WorkerSecret>,
+}
+
+/// SHA-256 of a secret. A secret has 256 random bits, so that a plain hash keeps it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SecretHash(pub(super) [u8; 32]);
+
+impl SecretHash {
+    pub(super) fn of_secret(secret: &WorkerSecret) -> Self {
+        Self(Sha256::digest(secret.expose()).into())
+    }
+
+    /// Whether this is the secret, in a time that does not depend on how much of it is right.
+    pub(super) fn admits(&self, secret: Option<&WorkerSecret>) -> bool {
+        secret.is_some_and(|secret| Self::of_secret(secret).0.ct_eq(&self.0).into())
+    }
+}
+
+/// What a worker's calls must bring during this run of the coordinator.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Lock {
+    /// `None` of a worker of an earlier release, which brings none.
+    pub(super) secret: Option<SecretHash>,
+    /// Whether the secret is stored: from the first call that brought it on, so that a worker whose answer to Hello was
+    /// lost can ask again.
+    pub(super) is_stored: bool,
+}
+
+/// Why a call is not that of the worker it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Impostor {
+    /// It brings no secret, or another one.
+    Secret,
+    /// It came by another token or client certificate.
+    Credential,
+}
+
+impl Lock {
+    /// Whether a call may act for the worker that said Hello by this credential.
+    pub(super) fn check(&self, hello_by: Option<&str>, caller: &Caller) -> Result<(), Impostor> {
+        if self.secret.is_some_and(|secret| !secret.admits(caller.secret.as_ref())) {
+            return Err(Impostor::Secret);
+        }
+        let by = caller.credential.as_ref().map(Credential::as_str);
+        if by == hello_by { Ok(()) } else { Err(Impostor::Credential) }
+    }
+}
+
+/// What is to become of a Hello: the secret that the answer gives, and what later calls must bring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Met {
+    pub(super) secret: Option<WorkerSecret>,
+    pub(super) lock: Lock,
+}
+
+/// Meets a worker. `kept` is what is stored of the one with its UUID, and `lock` what this run of the coordinator knows of
+/// it; `random` becomes its secret if it needs a new one.
+pub(super) fn meet(
+    kept: Option<&WorkerProof>,
+    lock: Option<Lock>,
+    knock: Knock,
+    by: Option<&str>,
+    random: [u8; 32],
+) -> Result<Met, Impostor> {
+    if let Some(WorkerProof { secret_sha256, credential }) = kept {
+        if let Some(hash) = secret_sha256.map(SecretHash) {
+            if !hash.admits(knock.secret.as_ref()) {
+                return Err(Impostor::Secret);
+            }
+            check_credential(credential.as_deref(), by)?;
+            let lock = Lock { secret: Some(hash), is_stored: true };
+            return Ok(Met { secret: knock.secret, lock });
+        }
+        check_credential(credential.as_deref(), by)?;
+    }
+    if !knock.keeps_secret {
+        if lock.is_some_and(|lock| lock.secret.is_some()) {
+            return Err(Impostor::Secret);
+        }
+        return Ok(Met { secret: None, lock: Lock::default() });
+    }
+    // A worker that has a secret keeps it, also where no call has brought it yet.
+    let secret = knock.secret.unwrap_or_else(|| WorkerSecret::new(random));
+    let hash = SecretHash::of_secret(&secret);
+    Ok(Met { secret: Some(secret), lock: Lock { secret: Some(hash), is_stored: false } })
+}
+
+/// Where nothing was demanded then, or is now, there are no names to compare.
+fn check_credential(before: Option<&str>, now: Option<&str>) -> Result<(), Impostor> {
+    match (before, now) {
+        (Some(before), Some(now)) if before != now => Err(Impostor::Credential),
+        _ => Ok(()),
+    }
+}
+
+impl Impostor {
+    /// What a caller is told that is not the worker it names.
+    pub(super) fn refuse_call(self, worker: WorkerId) -> Refusal {
+        let problem = match self {
+            Self::Secret => {
+                format!(
+                    "the call names worker {worker} and does not bring the secret of that worker"
+                )
+            }
+            Self::Credential => format!(
+                "the call names worker {worker}, which said Hello by another token or client certificate"
+            ),
+        };
+        Refusal::new(Reason::WrongSecret, problem, "say Hello again, then repeat the call")
+    }
+
+    /// What a caller is told that says Hello with the UUID of another worker.
+    pub(super) fn refuse_hello(self) -> Refusal {
+        let problem = match self {
+            Self::Secret => {
+                "there is a worker with this worker_uuid, and Hello does not bring the secret of that worker"
+            }
+            Self::Credential => {
+                "there is a worker with this worker_uuid, which came by another token or client certificate"
+            }
+        };
+        let remedy = "start the worker again: a new start has a new worker_uuid";
+        Refusal::new(Reason::WrongSecret, problem, remedy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANDOM: [u8; 32] = [7; 32];
+    const NEW: Knock = Knock { keeps_secret: true, secret: None };
+    const OLD: Knock = Knock { keeps_secret: false, secret: None };
+
+    fn with(secret: Option<WorkerSecret>) -> Knock {
+        Knock { keeps_secret: true, secret }
+    }
+
+    fn kept(secret: Option<&WorkerSecret>, credential: Option<&str>) -> WorkerProof {
+        WorkerProof {
+            secret_sha256: secret.map(|secret| SecretHash::of_secret(secret).0),
+            credential: credential.map(str::to_owned),
+        }
+    }
+
+    fn caller(secret: Option<WorkerSecret>, credential: Option<Credential>) -> Caller {
+        Caller { worker: WorkerId(1), epoch: 1, secret, credential }
+    }
+
+    #[test]
+    fn a_secret_that_was_brought_is_asked_for_from_then_on() {
+        let met = meet(None, None, NEW, None, RANDOM).unwrap();
+        let secret = met.secret.unwrap();
+        assert_eq!(secret.expose(), &RANDOM);
+        assert!(!met.lock.is_stored);
+        let stored = kept(Some(&secret), None);
+        let again = meet(Some(&stored), None, with(Some(secret)), None, [1; 32]).unwrap();
+        assert_eq!(again.secret.unwrap().expose(), secret.expose());
+        assert!(again.lock.is_stored);
+        let other = WorkerSecret::new([1; 32]);
+        for knock in [NEW, OLD, with(Some(other))] {
+            let met = meet(Some(&stored), Some(met.lock), knock, None, RANDOM);
+            assert_eq!(met.unwrap_err(), Impostor::Secret);
+        }
+        assert_eq!(again.lock.check(None, &caller(Some(secret), None)), Ok(()));
+        for brought in [None, Some(other)] {
+            let checked = again.lock.check(None, &caller(brought, None));
+            assert_eq!(checked, Err(Impostor::Secret));
+        }
+    }
+
+    /// Or the answer to its first Hello would shut a worker out by being lost.
+    #[test]
+    fn a_secret_that_was_never_brought_is_given_anew() {
+        let first = meet(None, None, NEW, None, [1; 32]).unwrap();
+        let row = kept(None, None);
+        let second = meet(Some(&row), Some(first.lock), NEW, None, [2; 32]).unwrap();
+        assert_eq!(second.secret.unwrap().expose(), &[2; 32]);
+        // The answer came after all: both sides go on with it.
+        let third = meet(Some(&row), Some(second.lock), with(second.secret), None, [3; 32]);
+        assert_eq!(third.unwrap().secret.unwrap().expose(), &[2; 32]);
+        let old = meet(Some(&row), Some(second.lock), OLD, None, [3; 32]);
+        assert_eq!(old.unwrap_err(), Impostor::Secret);
+        let late = meet(Some(&row), Some(second.lock), with(first.secret), None, [3; 32]);
+        assert_eq!(late.unwrap().secret.unwrap().expose(), &[1; 32]);
+    }
+
+    #[test]
+    fn an_earlier_release_has_no_secret_and_is_held_by_its_token() {
+        let met = meet(None, None, OLD, Some("token:a"), RANDOM).unwrap();
+        assert!(met.secret.is_none() && met.lock.secret.is_none());
+        let [a, b] = ["a", "b"].map(|name| Some(Credential::token(name)));
+        assert_eq!(met.lock.check(Some("token:a"), &caller(None, a)), Ok(()));
+        let foreign = met.lock.check(Some("token:a"), &caller(None, b));
+        assert_eq!(foreign, Err(Impostor::Credential));
+        let row = kept(None, Some("token:a"));
+        let again = meet(Some(&row), None, OLD, Some("token:b"), RANDOM);
+        assert_eq!(again.unwrap_err(), Impostor::Credential);
+    }
+
+    #[test]
+    fn the_right_secret_by_another_token_is_refused() {
+        let secret = WorkerSecret::new(RANDOM);
+        let row = kept(Some(&secret), Some("token:a"));
+        let by = |by| meet(Some(&row), None, with(Some(secret)), by, RANDOM);
+        let met = by(Some("token:a")).unwrap();
+        assert_eq!(by(Some("certificate:a")).unwrap_err(), Impostor::Credential);
+        assert!(by(None).is_ok(), "tokens are demanded no more");
+        let foreign = caller(Some(secret), Some(Credential::certificate("a")));
+        assert_eq!(met.lock.check(Some("token:a"), &foreign), Err(Impostor::Credential));
+    }
+
+    #[test]
+    fn no_refusal_tells_a_secret_or_whose_token_it_was() {
+        for impostor in [Impostor::Secret, Impostor::Credential] {
+            for refusal in [impostor.refuse_call(WorkerId(3)), impostor.refuse_hello()] {
+                assert_eq!(refusal.reason, Reason::WrongSecret);
+                assert!(!refusal.remedy.is_empty() && !refusal.problem.contains("token:"));
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! An answer that ends once its caller's token or certificate is revoked: a query that runs, or an export, would go on
+//! for as long as it takes.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::HeaderMap;
+use futures_util::future::BoxFuture;
+use http_body::{Frame, SizeHint};
+use spelrum_proto::Refusal;
+use tonic::Status;
+
+/// The answer to a call.
+pub(super) struct UntilRevoked {
+    /// Nothing once it has ended. What it holds, such as a query, ends with it.
+    body: Option<Body>,
+    revoked: BoxFuture<'static, Refusal>,
+}
+
+impl UntilRevoked {
+    /// The rest of an answer, as long as its caller may call.
+    pub(super) fn new(body: Body, revoked: BoxFuture<'static, Refusal>) -> Self {
+        Self { body: Some(body), revoked }
+    }
+}
+
+impl HttpBody for UntilRevoked {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Self { body: there, revoked } = &mut *self;
+        let Some(body) = there else { return Poll::Ready(None) };
+        if let Poll::Ready(refusal) = revoked.as_mut().poll(cx) {
+            *there = None;
+            let mut trailers = HeaderMap::new();
+            return Poll::Ready(match Status::from(refusal).add_header(&mut trailers) {
+                Ok(()) => Some(Ok(Frame::trailers(trailers))),
+                Err(_) => None,
+            });
+        }
+        let polled = Pin::new(body).poll_frame(cx);
+        if let Poll::Ready(None | Some(Err(_))) = polled {
+            *there = None;
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // What is ended early is shorter.
+        SizeHint::default()
+    }
+}

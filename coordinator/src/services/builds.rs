@@ -1,0 +1,270 @@
+//! Which builds the engines of a sweep are: those that its submitter names, or that the workers here have, or that
+//! the experiment has already, or those of the first worker that comes with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use spelrum_proto::{Place, Reason, Refusal};
+use spelrum_tournament::builds::{self, AWAITED_BUILD, Builds, short, with_builds};
+use spelrum_tournament::engines::{NeededEngine, OfferedEngine, build_text};
+use spelrum_tournament::results::{self, WorkerSummary};
+use spelrum_tournament::{Plan, SweepError, SweepText, plan_sweep};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use uuid::Uuid;
+
+use super::{BUSY_RETRY_AFTER, reading_failed};
+use crate::dispatcher::{Dispatch, Submission};
+use crate::store::{Readers, StoredSweep};
+
+/// Sweeps that may be planned, or wait to be stored, at once: each takes a core, and its plan may take
+/// hundreds of megabytes.
+const PLANS_MAX: usize = 2;
+
+/// How long a sweep waits for the planning of others before its client hears that we are busy.
+const PLAN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Workers that are named for each build.
+const WORKERS_NAMED_MAX: usize = 3;
+
+/// Plans sweeps with the builds that play.
+#[derive(Clone)]
+pub(crate) struct Planner {
+    dispatch: Dispatch,
+    readers: Readers,
+    heartbeat_interval: Duration,
+    plans: Arc<Semaphore>,
+}
+
+/// A sweep that was planned, with the builds of its engines behind its text.
+pub(super) struct Planned {
+    pub(super) text: SweepText,
+    pub(super) plan: Plan,
+    pub(super) place: OwnedSemaphorePermit,
+}
+
+impl Planner {
+    pub(crate) fn new(dispatch: Dispatch, readers: Readers, heartbeat_interval: Duration) -> Self {
+        let plans = Arc::new(Semaphore::new(PLANS_MAX));
+        Self { dispatch, readers, heartbeat_interval, plans }
+    }
+
+    /// Plans a sweep that is submitted under this UUID.
+    pub(super) async fn plan(
+        &self,
+        text: SweepText,
+        uuid: &str,
+        new_experiment: bool,
+    ) -> Result<Planned, Refusal> {
+        let place = Arc::clone(&self.plans).acquire_owned();
+        let Ok(Ok(place)) = tokio::time::timeout(PLAN_PATIENCE, place).await else {
+            let problem = "other sweeps are being planned and stored";
+            return Err(Refusal::busy(problem, BUSY_RETRY_AFTER));
+        };
+        let planned = plan(text, place).await?;
+        let unbuilt = planned.plan.unbuilt();
+        if unbuilt.is_empty() {
+            return Ok(planned);
+        }
+        let Planned { mut text, plan: unnamed, place } = planned;
+        let name = (!new_experiment).then_some(unnamed.name.as_str());
+        let stored = self.readers.stored_sweep(uuid, name).await.map_err(reading_failed)?;
+        let builds = self.builds(&unnamed, &unbuilt, &text.text, stored).await?;
+        if builds.is_empty() {
+            return Ok(Planned { text, plan: unnamed, place });
+        }
+        text.text = with_builds(&text.text, &builds);
+        plan(text, place).await
+    }
+
+    /// The builds that play in a sweep that names none; without those that may be any.
+    async fn builds(
+        &self,
+        plan: &Plan,
+        unbuilt: &BTreeSet<NeededEngine>,
+        own: &str,
+        stored: Option<StoredSweep>,
+    ) -> Result<Builds, Refusal> {
+        let (is_stored, is_same, mut known) = match &stored {
+            Some(StoredSweep { toml, repeated, .. }) => {
+                let (text, known) = builds::split(toml);
+                // Whatever has come since: it was carried out.
+                if *repeated {
+                    return Ok(known);
+                }
+                (true, text == own, known)
+            }
+            None => (false, false, Builds::new()),
+        };
+        let workers = self.dispatch.workers().await?.workers;
+        let here = || results::workers_here(&workers, self.heartbeat_interval);
+        let mut builds = Builds::new();
+        for need in unbuilt {
+            let offered = offered(need, here());
+            let build = match offered.as_slice() {
+                [(build, _)] => Some(build_text(*build)),
+                [] => match known.remove(&need.engine) {
+                    Some(build) => Some(build),
+                    // Workers of an older release do not say what they have, and what they played does not either.
+                    None if has_one_unsaid(need, here()) || (is_stored && is_same) => None,
+                    None if plan.course.is_some() => return Err(unknown(&need.engine)),
+                    None => Some(AWAITED_BUILD.to_owned()),
+                },
+                several => return Err(ambiguous(&need.engine, several)),
+            };
+            builds.extend(build.map(|build| (need.engine.clone(), build)));
+        }
+        Ok(builds)
+    }
+
+    /// Names the builds that a worker has come with, where experiments wait for them.
+    pub(super) async fn fill(&self, engines: &[OfferedEngine]) {
+        if engines.is_empty() {
+            return;
+        }
+        let waiting = match self.readers.sweeps_that_await_builds().await {
+            Ok(waiting) => waiting,
+            Err(error) => {
+                tracing::warn!(%error, "the experiments that await builds of engines cannot be read");
+                return;
+            }
+        };
+        for sweep in waiting {
+            if let Err(refusal) = self.fill_one(&sweep, engines).await {
+                tracing::warn!(
+                    uuid = sweep.uuid,
+                    problem = refusal.problem,
+                    "an experiment still waits for the builds of its engines"
+                );
+            }
+        }
+    }
+
+    async fn fill_one(
+        &self,
+        sweep: &StoredSweep,
+        engines: &[OfferedEngine],
+    ) -> Result<(), Refusal> {
+        let (own, mut builds) = builds::split(&sweep.toml);
+        let of = |text: String| SweepText {
+            files: sweep.files.clone(),
+            ..SweepText::new(&sweep.name, text)
+        };
+        let Ok(place) = Arc::clone(&self.plans).acquire_owned().await else { return Ok(()) };
+        let Planned { plan: unnamed, place, .. } = plan(of(own.to_owned()), place).await?;
+        let mut has_come = false;
+        for need in unnamed.unbuilt() {
+            if builds.get(&need.engine).is_none_or(|build| build != AWAITED_BUILD) {
+                continue;
+            }
+            let Some(offer) = engines.iter().find(|offer| need.is_met_by(offer)) else { continue };
+            has_come = true;
+            match offer.build {
+                Some(build) => builds.insert(need.engine, build_text(build)),
+                None => builds.remove(&need.engine),
+            };
+        }
+        if !has_come {
+            return Ok(());
+        }
+        let toml = with_builds(own, &builds);
+        let Planned { text, plan, place } = plan(of(toml), place).await?;
+        let submission = Submission {
+            uuid: Uuid::new_v4().to_string(),
+            toml: text.text,
+            files: text.files,
+            plan,
+            new_experiment: false,
+            fills: Some(sweep.uuid.clone()),
+            place: Some(place),
+        };
+        self.dispatch.submit(submission).await?;
+        Ok(())
+    }
+}
+
+async fn plan(text: SweepText, place: OwnedSemaphorePermit) -> Result<Planned, Refusal> {
+    // The place stays with the plan, also when the client has gone and nobody waits for it any more.
+    let planned = tokio::task::spawn_blocking(move || {
+        let plan = plan_sweep(&text);
+        (text, plan, place)
+    });
+    match planned.await {
+        Ok((text, Ok(plan), place)) => Ok(Planned { text, plan, place }),
+        Ok((_, Err(error), _)) => Err(bad_sweep(error)),
+        Err(error) => {
+            tracing::error!(%error, "planning a sweep panicked");
+            let problem = "the sweep cannot be planned: the program failed at it";
+            let remedy = "report this sweep as a fault of the program";
+            Err(Refusal::new(Reason::Internal, problem, remedy))
+        }
+    }
+}
+
+/// The builds of an engine that workers have, each with the names of those that have it.
+fn offered<'w>(
+    need: &NeededEngine,
+    workers: impl Iterator<Item = &'w WorkerSummary>,
+) -> Vec<([u8; 32], Vec<&'w str>)> {
+    let mut offered: BTreeMap<[u8; 32], Vec<&str>> = BTreeMap::new();
+    for worker in workers {
+        let builds = worker.engines.iter().filter(|offer| need.is_met_by(offer));
+        for build in builds.filter_map(|offer| offer.build) {
+            offered.entry(build).or_default().push(&worker.name);
+        }
+    }
+    offered.into_iter().collect()
+}
+
+/// Whether a worker has an engine and does not say which build of it.
+fn has_one_unsaid<'w>(
+    need: &NeededEngine,
+    mut workers: impl Iterator<Item = &'w WorkerSummary>,
+) -> bool {
+    workers.any(|worker| {
+        worker.engines.iter().any(|offer| offer.build.is_none() && need.is_met_by(offer))
+    })
+}
+
+fn ambiguous(engine: &str, offered: &[([u8; 32], Vec<&str>)]) -> Refusal {
+    let of = |(build, workers): &([u8; 32], Vec<&str>)| {
+        let named: Vec<&str> = workers.iter().copied().take(WORKERS_NAMED_MAX).collect();
+        let more = if workers.len() > named.len() { ", …" } else { "" };
+        format!("{} ({}{more})", short(&build_text(*build)), named.join(", "))
+    };
+    let builds: Vec<String> = offered.iter().map(of).collect();
+    let [first, ..] = offered else { return unknown(engine) };
+    Refusal::new(
+        Reason::WrongState,
+        format!("the workers have several builds of the engine {engine}: {}", builds.join(" and ")),
+        format!(
+            "give all of them the same, or say which one plays: build = \"{}\" at the player; or \
+             any_build = true in the sweep, if they are the same player to you",
+            short(&build_text(first.0))
+        ),
+    )
+}
+
+fn unknown(engine: &str) -> Refusal {
+    Refusal::new(
+        Reason::WrongState,
+        format!("no worker that is here has the engine {engine}, so that its build is not known"),
+        "start a worker that has it first, since what was found of one build says nothing of another; or say \
+         any_build = true in the sweep",
+    )
+}
+
+fn bad_sweep(error: SweepError) -> Refusal {
+    // A place in a file that the sweep names is not one in the sweep: the problem says it.
+    let place = error.place.filter(|_| error.file.is_none()).map(|span| Place {
+        line: error.line,
+        offset: span.offset(),
+        length: span.len(),
+    });
+    let problem = match (&error.file, error.line) {
+        (Some(file), Some(line)) => format!("{file}, line {line}: {}", error.problem),
+        (None, Some(line)) => format!("line {line}: {}", error.problem),
+        (_, None) => error.problem,
+    };
+    Refusal { place, ..Refusal::new(Reason::BadSweep, problem, error.remedy) }
+}

@@ -1,0 +1,61 @@
+//! How much a query has written to temporary files, as sorting, DISTINCT and materialized views do.
+//!
+//! SQLite bounds the length of neither kind of these files, and deletes them as it opens them. But a query has a
+//! thread of its own and can write nothing else, so that what its thread has written is what they take. Linux counts
+//! that for each thread (proc_pid_io(5), `wchar`); elsewhere the time of a query is its only bound.
+
+use std::time::{Duration, Instant};
+
+/// How often it is looked at: within this time no disk takes much.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What the thread that made this has written since.
+pub(super) struct Spill {
+    bytes_before: Option<u64>,
+    looked: Instant,
+    bytes: u64,
+}
+
+impl Spill {
+    /// Begins to count what the calling thread writes.
+    pub(super) fn of_this_thread() -> Self {
+        Self { bytes_before: bytes_written(), looked: Instant::now(), bytes: 0 }
+    }
+
+    /// How many bytes it has written, as of a short time ago. Called by the same thread.
+    pub(super) fn bytes(&mut self) -> u64 {
+        if let Some(before) = self.bytes_before
+            && self.looked.elapsed() >= LOOK_EVERY
+        {
+            self.looked = Instant::now();
+            self.bytes = bytes_written().unwrap_or(before).saturating_sub(before);
+        }
+        self.bytes
+    }
+}
+
+/// All bytes that the calling thread has ever written, where the system counts them.
+fn bytes_written() -> Option<u64> {
+    let counters = std::fs::read_to_string("/proc/thread-self/io").ok()?;
+    counters.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse().ok())
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_another_thread_writes_is_not_counted() {
+        let write = || tempfile::tempfile().unwrap().write_all(&[0; 100_000]).unwrap();
+        let mut spill = Spill::of_this_thread();
+        std::thread::scope(|scope| scope.spawn(write).join().unwrap());
+        spill.looked = Instant::now().checked_sub(LOOK_EVERY).unwrap();
+        assert!(spill.bytes() < 100_000);
+        write();
+        spill.looked = Instant::now().checked_sub(LOOK_EVERY).unwrap();
+        assert!((100_000..200_000).contains(&spill.bytes()));
+    }
+}

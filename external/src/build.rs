@@ -1,0 +1,164 @@
+//! A build: the program and all else that decides how an engine plays, as one hash.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::FailureKind;
+use crate::gtp::Dialect;
+use crate::identity::{hash_file, hash_program};
+use crate::spec::{EngineSpec, OptionValue, Protocol};
+
+/// What the hash begins with. Another would make another build of every engine.
+const DOMAIN: &str = "spelrum engine build v1";
+
+/// An engine's build: SHA-256 over the hashes of its program and of the files that it needs, in their order, and
+/// over what it is started and set up with. No path is a part of it but those among its arguments, its environment
+/// and its options.
+///
+/// # Errors
+/// If one of the files is not there, or cannot be read.
+pub fn build_of(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
+    let EngineSpec { protocol, args, environment, set, gtp, .. } = spec;
+    let mut build = Build(Sha256::new());
+    build.text(DOMAIN);
+    build.text(match protocol {
+        Protocol::Uci => "uci",
+        Protocol::Gtp => "gtp",
+    });
+    build.0.update(hash_program(&spec.command)?);
+    build.count(spec.files.len());
+    for file in &spec.files {
+        build.0.update(hash_file(file)?);
+    }
+    build.texts(args);
+    build.count(environment.len());
+    for (variable, value) in environment {
+        build.text(variable);
+        build.text(value);
+    }
+    build.count(set.len());
+    for (name, value) in set {
+        build.text(name);
+        build.text(match value {
+            OptionValue::Flag(_) => "flag",
+            OptionValue::Number(_) => "number",
+            OptionValue::Text(_) => "text",
+        });
+        build.text(&value.to_string());
+    }
+    // How it is spoken to decides nothing but what it is told.
+    let Dialect { setup, limits, .. } = gtp;
+    build.texts(setup);
+    build.texts(limits);
+    Ok(build.0.finalize().into())
+}
+
+/// A hash in which nothing runs into what follows.
+struct Build(Sha256);
+
+impl Build {
+    fn count(&mut self, count: usize) {
+        self.0.update((count as u64).to_be_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.0.update(text);
+    }
+
+    fn texts(&mut self, texts: &[String]) {
+        self.count(texts.len());
+        texts.iter().for_each(|text| self.text(text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::Path;
+
+    use super::*;
+    use crate::spec::tests::plain;
+
+    fn write(path: &Path, text: &str) {
+        std::fs::write(path, text).unwrap();
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn number(it: i64) -> OptionValue {
+        OptionValue::Number(it)
+    }
+
+    #[test]
+    fn all_that_decides_how_an_engine_plays_is_in_its_build() {
+        let folder = tempfile::tempdir().unwrap();
+        let [program, first, second] = ["dev", "a", "b"].map(|name| folder.path().join(name));
+        for (file, text) in [(&program, "program"), (&first, "one"), (&second, "two")] {
+            write(file, text);
+        }
+        let spec = plain("dev", Protocol::Uci, program.clone());
+        let base = build_of(&spec).unwrap();
+        assert_eq!(build_of(&spec).unwrap(), base);
+        let set = |name: &str, value| [(name.to_owned(), value)].into();
+        let others = [
+            EngineSpec { files: vec![first.clone()], ..spec.clone() },
+            EngineSpec { files: vec![second.clone()], ..spec.clone() },
+            EngineSpec { files: vec![first.clone(), second.clone()], ..spec.clone() },
+            EngineSpec { files: vec![second.clone(), first.clone()], ..spec.clone() },
+            EngineSpec { args: vec!["ab".to_owned()], ..spec.clone() },
+            EngineSpec { args: vec!["a".to_owned(), "b".to_owned()], ..spec.clone() },
+            EngineSpec { environment: [("a".to_owned(), "b".to_owned())].into(), ..spec.clone() },
+            EngineSpec { set: set("Skill", number(1)), ..spec.clone() },
+            EngineSpec { set: set("Skill", number(2)), ..spec.clone() },
+            EngineSpec { set: set("Skill", OptionValue::Text("1".to_owned())), ..spec.clone() },
+            EngineSpec {
+                gtp: Dialect { setup: vec!["komi 0".to_owned()], ..Dialect::default() },
+                ..spec.clone()
+            },
+            EngineSpec { protocol: Protocol::Gtp, ..spec.clone() },
+        ];
+        let mut builds: Vec<_> = others.iter().map(|it| build_of(it).unwrap()).collect();
+        builds.push(base);
+        write(&program, "another program");
+        builds.push(build_of(&spec).unwrap());
+        let count = builds.len();
+        builds.sort_unstable();
+        builds.dedup();
+        assert_eq!(builds.len(), count, "each is another build");
+    }
+
+    /// What is only about this machine makes no other build.
+    #[test]
+    fn the_same_engine_in_another_place_is_the_same_build() {
+        let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let builds = [here.path(), there.path()].map(|folder| {
+            let (program, file) = (folder.join("dev"), folder.join("net"));
+            write(&program, "program");
+            write(&file, "net");
+            let spec = plain("dev", Protocol::Uci, program);
+            let at_once = if folder == here.path() { 1 } else { 7 };
+            let directory = folder.to_owned();
+            build_of(&EngineSpec { files: vec![file], at_once, directory, ..spec }).unwrap()
+        });
+        assert_eq!(builds[0], builds[1]);
+    }
+
+    /// A script is told what it starts.
+    #[test]
+    fn a_script_is_another_build_once_what_it_starts_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let [script, program] = ["dev.sh", "dev"].map(|name| folder.path().join(name));
+        write(&script, "#!/bin/sh\nexec ./dev");
+        write(&program, "one");
+        let alone = plain("dev", Protocol::Uci, script);
+        let spec = EngineSpec { files: vec![program.clone()], ..alone.clone() };
+        let before = [&alone, &spec].map(|it| build_of(it).unwrap());
+        write(&program, "two");
+        let after = [&alone, &spec].map(|it| build_of(it).unwrap());
+        assert_eq!(before[0], after[0], "nobody has said that it starts another");
+        assert_ne!(before[1], after[1]);
+        std::fs::remove_file(&program).unwrap();
+        let missing = build_of(&spec).unwrap_err().to_string();
+        assert!(missing.contains("dev"), "{missing}");
+    }
+}

@@ -1,0 +1,222 @@
+//! What is wrong with an engine that failed, in one sentence, and what to do about it.
+
+use std::path::Path;
+
+use crate::breach::Breaches;
+use crate::diagnosis::Diagnosis;
+use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
+use crate::program::unusable_file;
+use crate::spec::{EngineSpec, Protocol};
+use crate::spoken::Spoken;
+use crate::text::shown;
+
+/// Words by which an engine says that a file is about its network …
+const NETWORK: [&str; 6] = ["network", "nnue", "evalfile", "eval file", "weights", "no net"];
+/// … and that it is not there.
+const ABSENT: [&str; 12] = [
+    "not found",
+    "not available",
+    "not loaded",
+    "not load",
+    "not open",
+    "cannot",
+    "can't",
+    "failed",
+    "missing",
+    "no such",
+    "unable",
+    "no net",
+];
+
+impl EngineFailure {
+    /// What is wrong with the engine that failed so. `spoken` is what it speaks, if it was looked for.
+    #[must_use]
+    pub fn diagnose(&self, spec: &EngineSpec, spoken: Option<Spoken>) -> Diagnosis {
+        if let Some(diagnosis) = spoken.and_then(|it| it.diagnosis(spec.protocol)) {
+            return diagnosis;
+        }
+        let by_hand = || {
+            let words =
+                std::iter::once(spec.command.display().to_string()).chain(spec.args.clone());
+            format!(
+                "run it by hand in {} and type `{}`: {}",
+                spec.directory.display(),
+                greeting(spec.protocol),
+                words.collect::<Vec<_>>().join(" ")
+            )
+        };
+        match &self.kind {
+            FailureKind::Missing(path) => Diagnosis::new(
+                format!("there is no program {}", path.display()),
+                "install it, or write its path as `command` in the engines file",
+            ),
+            FailureKind::NotExecutable { path, problem } => not_executable(path, problem),
+            FailureKind::NoFile { .. } => Diagnosis::new(
+                self.kind.to_string(),
+                "restore the file, or correct `files` in the engines file",
+            ),
+            FailureKind::NoProcess(problem) if problem.starts_with("there is no directory") => {
+                Diagnosis::new(problem, "create it, or change `directory` in the engines file")
+            }
+            FailureKind::NoProcess(_) => Diagnosis::new(
+                self.kind.to_string(),
+                "end other programs, or raise the limit on processes",
+            ),
+            FailureKind::Crash(exit) => self.crash(*exit, spec, by_hand),
+            FailureKind::NoAnswer { asked, awaited, within: _ } => {
+                let said = self.said().next();
+                let problem = match said {
+                    None => format!("it printed nothing: {}", self.kind),
+                    Some(line) => format!("{}; it printed `{}`", self.kind, shown_line(line)),
+                };
+                let remedy = match (asked.as_str(), self.during) {
+                    ("uci" | "list_commands" | "protocol_version", Phase::Start) => {
+                        format!("if it needs arguments, write them as `args`; {}", by_hand())
+                    }
+                    ("isready", Phase::Start) => format!(
+                        "if it only is slow, raise `startup_timeout` in the engines file; else {}",
+                        by_hand()
+                    ),
+                    _ => format!("it must answer `{asked}` with {awaited}: {}", by_hand()),
+                };
+                Diagnosis { problem, remedy }
+            }
+            FailureKind::Option { .. } => Diagnosis::new(
+                self.kind.to_string(),
+                "change it under the engine's `set` in the engines file, or in the sweep's `options`",
+            ),
+            FailureKind::NotAllowed(refused) => {
+                Diagnosis::new(&refused.problem, refused.remedy.as_str())
+            }
+            FailureKind::Refused { command, .. } => {
+                let remedy = if spec.gtp.setup.contains(command) {
+                    "change `gtp.setup` in the engines file".to_owned()
+                } else {
+                    format!("an engine for Spelrum must obey it; {}", by_hand())
+                };
+                Diagnosis { problem: self.kind.to_string(), remedy }
+            }
+            FailureKind::Hang { .. } | FailureKind::OutOfTime { .. } => {
+                Diagnosis::new(self.kind.to_string(), "give its players another limit")
+            }
+            FailureKind::NoMove(_) | FailureKind::IllegalMove(_) => {
+                Diagnosis::new(self.kind.to_string(), "report it to the engine's author")
+            }
+            FailureKind::Unsupported(_) | FailureKind::Aborted | FailureKind::Gone => {
+                Diagnosis { problem: self.kind.to_string(), remedy: by_hand() }
+            }
+        }
+    }
+
+    fn crash(&self, exit: Exit, spec: &EngineSpec, by_hand: impl Fn() -> String) -> Diagnosis {
+        let lines = || self.said();
+        if let Some(library) = lines().find_map(missing_library) {
+            return Diagnosis::new(
+                format!("it needs the shared library {library}, which is not on this machine"),
+                "install the package that has it, or name its folder: environment = { LD_LIBRARY_PATH = \"…\" }",
+            );
+        }
+        let newer = |line: &&str| line.contains("version `") && line.contains("not found");
+        if let Some(line) = lines().find(newer) {
+            return Diagnosis::new(
+                format!("it was built for a newer system than this: `{}`", shown_line(line)),
+                "build it on this machine, or take a static build",
+            );
+        }
+        // What the system does not know as a program, it gives to a shell, which says something else.
+        if self.during == Phase::Start
+            && let Some(diagnosis) = unusable_file(&spec.command, self.guard_said().is_some())
+        {
+            return diagnosis;
+        }
+        if let Some(problem) = self.guard_said() {
+            return Diagnosis {
+                problem: format!("the system cannot run it: {}", shown_line(problem)),
+                remedy: by_hand(),
+            };
+        }
+        if exit == Exit::Signal(4) {
+            return Diagnosis::new(
+                format!("it uses instructions that this CPU lacks: it ended ({exit})"),
+                "take a build for this CPU, such as one without AVX2 or BMI2",
+            );
+        }
+        let is_of_network = |line: &&str| {
+            let line = line.to_ascii_lowercase();
+            NETWORK.iter().any(|it| line.contains(it)) && ABSENT.iter().any(|it| line.contains(it))
+        };
+        if let Some(line) = lines().find(is_of_network) {
+            return Diagnosis::new(
+                format!("its network file is missing: `{}`", shown_line(line)),
+                format!(
+                    "put the file into {}, or name it in the engines file: set = {{ EvalFile = \"…\" }}",
+                    spec.directory.display()
+                ),
+            );
+        }
+        let at = match self.asked() {
+            Some(asked) => format!(" after `{}`", shown_line(asked)),
+            None => " at once".to_owned(),
+        };
+        let last = match lines().last() {
+            Some(line) => format!("; the last that it said: `{}`", shown_line(line)),
+            None => ", and said nothing".to_owned(),
+        };
+        Diagnosis { problem: format!("it ended ({exit}){at}{last}"), remedy: by_hand() }
+    }
+
+    /// What it said itself, on its standard output and error: neither empty, nor its guard's.
+    fn said(&self) -> impl DoubleEndedIterator<Item = &str> {
+        let lines = self.transcript.lines().filter_map(|line| {
+            let said = line.strip_prefix("! ").filter(|it| !it.starts_with("guard: "));
+            said.or_else(|| line.strip_prefix("< "))
+        });
+        lines
+            .map(|line| line.strip_prefix("info string ").unwrap_or(line).trim())
+            .filter(|it| !it.is_empty())
+    }
+
+    /// What was said to it last.
+    fn asked(&self) -> Option<&str> {
+        self.transcript.lines().filter_map(|line| line.strip_prefix("> ")).next_back()
+    }
+
+    /// Why its guard could not start it.
+    fn guard_said(&self) -> Option<&str> {
+        let said = self.transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
+        said.filter(|_| self.during == Phase::Start)
+    }
+}
+
+/// What an engine is greeted with.
+const fn greeting(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Uci => "uci",
+        Protocol::Gtp => "name",
+    }
+}
+
+fn not_executable(path: &Path, problem: &str) -> Diagnosis {
+    let path = path.display();
+    if problem.contains("Permission denied") {
+        Diagnosis::new(
+            format!("{path} is not executable by this user"),
+            format!("make it so: chmod +x {path}"),
+        )
+    } else {
+        Diagnosis::new(
+            format!("{path} cannot be run: {problem}"),
+            "write the path of a program as `command` in the engines file",
+        )
+    }
+}
+
+/// The library of which a dynamic loader says that it is not there.
+fn missing_library(line: &str) -> Option<&str> {
+    let (_, behind) = line.split_once("error while loading shared libraries: ")?;
+    behind.contains("cannot open").then(|| behind.split_once(':').map(|(name, _)| name)).flatten()
+}
+
+fn shown_line(line: &str) -> String {
+    shown(line, Breaches::SAID_BYTES_MAX)
+}

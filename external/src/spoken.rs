@@ -1,0 +1,84 @@
+//! What a program speaks that does not answer as its engines file says.
+
+use std::time::{Duration, Instant};
+
+use crate::diagnosis::Diagnosis;
+use crate::guard::Guard;
+use crate::process::{Aborted, Process};
+use crate::spec::{EngineSpec, Protocol};
+
+/// A protocol of engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// The universal chess interface.
+    Uci,
+    /// The Go text protocol.
+    Gtp,
+    /// The chess engine communication protocol, which Spelrum does not speak.
+    Xboard,
+}
+
+/// The greetings of all protocols: a command that is not of its protocol does an engine no harm.
+const GREETINGS: [&str; 4] = ["uci\n", "protocol_version\n", "xboard\n", "protover 2\n"];
+
+impl Spoken {
+    /// Starts the program once more, and tries which protocol it answers; `None` if it is none of these.
+    #[must_use]
+    pub fn find(
+        spec: &EngineSpec,
+        guard: &Guard,
+        within: Duration,
+        aborted: Aborted<'_>,
+    ) -> Option<Self> {
+        // One that ends over a foreign greeting is greeted again with the next.
+        let deadline = Instant::now() + within;
+        GREETINGS.iter().enumerate().find_map(|(place, _)| {
+            if place == 1 || Instant::now() >= deadline {
+                // The first try has greeted in all.
+                return None;
+            }
+            let greetings: String = GREETINGS[place..].concat();
+            let mut process = Process::start(spec, guard).ok()?;
+            process.say(&greetings, deadline, aborted).ok()?;
+            loop {
+                let line = process.next_line(deadline, aborted).ok()?.line;
+                if let Some(spoken) = Self::of_line(&line.text) {
+                    return Some(spoken);
+                }
+            }
+        })
+    }
+
+    /// What a program speaks that prints this line.
+    fn of_line(line: &str) -> Option<Self> {
+        let line = line.trim();
+        if line == "uciok" {
+            return Some(Self::Uci);
+        }
+        if line.starts_with("feature ") || line.starts_with("tellics ") {
+            return Some(Self::Xboard);
+        }
+        let is_version = line.strip_prefix('=').is_some_and(|it| matches!(it.trim(), "1" | "2"));
+        let is_refusal = line.starts_with('?') && line.contains("unknown command");
+        (is_version || is_refusal).then_some(Self::Gtp)
+    }
+
+    /// What is wrong if it speaks this and is taken for something else.
+    pub(crate) fn diagnosis(self, expected: Protocol) -> Option<Diagnosis> {
+        Some(match (self, expected) {
+            (Self::Uci, Protocol::Gtp) => Diagnosis::new(
+                "it speaks UCI, and the engines file says GTP",
+                "write protocol = \"uci\" there; over GTP, Spelrum plays Pentago and Othello alone",
+            ),
+            (Self::Gtp, Protocol::Uci) => Diagnosis::new(
+                "it speaks GTP, and the engines file says UCI",
+                "write protocol = \"gtp\" there",
+            ),
+            (Self::Xboard, _) => Diagnosis::new(
+                "it speaks the XBoard protocol, and Spelrum speaks UCI and GTP",
+                "start it in another mode by `args` if it has one, or through an adapter such as `polyglot`",
+            ),
+            (Self::Uci, Protocol::Uci) | (Self::Gtp, Protocol::Gtp) => return None,
+        })
+    }
+}
