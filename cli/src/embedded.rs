@@ -52,6 +52,8 @@ pub(crate) struct How {
     /// Its speed, if it was measured just now.
     pub(crate) speed: Option<Speed>,
     pub(crate) engines: Option<Engines>,
+    /// Whether no other worker can play.
+    pub(crate) alone: bool,
 }
 
 /// A coordinator inside this process, and a client of it.
@@ -177,7 +179,10 @@ impl Embedded {
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.uuid;
-        let How { offer: Offer { slots, memory_bytes }, quiet, labels, speed, engines } = how;
+        let How { offer: Offer { slots, memory_bytes }, quiet, labels, speed, engines, alone } =
+            how;
+        let own_engines = engines.clone().filter(|_| alone);
+        let replaced = || own_engines.as_ref().and_then(Engines::replaced);
         let config = worker::Config {
             coordinator: self.url.endpoint(),
             token: self.token.clone(),
@@ -201,7 +206,7 @@ impl Embedded {
                 ended = &mut working => {
                     ended?;
                     progress.settled(self.experiment(uuid).await?.games_settled);
-                    return Ok(());
+                    return replaced().map_or(Ok(()), |engine| Err(engine_replaced(engine)));
                 }
                 ended = ended(&mut self.serving) => {
                     joined(ended)??;
@@ -219,7 +224,7 @@ impl Embedded {
                         // Too many others ask: what is next best.
                         Ok(None) | Err(_) => self.experiment(uuid).await?.state.is_over(),
                     };
-                    if has_ended {
+                    if has_ended || replaced().is_some() {
                         finish.cancel();
                     }
                     next_look = Instant::now() + LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE);
@@ -261,4 +266,16 @@ fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> Result<T> {
         Ok(panic) => std::panic::resume_unwind(panic),
         Err(error) => CliError::new(Exit::Internal, "wait for a task").because(error),
     })
+}
+
+/// The games that are left need a build that is no longer on this machine.
+fn engine_replaced(engine: &str) -> CliError {
+    CliError::new(Exit::Input, "play the remaining games")
+        .because(format!(
+            "the program of engine `{engine}`, or one of its `files`, was replaced during the run"
+        ))
+        .help(
+            "run the same command again to play the new build in new cells, or put the old build back; \
+             `any_build = true` in the sweep takes all builds for one player",
+        )
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,6 +48,8 @@ struct Shared {
     not_kept: Mutex<BTreeSet<String>>,
     /// How many games in a row could not begin.
     unplayable: AtomicU32,
+    /// The first engine whose program was replaced while games of the build before were left.
+    replaced: OnceLock<String>,
     /// Whether none is to be tried again.
     closed: AtomicBool,
 }
@@ -131,13 +133,21 @@ impl Engines {
         }
         let (told, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
         let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
-        (Self(Arc::new(Shared { pool, offers, told, not_kept, unplayable, closed })), failures)
+        let replaced = OnceLock::new();
+        let shared = Shared { pool, offers, told, not_kept, unplayable, replaced, closed };
+        (Self(Arc::new(shared)), failures)
     }
 
     /// Those that can play now.
     #[must_use]
     pub fn offered(&self) -> Vec<OfferedEngine> {
         self.0.offers.offered()
+    }
+
+    /// The first engine whose program was replaced, so that this machine cannot play the games of the build before.
+    #[must_use]
+    pub fn replaced(&self) -> Option<&str> {
+        self.0.replaced.get().map(String::as_str)
     }
 
     /// Tries those again that did not start, and says so whenever what can play here has changed.
@@ -383,6 +393,7 @@ impl Engines {
             );
         }
         if !(need.admits(&identity) && need.admits_build(Some(build))) {
+            self.0.replaced.get_or_init(|| rules.engine.clone());
             return Err(NoGame::NotHere.into());
         }
         Ok(Some(seat))

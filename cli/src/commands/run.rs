@@ -317,7 +317,8 @@ impl Run {
                 None => experiment.games_planned,
             };
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
-            let how = How { offer, quiet, labels, speed, engines };
+            let alone = self.listen.is_none();
+            let how = How { offer, quiet, labels, speed, engines, alone };
             coordinator.play(&experiment, how, interrupts, &mut progress).await?;
             progress.end();
         }

@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use crate::outside::{RANDOM, outside, run, sweep};
-use crate::sandbox::{Sandbox, wait_until};
+use crate::sandbox::{Sandbox, Watched, wait_until};
 
 const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
 
@@ -102,6 +102,32 @@ fn a_rebuilt_engine_is_another_player() {
     looked.expect_exit(0);
     assert!(looked.stderr().contains("match is finished already"), "{}", looked.stderr());
     sandbox.run(&["check", "--db", "match.db"]).expect_exit(0);
+}
+
+/// The games that are left need the build before, and no other machine has it.
+#[test]
+fn a_run_whose_engine_is_replaced_ends_and_says_so() {
+    let sandbox = sandbox();
+    games(&sandbox, 2_000, "");
+    let run =
+        ["run", "sweep.toml", "--db", "match.db", "--engines", "engines.toml", "--slots", "1"];
+    let mut watched = Watched::start(&sandbox, &run);
+    watched.read_until("playing match");
+    wait_until("a game is played", || sandbox.settled("match.db") > 0);
+    build(&sandbox, "dev", 2);
+    watched.read_until(
+        "the program of engine `dev`, or one of its `files`, was replaced during the run",
+    );
+    watched.read_until("run the same command again");
+    assert_eq!(watched.process.wait().code(), Some(3));
+    let before: u32 = sandbox.sql("match.db", "SELECT count(*) FROM games").parse().unwrap();
+    assert!((1..2_000).contains(&before), "{before}");
+
+    games(&sandbox, 20, "");
+    sandbox.run(&run).expect_exit(0);
+    let programs = "SELECT max(n) FROM (SELECT count(DISTINCT x.engine_id) AS n FROM games
+        JOIN game_engines AS x USING (game_id) GROUP BY cell_id)";
+    assert_eq!(sandbox.sql("match.db", programs), "1", "no cell is a mixture");
 }
 
 #[test]
