@@ -282,7 +282,9 @@ impl EngineRequest {
         let limits = gtp.limits;
         let untold = |what: &str, name: &str| {
             inability(
-                format!("{engine} cannot be told {what}: no line of its `gtp.limits` has `{name}`"),
+                format!(
+                    "{engine} has no command for {what}: no line of its `gtp.limits` has `{name}`"
+                ),
                 "add such a line in the engines file, or bound this player's moves by something else",
             )
         };
@@ -304,7 +306,7 @@ impl EngineRequest {
         }
         if self.clock && !limits.time_settings {
             return inability(
-                format!("{engine} cannot be told a clock: it does not know `time_settings`"),
+                format!("{engine} has no command for a clock: it does not know `time_settings`"),
                 "bound this player's moves by `depth`, `nodes` or `move_time`",
             );
         }

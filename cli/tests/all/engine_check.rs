@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, wait_until};
+use crate::sandbox::{Sandbox, Watched, wait_until};
 
 const SPELRUM: &str = env!("CARGO_BIN_EXE_spelrum");
 
@@ -160,6 +160,25 @@ fn engines_that_ignore_a_limit_or_do_not_go_are_told_in_a_sentence() {
     assert_wrong("overdoes", "it does not keep to `depth`: it reported 9 on a limit of 4");
     assert_wrong("stays", "it was still there 1.00 s after `quit`, and was killed");
     assert_wrong("leaves", "it left processes behind when it ended, which were killed: 1 (");
+}
+
+/// No move is late without a time limit, so an engine that ignores its other limits would hold its slot in silence.
+#[test]
+fn an_engine_that_ignores_its_limit_is_named_during_a_run() {
+    let sandbox = sandbox(&["ignores"]);
+    let file = engine("deaf", "./script.sh", "args = [\"ignores\"]");
+    sandbox.write("engines.toml", &file.replace("move_timeout = \"2s\"\n", ""));
+    sandbox.write(
+        "sweep.toml",
+        "name = \"match\"\ngame = \"chess\"\ngames = 2\nmax_plies = 4\n\
+         [players.deaf]\nalgorithm = \"uci\"\nengine = \"deaf\"\nnodes = 100\n\
+         [players.random]\nalgorithm = \"random\"\n",
+    );
+    let run = ["run", "sweep.toml", "--engines", "engines.toml", "--slots", "1"];
+    let mut run = Watched::start(&sandbox, &run);
+    run.read_until("engine deaf has been thinking for 10 s on a limit of 100 nodes");
+    run.process.kill();
+    assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games"), "0");
 }
 
 #[test]

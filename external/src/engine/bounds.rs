@@ -37,7 +37,7 @@ impl Bound {
 /// What tells an engine the limits of a game.
 ///
 /// # Errors
-/// If one cannot be told: it would not hold, and the game would be another than it is taken for.
+/// If it has no command for one: it would not hold, and the game would be another than it is taken for.
 pub(super) fn bounds_of(
     dialect: &Dialect,
     conditions: &Conditions,
@@ -111,7 +111,7 @@ pub(super) fn time_untold() -> FailureKind {
 }
 
 fn untold(limit: &str, problem: &str) -> FailureKind {
-    FailureKind::Unsupported(format!("it cannot be told {limit}: {problem}"))
+    FailureKind::Unsupported(format!("it has no command for {limit}: {problem}"))
 }
 
 #[cfg(test)]
@@ -195,7 +195,7 @@ mod tests {
                  `{milliseconds}`",
             ),
         ] {
-            let expected = format!("it cannot be told {problem}");
+            let expected = format!("it has no command for {problem}");
             assert_eq!(told(lines, limits, clock), Err(expected), "{lines:?}");
         }
         let limits = time(5_000);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(ignorant, Err(time_untold()));
         assert_eq!(
             time_untold().to_string(),
-            "it cannot be told a time: it does not know `time_settings`, and `gtp.limits` has no \
+            "it has no command for a time: it does not know `time_settings`, and `gtp.limits` has no \
              line that says it"
         );
     }

@@ -160,7 +160,7 @@ fn a_limit_that_it_cannot_be_told_is_said() {
     let failure = engine.new_game(&Conditions { limits, ..conditions() }, &never).unwrap_err();
     assert_eq!(
         failure.to_string(),
-        "scripted: it cannot be told a number of nodes: no line of `gtp.limits` has `{nodes}`"
+        "scripted: it has no command for a number of nodes: no line of `gtp.limits` has `{nodes}`"
     );
     // That it knows a command is said by itself, and is not always true.
     let limits = Limits { move_time: Some(Duration::from_secs(3)), ..crate::harness::limits() };

@@ -186,15 +186,15 @@ fn boards_commands_and_limits_of_gtp_are_held_against_it() {
     let othello = || gtp_request("othello");
     let nodes = EngineRequest { nodes: true, ..othello() };
     let expected =
-        "fish cannot be told a number of nodes: no line of its `gtp.limits` has `{nodes}`";
+        "fish has no command for a number of nodes: no line of its `gtp.limits` has `{nodes}`";
     assert_problem(&nodes, &engine, expected);
     assert_eq!(problem(&EngineRequest { depth: true, ..othello() }, &engine), None);
     let time = |us| EngineRequest { move_time_us: Some(us), ..othello() };
     assert_eq!(problem(&time(1_000_000), &engine), None);
-    let expected = "fish cannot be told a time of less than a second: no line of its `gtp.limits` has \
+    let expected = "fish has no command for a time of less than a second: no line of its `gtp.limits` has \
                     `{milliseconds}`";
     assert_problem(&time(999_999), &engine, expected);
-    let expected = "fish cannot be told a clock: it does not know `time_settings`";
+    let expected = "fish has no command for a clock: it does not know `time_settings`";
     assert_problem(&EngineRequest { clock: true, ..othello() }, &engine, expected);
     let no_genmove = GtpCapabilities { commands: knows[..2].to_vec(), ..gtp.clone() };
     let expected = "fish does not know the GTP command `genmove`";
