@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::{Compared, Difference, Readers, Refereed, StoreError};
+use spelrum_coordinator::store::{
+    Compared, Difference, RESCUE_COMMAND, Readers, Refereed, StoreError,
+};
 
 use crate::error::Result;
 use crate::exit::Exit;
@@ -172,8 +174,8 @@ impl Found {
             }
             return writeln!(
                 out,
-                "\nhelp: take a copy of the file before anything else; what can be read of it comes out \
-                 with `sqlite3 FILE .recover`"
+                "\nhelp: take a copy of the file before anything else; the sqlite3 shell writes the rows that it \
+                 can read to a new file:\n  {RESCUE_COMMAND}"
             );
         }
         writeln!(out, "file: whole, every page and every reference")?;

@@ -51,7 +51,7 @@ fn a_damaged_file_is_told() {
     let ran = sandbox.run(&["check", "--db", "small.db"]);
     ran.expect_exit(4);
     assert!(ran.stdout().starts_with("file: damaged\n  "), "{}", ran.stdout());
-    assert!(ran.stdout().contains(".recover"), "{}", ran.stdout());
+    assert!(ran.stdout().contains("sqlite3 FILE .dump"), "{}", ran.stdout());
     let json = sandbox.run(&["check", "--db", "small.db", "--json"]);
     let json: Value = serde_json::from_str(json.expect_exit(4).stdout()).unwrap();
     assert!(!json["damage"].as_array().unwrap().is_empty());

@@ -43,6 +43,7 @@ mod migrations;
 mod missing_engines;
 mod networks;
 mod new;
+mod other_sqlite;
 mod outside;
 mod outside_results;
 mod pages;

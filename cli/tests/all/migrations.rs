@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 /// Every migration with the SHA-256 of its file.
-const RELEASED: [(&str, &str); 27] = [
+const RELEASED: [(&str, &str); 28] = [
     ("0001_tables.sql", "545c1643c6607764fc45aa5bbc5971c8d64fcbea168c90215d6c549ec45f77c3"),
     ("0002_views.sql", "36e5f5e2454ef680f347a04448e91d7b5f42dffb77a27835e68f040564e71024"),
     ("0003_stop_rules.sql", "2474e2925fd7afbe1e6cd42e8504b9367b597084badd4d5013853801ef2cfe8c"),
@@ -34,6 +34,7 @@ const RELEASED: [(&str, &str); 27] = [
     ("0025_forfeits.sql", "ff229e3610579f7554ebaa9083a772ef28af139557af359955c39f485cb6f127"),
     ("0026_builds.sql", "fbf08600d3e81ee2c8d896c550d6adf057206e084ec9dad2210b6d061f93141b"),
     ("0027_repeats.sql", "8fea9202269776f1618d885cf308b6791f26d1a4f5401769068f3a1ad4b09abf"),
+    ("0028_older_sqlite.sql", "967f047fe928e1ff5d9ce84b1674bb277ba0d6cc0afa2caa1c622003513e58c8"),
 ];
 
 #[test]

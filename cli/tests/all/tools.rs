@@ -8,7 +8,7 @@ use spelrum_test_support::SKIP_NOTHING;
 use crate::sandbox::{Ran, Sandbox, root};
 
 /// Tests that need programs which not every machine has: of each file that asks for some, those that ask first.
-const NEED_PROGRAMS: [&str; 24] = [
+const NEED_PROGRAMS: [&str; 26] = [
     "certificates::openssl_takes_the_certificates_for_what_they_are",
     "chaos::disk::a_disk_that_becomes_read_only_ends_the_program_and_loses_nothing",
     "chaos::hosts::hosts_that_are_cut_off_slow_or_lossy_change_nothing",
@@ -26,6 +26,8 @@ const NEED_PROGRAMS: [&str; 24] = [
     "limits::too_little_memory_is_told_and_nothing_waits_for_ever",
     "memory::a_refused_allocation_ends_an_analysis_with_what_to_do",
     "memory::a_refused_allocation_fails_the_game_and_not_the_program",
+    "other_sqlite::python_reads_dumps_and_restores",
+    "other_sqlite::the_sqlite3_shell_reads_dumps_and_restores",
     "outside::an_engine_that_stops_starting_fails_no_game",
     "outside::misbehaviour_is_a_forfeit_with_a_name",
     "pages::pages_are_readable_in_a_browser_and_do_nothing",

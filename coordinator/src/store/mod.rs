@@ -144,6 +144,7 @@ pub use removal::Removed;
 pub use report::REPORT_ROWS_MAX;
 pub use retry::Retry;
 pub use rot::Compared;
+pub use salvage::RESCUE_COMMAND;
 pub use scheduling::{WorkerIntroduction, WorkerProof};
 pub use stored_sweeps::StoredSweep;
 pub use submit::{Preview, Submitted, Sweep};

@@ -14,6 +14,11 @@ use super::error::StoreError;
 use super::open::APPLICATION_ID;
 use super::query::immutable_uri;
 
+/// Rescues a damaged database by the sqlite3 shell, as `docs/operating.md` has it. Not `.recover`, which the shell of
+/// Debian 12 is built without. The pragmas are what a dump leaves out.
+pub const RESCUE_COMMAND: &str = "(echo 'PRAGMA auto_vacuum = 2; PRAGMA application_id = 1399876717;'; sqlite3 FILE \
+                                  .dump | sed 's/^ROLLBACK; -- due to errors$/COMMIT;/') | sqlite3 NEW";
+
 /// What was written into the new file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Salvaged {

@@ -240,8 +240,8 @@ async fn views_that_are_too_many_go_bit_by_bit() {
                 SELECT NULL, 'uuid ' || {number}, 'old', description, game, seed, state, priority, record,
                     sweep_toml, engine_revision, submitted_unix_us, finished_unix_us, 'results_old_{number}',
                     'times_old_{number}', game_timeout_us, course, pruned_unix_us, allocation, kind,
-                    disturbed_above, replays_max, reference_speed, factor_max_permille, placement_json,
-                    forfeits_max, forfeits_after_game_id, forfeits_player
+                    disturbed_above, replays_max, reference_speed, factor_max_permille, forfeits_max,
+                    forfeits_after_game_id, forfeits_player, placement_json
                 FROM experiments WHERE experiment_id = 1);
             CREATE VIEW results_old_{number} AS SELECT 1; CREATE VIEW times_old_{number} AS SELECT 1"
         );
