@@ -53,6 +53,7 @@ pub(crate) struct Worker<'a> {
     leased_games: u64,
     playing_games: u64,
     reported_games: u64,
+    lost_games: u64,
     engines: Vec<Engine<'a>>,
     engines_total: u64,
     labels: BTreeMap<&'a str, &'a str>,
@@ -98,6 +99,7 @@ impl<'a> From<&'a WorkerSummary> for Worker<'a> {
             leased_games: worker.leased_games,
             playing_games: worker.playing_games,
             reported_games: worker.reported_games,
+            lost_games: worker.lost_games,
             engines: worker.engines.iter().map(Into::into).collect(),
             engines_total: worker.engines_total,
             labels: worker.labels.iter().map(|it| (&*it.name, &*it.value)).collect(),
@@ -143,6 +145,7 @@ pub(crate) fn done(experiment: &ExperimentSummary) -> String {
 /// Workers for people.
 pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
     let mut columns = vec![
+        Column::numbers("id"),
         Column::words("worker"),
         Column::words("host"),
         Column::numbers("slots"),
@@ -158,6 +161,7 @@ pub(crate) fn workers_table(workers: &[WorkerSummary]) -> TextTable {
     let mut table = TextTable::new(&columns);
     for worker in workers {
         let mut row = vec![
+            worker.worker.to_string(),
             worker.name.clone(),
             worker.host.clone(),
             count(worker.slots.into()),
@@ -236,6 +240,7 @@ mod tests {
             leased_games: 0,
             playing_games: 0,
             reported_games: 0,
+            lost_games: 0,
             memory_bytes: None,
             engines: engines.iter().map(offered).collect::<Arc<[_]>>(),
             engines_total,

@@ -111,7 +111,7 @@ prop_compose! {
         name in name(),
         host in name(),
         small in [any::<u32>(), any::<u32>()],
-        counts in [count(), count(), count(), count()],
+        counts in [count(), count(), count(), count(), count()],
         memory_bytes in option::of(1..=u64::MAX),
         engines in vec(offered(), 0..3),
         engines_more in count(),
@@ -119,10 +119,10 @@ prop_compose! {
         credential in option::of("token:[a-z]{1,3}"),
     ) -> WorkerSummary {
         let [slots, engine_revision] = small;
-        let [silent_ms, leased_games, playing_games, reported_games] = counts;
+        let [silent_ms, leased_games, playing_games, reported_games, lost_games] = counts;
         WorkerSummary {
             worker: WorkerId(id), name, host, slots, engine_revision, silent_ms, leased_games,
-            playing_games, reported_games, memory_bytes,
+            playing_games, reported_games, lost_games, memory_bytes,
             engines: engines.into(), engines_total: engines_more,
             labels: [Label { name: "site".to_owned(), value: label }].into(),
             credential,

@@ -1,4 +1,4 @@
-//! `spelrum exclude`, `readmit`: workers whose results are not believed any more.
+//! `spelrum exclude`, `readmit`: workers whose results are not believed any more; `dismiss`: those that are gone.
 
 use std::fmt::Write as _;
 use std::io::{IsTerminal as _, Write as _};
@@ -61,6 +61,19 @@ pub(crate) struct Readmit {
     engine: Option<String>,
 }
 
+/// Stop reporting a silent worker
+#[derive(Args, Debug)]
+#[command(after_help = "\
+    `spelrum status` names a worker that fell silent while it held games until it is back, or for an hour. A dismissed \
+    worker keeps its results, and gets games again if it comes back.\n\n\
+    Examples:\n  \
+    spelrum dismiss 7 --coordinator http://127.0.0.1:7878\n  \
+    spelrum dismiss rack-4")]
+pub(crate) struct Dismiss {
+    #[command(flatten)]
+    who: Who,
+}
+
 #[derive(Args, Debug)]
 struct Who {
     /// The worker's id; or a name, which means all workers that have it
@@ -102,6 +115,11 @@ struct JsonKept<'a> {
 #[derive(Serialize)]
 struct JsonReadmitted {
     readmitted_worker_ids: Vec<i64>,
+}
+
+#[derive(Serialize)]
+struct JsonDismissed {
+    dismissed_worker_ids: Vec<i64>,
 }
 
 impl Exclude {
@@ -243,6 +261,33 @@ impl Readmit {
             for worker in readmitted_worker_ids {
                 let of = self.engine.as_ref().map(|it| format!(" of {it}")).unwrap_or_default();
                 writeln!(out, "worker {worker} gets games{of} again")?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl Dismiss {
+    /// Dismisses.
+    pub(crate) async fn run(self) -> Result<Exit> {
+        let action = format!("dismiss {}", self.who.worker);
+        let steerer = Steerer::open(&self.who.source, &action).await?;
+        let request = v1::ExcludeRequest {
+            worker: self.who.worker.clone(),
+            what: v1::ExcludeWhat::Dismiss.into(),
+            ..Default::default()
+        };
+        let found = steerer.exclude(request, &action).await;
+        steerer.close().await?;
+        let dismissed_worker_ids = found?.dismissed_worker_ids;
+        let mut out = terminal::stdout();
+        if self.who.json {
+            write_json(&mut out, &JsonDismissed { dismissed_worker_ids })?;
+        } else if dismissed_worker_ids.is_empty() {
+            writeln!(out, "{} is not reported as silent; no action needed", self.who.worker)?;
+        } else {
+            for worker in dismissed_worker_ids {
+                writeln!(out, "worker {worker} is no longer reported as silent")?;
             }
         }
         Ok(Exit::Success)

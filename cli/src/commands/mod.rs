@@ -135,6 +135,7 @@ pub(crate) enum Command {
     Retry(steer::Retry),
     Exclude(exclude::Exclude),
     Readmit(exclude::Readmit),
+    Dismiss(exclude::Dismiss),
     /// Drop an experiment's moves; games and results stay
     Prune(remove::Prune),
     /// Throw an experiment away, with everything of it
@@ -235,6 +236,7 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::Retry(retry) => on_runtime(retry.run()),
         Command::Exclude(exclude) => on_runtime(exclude.run()),
         Command::Readmit(readmit) => on_runtime(readmit.run()),
+        Command::Dismiss(dismiss) => on_runtime(dismiss.run()),
         Command::Prune(prune) => on_runtime(prune.run()),
         Command::Delete(delete) => on_runtime(delete.run()),
     }

@@ -18,7 +18,8 @@ const EXAMPLES: &str = "\
 It says which stop rules cells have, and how many of them have ended; and which claims are exploratory, or stay \
 though their sweep states them no longer. \
 Below the tables it names what needs somebody, each with what to do about it: games that failed or \
-were lost, results that contradict each other, workers that are silent or missing, experiments that \
+were lost, results that contradict each other, workers that are silent or missing (one that \
+fell silent while it held games until it is back, or dismissed, or for an hour), experiments that \
 are paused or of another engine, a disk that is nearly full, removals under way. A file knows \
 nothing of workers.
 

@@ -36,7 +36,7 @@ use crate::store::{
 pub(super) struct Batch<'d, T> {
     pub(super) transaction: T,
     pub(super) scheduler: &'d mut Scheduler,
-    roster: &'d mut Roster,
+    pub(super) roster: &'d mut Roster,
     idlers: &'d mut Idlers,
     epoch: i64,
     pub(super) faults: &'d Faults,
@@ -232,7 +232,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let expired = changes.ended.iter().filter(|(_, why)| *why == LeaseEnd::Expired);
         self.done.expired += expired.count() as u64;
         self.done.granted += changes.granted.len() as u64;
-        self.news.extend(changes.ended.iter().map(|&(lease, _)| News::Ended(lease)));
+        self.news.extend(changes.ended.iter().map(|&(lease, why)| News::Ended(lease, why)));
         Ok(())
     }
 

@@ -11,6 +11,7 @@ use tracing::Span;
 
 use super::batch::{Batch, Failure};
 use super::request::{Arrived, Excluded, Excluding, Exclusion, Request};
+use super::roster::News;
 use super::{Dispatcher, FAILED_RETRY_AFTER};
 use crate::store::contract::{Store, WriteTransaction};
 use crate::store::{Retry, StoreError, TakenOut};
@@ -106,14 +107,15 @@ impl<T: WriteTransaction> Batch<'_, T> {
             return Err(Refusal::new(Reason::WrongState, problem, remedy).into());
         }
         let mut readmitted = Vec::new();
-        match what {
-            Excluding::Nothing => {}
+        let mut dismissed = Vec::new();
+        match &what {
+            Excluding::Nothing | Excluding::Dismissed => {}
             Excluding::Out { since_unix_us } => {
                 if let Some(kept) = found.as_ref().and(excludable.kept.first()) {
                     return Err(keeps(&experiment, kept.has_course).into());
                 }
                 for it in &excludable.workers {
-                    self.transaction.begin_exclusion(it.worker, from, since_unix_us).await?;
+                    self.transaction.begin_exclusion(it.worker, from, *since_unix_us).await?;
                     let event = Event::Excluded { worker: it.worker, experiment: from };
                     self.handle(event, now).await?;
                     tracing::warn!(worker = %it.worker, name = it.name, host = it.host, experiment,
@@ -146,7 +148,12 @@ impl<T: WriteTransaction> Batch<'_, T> {
                 }
             }
         }
-        Ok(Excluded { excludable, readmitted })
+        if matches!(what, Excluding::Dismissed | Excluding::Out { .. }) {
+            let workers = excludable.workers.iter().map(|it| it.worker);
+            dismissed = workers.filter(|&worker| self.roster.lost_games_of(worker) > 0).collect();
+            self.news.extend(dismissed.iter().map(|&worker| News::Dismissed(worker)));
+        }
+        Ok(Excluded { excludable, readmitted, dismissed })
     }
 
     /// A worker that has said Hello is excluded from what an earlier start of it is.

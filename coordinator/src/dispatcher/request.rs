@@ -191,6 +191,8 @@ pub(crate) enum Excluding {
     Out { since_unix_us: Option<i64> },
     /// They are let in again: to whatever they were excluded from, or only to the games of an engine.
     In { engine: Option<String> },
+    /// They are no longer reported as silent.
+    Dismissed,
 }
 
 /// Answer to [`Request::Exclude`].
@@ -200,6 +202,8 @@ pub(crate) struct Excluded {
     pub(crate) excludable: Excludable,
     /// Who is let in again.
     pub(crate) readmitted: Vec<WorkerId>,
+    /// Who was reported as silent and is not any more.
+    pub(crate) dismissed: Vec<WorkerId>,
 }
 
 impl From<Excluded> for v1::ExcludeResponse {
@@ -207,6 +211,7 @@ impl From<Excluded> for v1::ExcludeResponse {
         let Excluded {
             excludable: Excludable { workers, more: _, games, kept, goes_on },
             readmitted,
+            dismissed,
         } = excluded;
         let worker = |it: NamedWorker| v1::NamedWorker {
             worker_id: it.worker.0,
@@ -224,6 +229,7 @@ impl From<Excluded> for v1::ExcludeResponse {
             kept: kept.into_iter().map(kept_results).collect(),
             goes_on,
             readmitted_worker_ids: readmitted.into_iter().map(|worker| worker.0).collect(),
+            dismissed_worker_ids: dismissed.into_iter().map(|worker| worker.0).collect(),
         }
     }
 }

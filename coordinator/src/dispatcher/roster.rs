@@ -6,7 +6,7 @@ use std::sync::Arc;
 use spelrum_tournament::demands::Offer;
 use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::WorkerSummary;
-use spelrum_tournament::scheduler::{LeaseState, Time};
+use spelrum_tournament::scheduler::{LeaseEnd, LeaseState, Time};
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{GameRange, LeaseId, WorkerId};
 
@@ -47,6 +47,8 @@ struct Entry {
     playing: u64,
     reported: u64,
     refused: u64,
+    /// Games of its leases that expired since it was last heard of.
+    lost: u64,
 }
 
 /// What has happened to a worker. Noted while a transaction is open, told after its commit.
@@ -65,7 +67,9 @@ pub(super) enum News {
     /// One more of its results was refused.
     Refused(WorkerId),
     /// A lease ended.
-    Ended(LeaseId),
+    Ended(LeaseId, LeaseEnd),
+    /// It is no longer reported as silent.
+    Dismissed(WorkerId),
 }
 
 impl Default for Roster {
@@ -188,10 +192,16 @@ impl Roster {
         self.workers.get(&worker).map_or(0, |entry| entry.refused)
     }
 
+    /// Games of a worker's leases that expired since it was last heard of.
+    pub(super) fn lost_games_of(&self, worker: WorkerId) -> u64 {
+        self.workers.get(&worker).map_or(0, |entry| entry.lost)
+    }
+
     /// Notes that a worker was heard of, whatever becomes of what it said.
     pub(super) fn hear(&mut self, worker: WorkerId, at: Time) {
         if let Some(entry) = self.workers.get_mut(&worker) {
             entry.heard = entry.heard.max(at);
+            entry.lost = 0;
         }
     }
 
@@ -227,6 +237,13 @@ impl Roster {
             News::Hello(worker, introduction, lock, heard) => {
                 let known = self.workers.get(&worker);
                 let (reported, refused) = known.map_or((0, 0), |it| (it.reported, it.refused));
+                // The next start of a worker that was killed.
+                for entry in self.workers.values_mut() {
+                    let earlier = &entry.introduction;
+                    if earlier.name == introduction.name && earlier.host == introduction.host {
+                        entry.lost = 0;
+                    }
+                }
                 let labels = introduction.machine.labels.as_slice().into();
                 let speeds = (heard, Vec::new());
                 let entry = Entry {
@@ -238,6 +255,7 @@ impl Roster {
                     playing: 0,
                     reported,
                     refused,
+                    lost: 0,
                 };
                 self.workers.insert(worker, entry);
             }
@@ -267,8 +285,19 @@ impl Roster {
                     entry.refused += 1;
                 }
             }
-            News::Ended(lease) => {
-                self.leases.remove(&lease);
+            News::Ended(lease, why) => {
+                let ended = self.leases.remove(&lease);
+                if why == LeaseEnd::Expired
+                    && let Some((worker, games)) = ended
+                    && let Some(entry) = self.workers.get_mut(&worker)
+                {
+                    entry.lost += games;
+                }
+            }
+            News::Dismissed(worker) => {
+                if let Some(entry) = self.workers.get_mut(&worker) {
+                    entry.lost = 0;
+                }
             }
         }
     }
@@ -292,6 +321,7 @@ impl Roster {
                 // As it said last: what it has reported since, it does not play any more.
                 playing_games: entry.playing.min(leased_games),
                 reported_games: entry.reported,
+                lost_games: entry.lost,
                 memory_bytes: entry.introduction.memory_bytes,
                 engines: Arc::clone(&entry.introduction.engines),
                 engines_total: entry.introduction.engines.len() as u64,
@@ -336,7 +366,7 @@ mod tests {
         roster.tell(News::Granted(worker, LeaseId(1), 10));
         roster.tell(News::Granted(worker, LeaseId(2), 4));
         roster.tell(News::Taken(worker, LeaseId(1)));
-        roster.tell(News::Ended(LeaseId(2)));
+        roster.tell(News::Ended(LeaseId(2), LeaseEnd::GivenBack));
         roster.tell(News::Playing(worker, 2));
         roster.hear(worker, Time(150));
         assert_eq!([24, 25].map(|ms| roster.heard_within(ms, Time(175))), [0, 1]);
@@ -347,6 +377,35 @@ mod tests {
         assert_eq!(summary.silent_ms, 25);
         roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(200)));
         assert_eq!(roster.summaries(Time(200))[0].reported_games, 1, "a second Hello keeps it");
+    }
+
+    #[test]
+    fn games_stay_lost_until_the_worker_is_heard_of_starts_again_or_is_dismissed() {
+        let mut roster = Roster::default();
+        let worker = WorkerId(7);
+        roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(0)));
+        let lose = |roster: &mut Roster, id| {
+            roster.tell(News::Granted(worker, LeaseId(id), 3));
+            roster.tell(News::Taken(worker, LeaseId(id)));
+            roster.tell(News::Ended(LeaseId(id), LeaseEnd::Expired));
+            assert_eq!(roster.lost_games_of(worker), 2);
+            assert_eq!(roster.summaries(Time(1))[0].lost_games, 2);
+        };
+        lose(&mut roster, 1);
+        roster.hear(worker, Time(2));
+        assert_eq!(roster.lost_games_of(worker), 0);
+        lose(&mut roster, 2);
+        roster.tell(News::Dismissed(worker));
+        assert_eq!(roster.lost_games_of(worker), 0);
+        lose(&mut roster, 3);
+        let other = Box::new(WorkerIntroduction { host: "other".to_owned(), ..*introduction("a") });
+        roster.tell(News::Hello(WorkerId(8), other, Lock::default(), Time(3)));
+        assert_eq!(roster.lost_games_of(worker), 2, "another machine's worker");
+        roster.tell(News::Hello(WorkerId(9), introduction("a"), Lock::default(), Time(3)));
+        assert_eq!(roster.lost_games_of(worker), 0);
+        roster.tell(News::Granted(worker, LeaseId(4), 3));
+        roster.tell(News::Ended(LeaseId(4), LeaseEnd::GivenBack));
+        assert_eq!(roster.lost_games_of(worker), 0);
     }
 
     fn of_three_that_said_hello_at_once() -> Roster {

@@ -168,6 +168,7 @@ impl Experiments for ExperimentsService {
             largest: &largest,
             heartbeat_interval: self.heartbeat_interval,
         };
+        results::attention_of_silent(&workers, self.heartbeat_interval, &mut attention);
         results::attention_of_workers(&experiments, workforce, &mut attention);
         results::attention_of_withheld(&workers, &withheld, &mut attention);
         results::attention_of_engines(&experiments, &missing, &cells, &mut attention);
@@ -273,9 +274,10 @@ impl Experiments for ExperimentsService {
             v1::ExcludeWhat::Preview => Excluding::Nothing,
             v1::ExcludeWhat::Out => Excluding::Out { since_unix_us: request.since_unix_us },
             v1::ExcludeWhat::In => Excluding::In { engine: request.engine.clone() },
+            v1::ExcludeWhat::Dismiss => Excluding::Dismissed,
             v1::ExcludeWhat::Unspecified => {
                 let problem = "the message's field what is missing or unknown";
-                let remedy = "use preview, out or in";
+                let remedy = "use preview, out, in or dismiss";
                 return Err(Refusal::new(Reason::Malformed, problem, remedy).into());
             }
         };

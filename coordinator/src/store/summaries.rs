@@ -141,6 +141,7 @@ impl Readers {
             leased_games: 0,
             playing_games: 0,
             reported_games: unsigned(row.games),
+            lost_games: 0,
             memory_bytes: None,
             engines: Arc::default(),
             engines_total: 0,

@@ -21,6 +21,7 @@ mod removal;
 mod results;
 mod scaled;
 mod server;
+mod silent;
 mod stopping;
 mod strangers;
 mod tls;

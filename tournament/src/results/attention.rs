@@ -61,7 +61,7 @@ pub enum AttentionKind {
     Removal,
     /// A file system that is nearly full.
     LittleSpace,
-    /// Workers that hold games and say nothing.
+    /// Workers that are silent and hold games, or held them until lately.
     SilentWorkers,
     /// Games that wait for workers, and none is there.
     NoWorkers,
@@ -337,7 +337,6 @@ pub fn attention_of_workers(
 ) {
     let Workforce { workers, largest, heartbeat_interval } = workforce;
     let silent_ms = silent_ms(heartbeat_interval);
-    attention.extend(of_silent(workers, silent_ms));
     attention.extend(nobody(experiments, workers, silent_ms, attention));
     let named =
         |it: &&LargestCell| experiments.iter().any(|named| named.name == it.cell.experiment);
@@ -568,7 +567,7 @@ fn little_space(free_bytes: u64) -> Option<Attention> {
 }
 
 /// Milliseconds from which on a worker is silent.
-fn silent_ms(heartbeat_interval: Duration) -> u64 {
+pub(super) fn silent_ms(heartbeat_interval: Duration) -> u64 {
     let silent = heartbeat_interval * SILENT_HEARTBEATS;
     u64::try_from(silent.as_millis()).unwrap_or(u64::MAX)
 }
@@ -615,30 +614,6 @@ fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> O
     })
 }
 
-/// Workers that hold games and say nothing.
-fn of_silent(workers: &[WorkerSummary], silent_ms: u64) -> Option<Attention> {
-    let is_silent = |it: &&WorkerSummary| it.leased_games > 0 && it.silent_ms >= silent_ms;
-    let silent: Vec<_> = workers.iter().filter(is_silent).collect();
-    let longest = silent.iter().max_by_key(|it| it.silent_ms)?;
-    let games: u64 = silent.iter().map(|it| it.leased_games).sum();
-    let (who, seconds) = (&longest.name, longest.silent_ms / 1_000);
-    let problem = match silent.len() {
-        1 => format!("the worker {who} holds {games} games and is silent for {seconds} s"),
-        many => format!(
-            "{many} workers hold {games} games and are silent, {who} for longest ({seconds} s)"
-        ),
-    };
-    Some(Attention {
-        kind: AttentionKind::SilentWorkers,
-        experiment: None,
-        count: silent.len() as u64,
-        problem,
-        remedy: "see whether they still run and reach this coordinator; if not, their games soon \
-                 go to others by themselves"
-            .to_owned(),
-    })
-}
-
 /// Games that wait for workers, and none is there.
 fn nobody(
     experiments: &[ExperimentSummary],
@@ -667,7 +642,10 @@ fn nobody(
             _ => None,
         },
         count: games,
-        problem: format!("{games} games wait to be played, and no worker is here"),
+        problem: format!(
+            "{games} {} to be played, and no worker is here",
+            noun(games, "game waits", "games wait")
+        ),
         remedy: "start one on any machine that reaches this one: spelrum worker --coordinator URL"
             .to_owned(),
     })

@@ -45,6 +45,7 @@ mod removal;
 mod report;
 mod runs;
 mod side_by_side;
+mod silent;
 mod status;
 mod summary;
 mod times;
@@ -96,6 +97,7 @@ pub use report::{
 };
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
+pub use silent::attention_of_silent;
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
 pub use times::{

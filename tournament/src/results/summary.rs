@@ -92,6 +92,8 @@ pub struct WorkerSummary {
     pub playing_games: u64,
     /// Games that it has reported.
     pub reported_games: u64,
+    /// Games of its leases that expired since it was last heard of, or was dismissed: others play them.
+    pub lost_games: u64,
     /// Bytes of memory that it offers all its slots together, if it says.
     pub memory_bytes: Option<u64>,
     /// The programs of others that it can play with; of very many the first.

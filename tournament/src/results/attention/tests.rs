@@ -33,6 +33,7 @@ fn worker(name: &str, silent_ms: u64, leased_games: u64) -> WorkerSummary {
         leased_games,
         playing_games: 0,
         reported_games: 0,
+        lost_games: 0,
         memory_bytes: None,
         engines: std::sync::Arc::default(),
         engines_total: 0,
@@ -66,6 +67,8 @@ fn games_without_workers_are_named() {
     let both = [experiment("a", running, 4), experiment("b", running, 9)];
     let [(AttentionKind::NoWorkers, 7, problem)] = &told(&both, &[])[..] else { panic!("one") };
     assert_eq!(problem, "7 games wait to be played, and no worker is here");
+    let [(_, 1, problem)] = &told(&[experiment("a", running, 9)], &[])[..] else { panic!("one") };
+    assert_eq!(problem, "1 game waits to be played, and no worker is here");
     // One that went away long ago is not one; one that was heard of lately is.
     assert_eq!(told(&both, &[worker("w", 60_000, 0)]).len(), 1);
     assert_eq!(told(&both, &[worker("w", 1_000, 0)]), []);
@@ -107,17 +110,6 @@ fn a_cell_that_no_worker_can_hold_is_named() {
     assert_eq!(told("a", &[offering("w", 1_200, 0)]), []);
     assert_eq!(told("a", &[offering("w", 1_199, 0), offering("u", 0, 0)]), []);
     assert_eq!(told("a", &[]), []);
-}
-
-#[test]
-fn silent_workers_are_named_while_they_hold_games() {
-    let workers = [worker("a", 15_000, 4), worker("b", 99_000, 0), worker("c", 1_000, 4)];
-    let [(kind, 1, problem)] = &told(&[], &workers)[..] else { panic!("one") };
-    assert_eq!(*kind, AttentionKind::SilentWorkers);
-    assert_eq!(problem, "the worker a holds 4 games and is silent for 15 s");
-    let workers = [worker("a", 15_000, 4), worker("b", 25_000, 2)];
-    let [(_, 2, problem)] = &told(&[], &workers)[..] else { panic!("one") };
-    assert_eq!(problem, "2 workers hold 6 games and are silent, b for longest (25 s)");
 }
 
 #[test]

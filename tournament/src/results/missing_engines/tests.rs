@@ -52,6 +52,7 @@ fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
         leased_games: 0,
         playing_games: 0,
         reported_games: 0,
+        lost_games: 0,
         memory_bytes: None,
         engines: engines.into(),
         engines_total: engines.len() as u64,

@@ -37,6 +37,7 @@ fn worker(labels: &[&str]) -> WorkerSummary {
         leased_games: 0,
         playing_games: 0,
         reported_games: 0,
+        lost_games: 0,
         memory_bytes: None,
         engines: Arc::default(),
         engines_total: 0,
