@@ -204,6 +204,15 @@ pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
     text
 }
 
+/// Asks whether cells may be dropped, where a person can be asked.
+pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
+    if change.cells_dropped == 0 || !terminal::can_ask() {
+        return Ok(true);
+    }
+    let (cells, games) = (cells(change.cells_dropped), games(change.games_dropped));
+    Ok(terminal::confirm(&format!("{cells} with {games} would leave the reports. Go on?"))?)
+}
+
 /// What is to be said of an experiment's claims after a submit: of those that are not simply stated.
 pub(crate) fn remarks_on_claims(claims: &[v1::ClaimStanding]) -> Vec<String> {
     let remark = |claim: &v1::ClaimStanding| {

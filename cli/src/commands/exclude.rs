@@ -1,7 +1,7 @@
 //! `spelrum exclude`, `readmit`: workers whose results are not believed any more; `dismiss`: those that are gone.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -168,18 +168,14 @@ impl Exclude {
     /// Asks the person at the terminal.
     fn confirmed(&self, preview: &v1::ExcludeResponse, action: &str) -> Result<bool> {
         let games = self.games(preview);
-        if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        if !terminal::can_ask() {
             return Err(CliError::new(Exit::Usage, action)
                 .because(format!("{games} would be taken out, and nobody is here to confirm it"))
                 .help("add --yes; --dry-run only says what would go"));
         }
-        let mut terminal = terminal::stderr();
-        writeln!(terminal, "{}", names(preview))?;
-        write!(terminal, "{games} would be taken out and played again. Exclude? [y/N] ")?;
-        terminal.flush()?;
-        let mut answer = String::new();
-        std::io::stdin().read_line(&mut answer)?;
-        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+        writeln!(terminal::stderr(), "{}", names(preview))?;
+        let question = format!("{games} would be taken out and played again. Exclude?");
+        Ok(terminal::confirm(&question)?)
     }
 
     /// What is taken out.

@@ -1,6 +1,6 @@
 //! `spelrum delete`, `prune`: throwing an experiment away, or only its moves.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 
 use clap::Args;
 use serde::Serialize;
@@ -210,17 +210,13 @@ impl Of {
 /// Asks the person at the terminal.
 fn confirmed(removed: &Removed, kind: &Kind, action: &str) -> Result<bool> {
     let freed = removed.freed(kind);
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    if !terminal::can_ask() {
         return Err(CliError::new(Exit::Usage, action)
             .because(format!("{freed} would go, and nobody is here to confirm it"))
             .help("add --yes; --dry-run only says what would go"));
     }
-    let mut terminal = terminal::stderr();
-    write!(terminal, "{freed} would go for good. {} {}? [y/N] ", capital(kind.verb), removed.name)?;
-    terminal.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let question = format!("{freed} would go for good. {} {}?", capital(kind.verb), removed.name);
+    Ok(terminal::confirm(&question)?)
 }
 
 fn capital(verb: &str) -> String {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::arguments::CoordinatorArguments;
 use crate::builds;
 use crate::change::{self, Change, ClaimStanding};
+use crate::config;
 use crate::engine_check;
 use crate::engines;
 use crate::error::Result;
@@ -23,14 +24,15 @@ use crate::voice;
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing. A changed file of the same \
 name extends its experiment: cells that it still names keep their games, others are added, and what \
-it no longer names stays but leaves the reports. That is said before it happens.
+it no longer names stays but leaves the reports. That is said before it happens, and on a terminal cells are dropped only \
+after a yes.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
 openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, bytes; with --engines also engines, as \
 spelrum engine check has them.
 
 Examples:
-  spelrum submit sweeps/pentago-depth.toml --dry-run       (needs no coordinator)
+  spelrum submit sweeps/pentago-depth.toml --dry-run       (asks the coordinator, if one is named)
   spelrum submit sweeps/pentago-depth.toml --dry-run --set depth=1..6 --set games=1000
   spelrum submit sweeps/chess-engines.toml --dry-run --engines deploy/engines.toml
   spelrum submit sweeps/pentago-depth.toml --coordinator http://127.0.0.1:7878";
@@ -46,8 +48,11 @@ pub(crate) struct Submit {
     /// Start a new experiment, although there is one of this name
     #[arg(long)]
     new: bool,
-    /// Only say what the sweep would play: cells, games, openings, time and bytes; with a coordinator
-    /// or a database also what it would reuse, add and drop there
+    /// Do not ask before cells are dropped, which is done on a terminal
+    #[arg(long)]
+    yes: bool,
+    /// Only say what the sweep would play: cells, games, openings, time and bytes; also what it would reuse, add and
+    /// drop at the coordinator that is named here, by SPELRUM_COORDINATOR or in the config file, or in a database
     #[arg(long)]
     dry_run: bool,
     /// The results database to compare with in a dry run, instead of a coordinator
@@ -80,7 +85,7 @@ impl Submit {
         let file = self.engines.as_deref().map(engines::read).transpose()?;
         let there = if let Some(db) = &self.db {
             change::preview_file(db, sweep, file.as_ref(), preview).await?
-        } else if self.coordinator.coordinator.is_some() {
+        } else if config::names_coordinator(&self.coordinator)? {
             builds::name_builds(sweep, file.as_ref(), None, preview.new_experiment).await?;
             let mut client = remote::connect(&self.coordinator).await?;
             Some(remote::submit(&mut client, sweep, preview).await?)
@@ -104,7 +109,8 @@ impl Submit {
 
     /// Submits, or only says what would be.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let needs_none = self.dry_run && self.coordinator.coordinator.is_none();
+        let has_none = self.db.is_some() || !config::names_coordinator(&self.coordinator)?;
+        let needs_none = self.dry_run && self.coordinator.coordinator.is_none() && has_none;
         let outcomes = if needs_none { Outcomes::Here } else { Outcomes::At(&self.coordinator) };
         let mut sweep = outcome::read_sweep(&self.sweep, outcomes).await?;
         for remark in &sweep.remarks {
@@ -116,10 +122,19 @@ impl Submit {
         }
         let mut client = remote::connect(&self.coordinator).await?;
         let mut out = terminal::stdout();
-        if !self.json && remote::find(&mut client, &sweep.plan.name).await?.is_some() {
+        if remote::find(&mut client, &sweep.plan.name).await?.is_some() {
             let preview = remote::submit(&mut client, &sweep, preview).await?;
             if let Some(change) = &preview.change {
-                writeln!(out, "{}", change::announcement(&sweep.plan, change))?;
+                let announcement = change::announcement(&sweep.plan, change);
+                match self.json {
+                    false => writeln!(out, "{announcement}")?,
+                    true => voice::say(&announcement),
+                }
+                out.flush()?;
+                if !self.yes && !change::may_drop(change)? {
+                    voice::say("nothing is changed");
+                    return Ok(Exit::Success);
+                }
             }
         }
         let manner = Manner { preview: false, ..preview };

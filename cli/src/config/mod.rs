@@ -85,6 +85,12 @@ pub(crate) fn coordinator(arguments: &CoordinatorArguments) -> Result<Target> {
     })
 }
 
+/// Whether the command line, the environment or the config file names a coordinator.
+pub(crate) fn names_coordinator(arguments: &CoordinatorArguments) -> Result<bool> {
+    let file = ConfigFile::read()?;
+    Ok(target(&file, arguments.coordinator.as_ref(), &arguments.trust)?.is_some())
+}
+
 /// The coordinator that is meant, if one is.
 pub(crate) fn target(
     file: &ConfigFile,

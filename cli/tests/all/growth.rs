@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, tic_tac_toe};
+use crate::sandbox::{Ran, Sandbox, tic_tac_toe};
 
 fn depths(depths: &str, games: u32) -> String {
     tic_tac_toe("small", games).replace("depth = [1, 2]", &format!("depth = [{depths}]"))
@@ -113,4 +113,30 @@ fn a_cancelled_sweep_is_not_run() {
     refused.expect_exit(3);
     insta::assert_snapshot!(refused.failure());
     sandbox.run(&["run", "sweep.toml", "--new"]).expect_exit(0);
+}
+
+#[test]
+fn a_dry_run_asks_the_coordinator_that_the_submit_would_go_to() {
+    let sandbox = Sandbox::new();
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    sandbox.write("sweep.toml", &depths("1, 2", 20));
+    sandbox.run(&["submit", "sweep.toml", "--coordinator", url]).expect_exit(0);
+    sandbox.write("sweep.toml", &depths("1", 20));
+    let dry = ["submit", "sweep.toml", "--dry-run"];
+    let by_environment =
+        Ran(sandbox.spelrum(&dry).env("SPELRUM_COORDINATOR", url).output().unwrap());
+    let config = sandbox.write("config.toml", &format!("coordinator = \"{url}\"\n"));
+    let by_file = Ran(sandbox.spelrum(&dry).env("SPELRUM_CONFIG", config).output().unwrap());
+    for ran in [by_environment, by_file] {
+        let said = ran.expect_exit(0).stdout();
+        assert!(said.contains("this sweep would change small:"), "{said}");
+        assert!(said.contains("dropped   1 cell with 0 games"), "{said}");
+    }
+    // Where none is named, it shows the sweep alone; so it does beside a database.
+    let alone = sandbox.run(&dry);
+    assert!(alone.expect_exit(0).stdout().starts_with("small would play"), "{}", alone.stdout());
+    let mut beside = sandbox.spelrum(&[&dry[..], &["--db", "none.db"]].concat());
+    let beside = Ran(beside.env("SPELRUM_COORDINATOR", url).output().unwrap());
+    assert!(beside.expect_exit(0).stdout().starts_with("small would play"), "{}", beside.stdout());
 }

@@ -1,6 +1,6 @@
 //! Colours and bars are for terminals; pipes and files get text, and as little of it as is useful.
 
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
@@ -36,20 +36,30 @@ fn in_a_pipe(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) 
 
 /// All that it writes to a terminal that is its standard output and error.
 fn on_a_terminal(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    at_a_terminal(command(sandbox, arguments, variables), None)
+}
+
+/// The same, with a line that is typed there.
+fn at_a_terminal(mut command: Command, typed: Option<&str>) -> String {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
     let theirs = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    if typed.is_some() {
+        command.stdin(OwnedFd::from(theirs.try_clone().unwrap()));
+    }
     let mut child = {
-        let mut command = command(sandbox, arguments, variables);
         command.stdout(OwnedFd::from(theirs.try_clone().unwrap()));
         command.stderr(OwnedFd::from(theirs));
-        // Ends with the command: then only the child holds the other end.
-        command.spawn().unwrap()
+        let child = command.spawn().unwrap();
+        // Only the child holds the other end from here on.
+        drop(command);
+        child
     };
     let mut written = Vec::new();
     let mut ours = std::fs::File::from(ours);
+    ours.write_all(typed.unwrap_or_default().as_bytes()).unwrap();
     let mut bytes = [0; 4096];
     // The end of the child is an error here (EIO).
     while let Ok(length @ 1..) = ours.read(&mut bytes) {
@@ -57,6 +67,34 @@ fn on_a_terminal(sandbox: &Sandbox, arguments: &[&str], variables: &[(&str, &str
     }
     child.wait().unwrap();
     String::from_utf8(written).unwrap()
+}
+
+#[test]
+fn cells_are_dropped_after_a_yes() {
+    let sandbox = played();
+    let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+    let url = coordinator.url.as_str();
+    let submit = ["submit", "sweep.toml", "--coordinator", url];
+    sandbox.run(&submit).expect_exit(0);
+    let sweep = tic_tac_toe("small", 4).replace("[1, 2]", "[2]");
+    sandbox.write("sweep.toml", &sweep);
+    for (db, games, arguments) in [("c.db", 0, &submit[..])] {
+        let cells = || sandbox.sql(db, "SELECT count(*) FROM cells WHERE in_sweep = 1");
+        let typed = |more: &[&str], line: &str| {
+            at_a_terminal(command(&sandbox, &[arguments, more].concat(), &[]), Some(line))
+        };
+        let question = format!("1 cell with {games} games would leave the reports. Go on? [y/N]");
+        let said = typed(&[], "\n");
+        assert!(said.contains(&question) && said.contains("nothing is changed"), "{said}");
+        assert_eq!(cells(), "2", "{said}");
+        let said = typed(&["--yes"], "");
+        assert!(!said.contains("[y/N]"), "{said}");
+        assert_eq!(cells(), "1", "{said}");
+    }
+    // It asks again when the other cell goes instead.
+    sandbox.write("sweep.toml", &sweep.replace("[2]", "[1, 3]"));
+    let said = at_a_terminal(command(&sandbox, &submit, &[]), Some("y\n"));
+    assert!(said.contains("changed small: 8 games in 2 cells"), "{said}");
 }
 
 /// A table with headings, and an error: what has colours on a terminal.
