@@ -27,7 +27,7 @@ use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
 use crate::sweep_file::SweepFile;
 use crate::voice;
-use crate::{build, change, config, held, listen, remote};
+use crate::{build, config, held, listen, remote};
 
 /// How often workers say that they live. Short, because the one that counts is in this process:
 /// after a kill, the next run has its games back within six times as long.
@@ -134,18 +134,13 @@ impl Embedded {
         self.readers.clone()
     }
 
-    /// Submits a sweep; what it changes of an experiment that is there is said before. One that was
-    /// paused goes on: whoever runs it wants it played.
+    /// Submits a sweep. A paused experiment goes on: whoever runs it wants it played.
     pub(crate) async fn submit(
         &mut self,
         sweep: &SweepFile,
         new_experiment: bool,
     ) -> Result<(v1::SubmitResponse, ExperimentSummary)> {
         let manner = Manner { new_experiment, preview: false };
-        let preview = change::preview(&self.readers, sweep, manner).await?;
-        if let Some(change) = &preview.change {
-            voice::say(&change::announcement(&sweep.plan, change));
-        }
         let submitted = remote::submit(&mut self.client, sweep, manner)
             .await
             .map_err(CliError::of_own_coordinator)?;

@@ -28,7 +28,8 @@ pub(crate) struct SweepArguments {
     /// Replace a value of the sweep: depth=1..3, time=10ms,20ms, games=20, players.ab.depth=3
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
     settings: Vec<Assignment>,
-    /// Play a tenth of the games; without it later, the same experiment goes on
+    /// Play a tenth of the games; without it later, the same experiment goes on. `run` refuses it, and --set, where
+    /// they would change an experiment that is there
     #[arg(long)]
     quick: bool,
 }
@@ -41,6 +42,16 @@ impl SweepArguments {
     /// A sweep as its file has it.
     pub(crate) fn of_file(file: PathBuf) -> Self {
         Self { file, settings: Vec::new(), quick: false }
+    }
+
+    /// The flags that change what the file says, if there are some.
+    pub(crate) fn changing(&self) -> Option<&'static str> {
+        match (self.settings.is_empty(), self.quick) {
+            (true, false) => None,
+            (false, false) => Some("--set"),
+            (true, true) => Some("--quick"),
+            (false, true) => Some("--set and --quick"),
+        }
     }
 
     /// The arguments again, for a shell.

@@ -15,7 +15,7 @@ use spelrum_tournament::labels::Label;
 use spelrum_tournament::results::{self, ExperimentSummary, Machine, bound};
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::speed::Speed;
-use spelrum_worker::{Cores, Engines, measured_speed};
+use spelrum_worker::{Cores, Engines, QuietSlots, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
 use crate::builds;
@@ -84,6 +84,9 @@ pub(crate) struct Run {
     /// Start a new experiment, although the database has one of this name
     #[arg(long)]
     new: bool,
+    /// Do not ask before cells are dropped, which is done on a terminal
+    #[arg(long)]
+    yes: bool,
     /// Open the database although the log that a crash left is missing or not its own: the results in that log
     /// are lost, and played again
     #[arg(long)]
@@ -94,6 +97,13 @@ pub(crate) struct Run {
     /// Print the end result as JSON, as spelrum report --json does; with --dry-run what it says
     #[arg(long)]
     json: bool,
+}
+
+/// What a sweep is played by.
+struct Prepared {
+    offer: Offer,
+    quiet: QuietSlots,
+    engines: Option<Engines>,
 }
 
 impl Run {
@@ -109,12 +119,12 @@ impl Run {
         let mut sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
+        let file = self.engines.read()?;
         if self.dry_run {
             for remark in &sweep.remarks {
                 voice::say(remark);
             }
             let manner = Manner { new_experiment: self.new, preview: true };
-            let file = self.engines.read()?;
             let there = change::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
             change::print_dry_run(&sweep, there.as_ref(), self.json, &[])?;
             return Ok(Exit::Success);
@@ -130,11 +140,15 @@ impl Run {
         if self.accept_loss {
             held::accept_loss(&db)?;
         }
+        // A database is not begun for a sweep that cannot be played.
+        if !db.exists() && self.listen.is_none() {
+            engines::needed(&sweep.plan, file.as_ref())?;
+        }
         // What it would fail to get later would leave it waiting.
         preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
         let mut coordinator =
             Embedded::start(&db, self.listen.as_deref().map(|it| (it, &self.tls))).await?;
-        let ended = self.play(&mut coordinator, &mut sweep, &db, bar, &interrupts).await;
+        let ended = self.play(&mut coordinator, &mut sweep, file, &db, bar, &interrupts).await;
         // Whatever came of it, the database is closed.
         coordinator.stop().await?;
         ended
@@ -274,10 +288,49 @@ impl Run {
         Ok(Some(found))
     }
 
+    /// Finds what the games need on this machine.
+    async fn prepare(
+        &self,
+        sweep: &SweepFile,
+        file: Option<&EngineFile>,
+        interrupts: &Interrupts,
+    ) -> Result<Prepared> {
+        let offer = self.offer(sweep)?;
+        let quiet = self.slots.quiet(offer.slots)?;
+        let engines = self.engines(sweep, file, offer, interrupts).await?;
+        Ok(Prepared { offer, quiet, engines })
+    }
+
+    /// Refuses to change a stored experiment by flags that are for one run. Rebuilt engines are no such change.
+    fn refuse_to_change(
+        &self,
+        sweep: &SweepFile,
+        change: &v1::SubmitChange,
+        db: &Path,
+    ) -> Result<()> {
+        let Some(flags) = self.sweep.changing() else { return Ok(()) };
+        let is_by_builds = !change.builds_changed.is_empty()
+            && change.cells_dropped == 0
+            && !change.axes_changed
+            && !change.rules_changed
+            && change.settings_changed.is_empty();
+        if is_by_builds {
+            return Ok(());
+        }
+        Err(CliError::new(Exit::Input, format!("run {} with {flags}", sweep.plan.name))
+            .because(format!("that would change the experiment in {}", db.display()))
+            .help(format!(
+                "{flags} is for one run: play that in a database of its own (--db FILE), leave {} away, or \
+                 change the sweep file to change the experiment",
+                if flags.contains("and") { "them" } else { "it" },
+            )))
+    }
+
     async fn play(
         &self,
         coordinator: &mut Embedded,
         sweep: &mut SweepFile,
+        file: Option<EngineFile>,
         db: &Path,
         bar: ProgressBar,
         interrupts: &Interrupts,
@@ -285,7 +338,6 @@ impl Run {
         for remark in &sweep.remarks {
             voice::say(remark);
         }
-        let file = self.engines.read()?;
         let readers = coordinator.readers();
         builds::name_builds(sweep, file.as_ref(), Some(&readers), self.new).await?;
         let sweep = &*sweep;
@@ -297,6 +349,23 @@ impl Run {
         if file.is_some() && self.listen.is_none() {
             engines::needed(&sweep.plan, file.as_ref())?;
         }
+        if let Some(change) = &there.change {
+            self.refuse_to_change(sweep, change, db)?;
+            voice::say(&change::announcement(&sweep.plan, change));
+            if !self.yes && !change::may_drop(change)? {
+                voice::say("nothing is changed");
+                return Ok(Exit::Success);
+            }
+        }
+        // Before anything is stored: a start that fails leaves no experiment behind.
+        let is_over = is_played
+            || there.existed
+                && there.change.is_none()
+                && coordinator.experiment(&there.experiment_uuid).await?.state.is_over();
+        let mut prepared = match is_over {
+            true => None,
+            false => Some(self.prepare(sweep, file.as_ref(), interrupts).await?),
+        };
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
         for remark in change::remarks_on_claims(&submitted.claims) {
             voice::say(&remark);
@@ -304,9 +373,10 @@ impl Run {
         if experiment.state.is_over() {
             voice::say(&already(&experiment, db));
         } else {
-            let offer = self.offer(sweep)?;
-            let quiet = self.slots.quiet(offer.slots)?;
-            let engines = self.engines(sweep, file.as_ref(), offer, interrupts).await?;
+            let Prepared { offer, quiet, engines } = match prepared.take() {
+                Some(prepared) => prepared,
+                None => self.prepare(sweep, file.as_ref(), interrupts).await?,
+            };
             if sweep.plan.has_timed() {
                 voice::say(&arguments::told(offer.slots, &quiet));
             }

@@ -140,3 +140,53 @@ fn a_dry_run_asks_the_coordinator_that_the_submit_would_go_to() {
     let beside = Ran(beside.env("SPELRUM_COORDINATOR", url).output().unwrap());
     assert!(beside.expect_exit(0).stdout().starts_with("small would play"), "{}", beside.stdout());
 }
+
+#[test]
+fn flags_for_one_run_change_no_stored_experiment() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &depths("1, 2", 20));
+    // What comes first may be a tenth of it, and goes on.
+    sandbox.run(&["run", "sweep.toml", "--quick"]).expect_exit(0);
+    sandbox.run(&["run", "sweep.toml", "--quick"]).expect_exit(0);
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let stored = || {
+        let text = sandbox.sql("small.db", "SELECT sweep_toml FROM experiments");
+        text + &sandbox.sql("small.db", "SELECT count(*) FROM sweep_versions")
+    };
+    let before = stored();
+    for flags in [&["--quick"][..], &["--set", "depth=1"], &["--set", "games=40", "--quick"]] {
+        let refused = sandbox.run(&[&["run", "sweep.toml"], flags].concat());
+        refused.expect_exit(3);
+        let error = refused.stderr();
+        assert!(error.contains("that would change the experiment in small.db"), "{error}");
+        assert!(error.contains("(--db FILE)"), "{error}");
+        assert_eq!(stored(), before);
+    }
+    sandbox.run(&["run", "sweep.toml", "--set", "depth=1", "--db", "one.db"]).expect_exit(0);
+    assert_eq!(sandbox.sql("one.db", "SELECT count(*) FROM games"), "20");
+    assert_eq!(stored(), before);
+}
+
+#[test]
+fn a_start_that_fails_leaves_no_experiment_behind() {
+    let sandbox = Sandbox::new();
+    let engine = "[players.it]\nalgorithm = \"uci\"\nengine = \"it\"\ndepth = 1\n";
+    let other = "[players.b]\nalgorithm = \"minimax\"\nevaluation = \"material\"\ndepth = 1\n";
+    let sweep = |seed: u32, player: &str| {
+        format!(
+            "name = \"match\"\ngame = \"chess\"\ngames = 2\nseed = {seed}\nmax_plies = 4\n\
+             openings = {{ kind = \"random\", plies = 2 }}\n[players.a]\nalgorithm = \"random\"\n{player}"
+        )
+    };
+    sandbox.write("sweep.toml", &sweep(1, engine));
+    let failure = sandbox.run(&["run", "sweep.toml"]).failure();
+    assert!(failure.contains("needs the engine it"), "{failure}");
+    assert!(!sandbox.path("match.db").exists());
+    sandbox.write("engines.toml", "[engines.it]\nprotocol = \"uci\"\ncommand = \"./none\"\n");
+    let failure = sandbox.run(&["run", "sweep.toml", "--engines", "engines.toml"]).failure();
+    assert!(failure.contains("none"), "{failure}");
+    assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM experiments"), "0");
+    // Nothing stands in the way of another sweep of the name, of which every cell is another.
+    sandbox.write("sweep.toml", &sweep(2, other));
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+}

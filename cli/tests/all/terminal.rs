@@ -78,7 +78,9 @@ fn cells_are_dropped_after_a_yes() {
     sandbox.run(&submit).expect_exit(0);
     let sweep = tic_tac_toe("small", 4).replace("[1, 2]", "[2]");
     sandbox.write("sweep.toml", &sweep);
-    for (db, games, arguments) in [("c.db", 0, &submit[..])] {
+    for (db, games, arguments) in
+        [("small.db", 4, &["run", "sweep.toml"][..]), ("c.db", 0, &submit)]
+    {
         let cells = || sandbox.sql(db, "SELECT count(*) FROM cells WHERE in_sweep = 1");
         let typed = |more: &[&str], line: &str| {
             at_a_terminal(command(&sandbox, &[arguments, more].concat(), &[]), Some(line))
@@ -91,7 +93,7 @@ fn cells_are_dropped_after_a_yes() {
         assert!(!said.contains("[y/N]"), "{said}");
         assert_eq!(cells(), "1", "{said}");
     }
-    // It asks again when the other cell goes instead.
+    // Both ask again when the other cell goes instead.
     sandbox.write("sweep.toml", &sweep.replace("[2]", "[1, 3]"));
     let said = at_a_terminal(command(&sandbox, &submit, &[]), Some("y\n"));
     assert!(said.contains("changed small: 8 games in 2 cells"), "{said}");
