@@ -55,6 +55,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
 
 use commands::Arguments;
 use error::{CliError, MessageStyle};
@@ -78,9 +79,20 @@ fn main() -> ExitCode {
                 error.exit()
             })
         }
-        Err(answer) => answer_of_clap(&answer),
+        Err(answer) => answer_of_clap(&nearest_first(answer)),
     })
     .into()
+}
+
+/// The commands that may be meant, the nearest first: clap has it last, behind others that are hardly like it.
+fn nearest_first(mut answer: clap::Error) -> clap::Error {
+    const SUGGESTED_MAX: usize = 2;
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(commands)) = answer.get(kind) {
+        let nearest = commands.iter().rev().take(SUGGESTED_MAX).cloned().collect();
+        answer.insert(kind, ContextValue::Strings(nearest));
+    }
+    answer
 }
 
 /// Prints help, the version, or what is wrong with the command line.

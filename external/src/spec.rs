@@ -188,7 +188,24 @@ impl EngineSpec {
                 "option `{name}` of `{}` may not be set by a sweep; may be: {may}",
                 self.name
             ),
-            remedy: "whoever runs the worker can allow it under the engine's `options`".to_owned(),
+            remedy: format!(
+                "{}whoever runs the worker can allow it under the engine's `options`",
+                self.meant(name)
+            ),
+        }
+    }
+
+    /// The option that is spelt nearly so, as a question.
+    fn meant(&self, name: &str) -> String {
+        const LIKE_ENOUGH: f64 = 0.5;
+        let name = name.to_lowercase();
+        let likeness = |option: &AllowedOption| {
+            strsim::normalized_damerau_levenshtein(&name, &option.name.to_lowercase())
+        };
+        let nearest = self.options.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+        match nearest.filter(|option| likeness(option) > LIKE_ENOUGH) {
+            Some(option) => format!("did you mean `{}`? ", option.name),
+            None => String::new(),
         }
     }
 }
@@ -288,6 +305,13 @@ pub(crate) mod tests {
                 OptionValue::Flag(false),
                 "option `Clear Hash` of `sf` may not be `false`; \
                  on this machine it may be `true`, which presses it",
+            ),
+            (
+                "hahs",
+                number(64),
+                "option `hahs` of `sf` may not be set by a sweep; may be: `Hash`, `Threads`, `MultiPV`, \
+                 `EvalFile`, `Clear Hash`; did you mean `Hash`? whoever runs the worker can allow it under the \
+                 engine's `options`",
             ),
             (
                 "SyzygyPath",

@@ -87,7 +87,8 @@ impl Distrust {
         if matches!(wrong, C::UnknownIssuer | C::BadSignature) {
             said(
                 "its certificate is of a CA that is not trusted here",
-                "give that CA's certificate with --ca FILE, in SPELRUM_CA or as `ca` in the config file",
+                "give the certificate of the CA that issued it, with --ca FILE, in SPELRUM_CA or as `ca` in the config file; a \
+                 file that is given there already is of another CA",
             )
         } else if matches!(wrong, C::Expired | C::ExpiredContext { .. }) {
             said("its certificate has expired", CLOCK)

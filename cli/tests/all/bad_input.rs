@@ -308,8 +308,58 @@ fn statements_that_are_no_question() {
     let ask = |statement| sandbox.run(&["sql", "--db", "x.db", statement]);
     assert_failure!(&sandbox, ask("DELETE FROM games"), 3);
     assert_failure!(&sandbox, ask("SELECT * FROM gmaes"), 3);
+    for (statement, meant) in [
+        ("SELECT outcme FROM games", "outcome"),
+        ("SELECT g.numbr FROM games AS g", "number"),
+        ("SELECT medain(ply) FROM moves", "median"),
+        ("SELEC 1", "SELECT"),
+    ] {
+        let failure = ask(statement).failure();
+        let help = format!("help: did you mean `{meant}`? docs/sql.md lists");
+        assert!(failure.contains(&help), "{statement}: {failure}");
+    }
     let ask = |statement| sandbox.run(&["sql", "--coordinator", &coordinator.url, statement]);
     assert_failure!(&sandbox, ask("DROP TABLE games"), 3);
+    let failure = ask("SELECT * FROM gmaes").failure();
+    assert!(failure.contains("did you mean `games`?"), "{failure}");
+}
+
+#[test]
+fn the_nearest_command_is_suggested_first() {
+    let sandbox = Sandbox::new();
+    for (word, command) in [("rport", "report"), ("statsu", "status"), ("sumbit", "submit")] {
+        let failure = sandbox.run(&[word]).failure();
+        let tip = failure.lines().find(|line| line.contains("similar subcommand")).unwrap();
+        let first = tip.split('\'').nth(1).unwrap();
+        assert_eq!(first, command, "{failure}");
+    }
+}
+
+/// TOML takes a key below a header for one of that table.
+#[test]
+fn keys_of_the_sweep_below_a_header() {
+    let sandbox = Sandbox::new();
+    let [before, after] =
+        ["name = \"k\"\ngame = \"tic-tac-toe\"\n", "[players.a]\nalgorithm = \"random\"\n"];
+    let b = "[players.b]\nalgorithm = \"minimax\"\ndepth = 2\n";
+    for (sweep, key, header) in [
+        (format!("{before}{after}{b}games = 10\n"), "games", "players.b"),
+        (format!("{before}games = 10\n{after}{b}record = \"games\"\n"), "record", "players.b"),
+        (
+            format!("{before}games = 10\n[timing]\nrecord = \"games\"\n{after}{b}"),
+            "record",
+            "timing",
+        ),
+        (format!("{before}games = 10\n[axes]\nseed = 3\n{after}{b}"), "seed", "axes"),
+    ] {
+        sandbox.write("sweep.toml", &sweep);
+        let ran = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
+        let failure = ran.expect_exit(3).stderr().split_whitespace().collect::<Vec<_>>().join(" ");
+        let help = format!(
+            "help: `{key}` is a key of the sweep, and below [{header}] it belongs to that table: move"
+        );
+        assert!(failure.contains(&help), "{failure}");
+    }
 }
 
 #[test]

@@ -237,6 +237,8 @@ pub enum StoreError {
     WrongQuery {
         /// What SQLite says.
         message: String,
+        /// The name or word that may be meant.
+        meant: Option<String>,
     },
     /// The query ran for too long.
     #[error("failed to finish the query within {seconds} seconds")]
@@ -392,7 +394,10 @@ impl StoreError {
                  table's columns"
                     .to_owned()
             }
-            Self::WrongQuery { .. } => "docs/sql.md lists tables, views and columns".to_owned(),
+            Self::WrongQuery { meant, .. } => {
+                let meant = meant.iter().map(|meant| format!("did you mean `{meant}`? "));
+                meant.collect::<String>() + "docs/sql.md lists tables, views and columns"
+            }
             Self::SlowQuery { .. } => {
                 "ask for fewer rows, or query a view that reads the rollups; docs/sql.md says which"
                     .to_owned()

@@ -13,6 +13,7 @@
 mod aggregates;
 mod bounds;
 mod functions;
+mod misspelt;
 mod permitted;
 mod spill;
 mod texts;
@@ -304,7 +305,8 @@ impl Query {
         }
         let connection = self.connect()?;
         self.guard(&connection)?;
-        let mut statement = self.statement(&connection)?;
+        let mut statement =
+            self.statement(&connection).map_err(|error| self.explained(error, &connection))?;
         if statement.parameter_count() > 0 {
             return Err(not_a_query("it has parameters"));
         }
@@ -463,13 +465,27 @@ impl Query {
         }
     }
 
+    /// The error, with what a name or word in the statement may have meant.
+    fn explained(&self, error: StoreError, connection: &Connection) -> StoreError {
+        let StoreError::Query(error) = error else { return error };
+        let is_of_the_query =
+            self.refused.get().is_none() && query_code(&error) == Some(rusqlite::ffi::SQLITE_ERROR);
+        if is_of_the_query && let Some(said) = said(&error) {
+            let meant = misspelt::meant(connection, &self.sql, said);
+            if meant.is_some() {
+                return StoreError::WrongQuery { message: message(error), meant };
+            }
+        }
+        StoreError::Query(error)
+    }
+
     /// What an error of SQLite means to who asked.
     fn told(&self, error: StoreError) -> StoreError {
         let StoreError::Query(error) = error else { return error };
         if let Some(problem) = self.refused.get() {
             return not_a_query(problem);
         }
-        let wrong = |message: String| StoreError::WrongQuery { message };
+        let wrong = |message: String| StoreError::WrongQuery { message, meant: None };
         match query_code(&error) {
             Some(code::INTERRUPT) if self.unwanted.is_cancelled() => closed(),
             Some(code::INTERRUPT) if self.has_spilt.load(Ordering::Relaxed) => {
@@ -498,8 +514,13 @@ fn is_of_the_file(code: i32) -> bool {
 
 /// The table or view that a statement names and that is not there.
 fn missing_table(error: &rusqlite::Error) -> Option<&str> {
+    said(error)?.strip_prefix("no such table: ")
+}
+
+/// SQLite's own words.
+fn said(error: &rusqlite::Error) -> Option<&str> {
     let rusqlite::Error::SqliteFailure(_, Some(said)) = error else { return None };
-    said.strip_prefix("no such table: ")
+    Some(said)
 }
 
 /// What SQLite says, without the query that comes with it.
@@ -545,7 +566,7 @@ fn values(row: &Row<'_>, width: usize) -> Result<Vec<SqlValue>, StoreError> {
 fn too_big() -> StoreError {
     let mebibytes = VALUE_BYTES_MAX >> 20;
     let message = format!("a text, blob or row of it has more than {mebibytes} MiB");
-    StoreError::WrongQuery { message }
+    StoreError::WrongQuery { message, meant: None }
 }
 
 /// The value's own type: a column of a query may mix them.

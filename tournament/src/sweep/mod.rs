@@ -33,6 +33,7 @@ mod keys;
 mod made;
 mod meant;
 mod merge;
+mod misplaced;
 mod overrides;
 mod pairing;
 mod placement;
@@ -160,7 +161,7 @@ pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
     let files = Arc::new(Files::new(sweep).map_err(unread)?);
     file::read(&root, Arc::clone(&files))
         .and_then(|file| grid::plan(&file, made::OPENINGS_COST_MAX))
-        .map_err(|fault| sweep.error(fault, Some(&files)))
+        .map_err(|fault| sweep.error(misplaced::explained(fault, &root), Some(&files)))
 }
 
 /// The keys of a sweep, in the order of its reference.
