@@ -122,9 +122,8 @@ pub(crate) struct Report {
         conflicts_with_all = ["depths", "ratings", "compare", "phases", "table"]
     )]
     with: Option<String>,
-    /// Show one table only: claims, cells, accuracy, wins, plies, moves, depths, disturbed, failures, ratings, differences,
-    /// meetings, gains, effects, replicates, phases, standardised, lengths, terminations or workers
     #[arg(
+        help = format!("Show one table only: {}", TableName::listed()),
         long,
         value_name = "NAME",
         value_enum,

@@ -64,6 +64,16 @@ pub(crate) enum TableName {
 }
 
 impl TableName {
+    /// All names, in a sentence.
+    pub(crate) fn listed() -> String {
+        let names = Self::value_variants().iter().filter_map(Self::to_possible_value);
+        let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
+        match names.split_last() {
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+
     /// Whether there is such a table of an accuracy experiment.
     pub(super) const fn is_also_of_choices(self) -> bool {
         matches!(
