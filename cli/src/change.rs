@@ -15,7 +15,7 @@ use crate::builds;
 use crate::calibration::{self, Estimate};
 use crate::engine_check::{self, Checked, Json};
 use crate::error::Result;
-use crate::output::{count, terminal, write_json};
+use crate::output::{count, counted, terminal, write_json};
 use crate::remote::Manner;
 use crate::sweep_file::SweepFile;
 
@@ -175,11 +175,11 @@ fn example(kind: v1::CellChange, it: &v1::CellExample) -> String {
 }
 
 fn cells(number: u64) -> String {
-    format!("{} cell{}", count(number), if number == 1 { "" } else { "s" })
+    counted(number, "cell")
 }
 
 fn games(number: u64) -> String {
-    format!("{} game{}", count(number), if number == 1 { "" } else { "s" })
+    counted(number, "game")
 }
 
 /// What a sweep with a course comes to: its cells are not known yet.

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, terminal, write_json};
+use crate::output::{counted, duration_us, terminal, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
@@ -101,7 +101,8 @@ impl Backup {
         if self.json {
             write_json(&mut out, &Json { backup: &path, bytes, games })?;
         } else {
-            writeln!(out, "{path}: whole, {} settled games, {} bytes", count(games), count(bytes))?;
+            let (games, bytes) = (counted(games, "settled game"), counted(bytes, "byte"));
+            writeln!(out, "{path}: whole, {games}, {bytes}")?;
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use spelrum_coordinator::store::{
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, optional, terminal, write_json};
+use crate::output::{count, counted, duration_us, optional, terminal, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
@@ -186,11 +186,11 @@ impl Found {
             writeln!(out, "rows: changed since they were written")?;
             list(out, &compared.changed)?;
         }
-        let sample = count(refereed.games);
+        let sample = counted(refereed.games, "game");
         if refereed.irregular.is_empty() {
-            writeln!(out, "rules: {sample} games refereed, all valid")?;
+            writeln!(out, "rules: {sample} refereed, all valid")?;
         } else {
-            writeln!(out, "rules: {sample} games refereed, and some are not valid")?;
+            writeln!(out, "rules: {sample} refereed, and some are not valid")?;
             list(out, &refereed.irregular)?;
         }
         if differences.is_empty() {

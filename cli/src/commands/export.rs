@@ -12,7 +12,7 @@ use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, terminal, write_json};
+use crate::output::{counted, terminal, write_json};
 use crate::results::ResultsSource;
 
 const EXAMPLES: &str = "\
@@ -91,8 +91,9 @@ impl Export {
             let json = Json { export: &path, experiments: names, bytes, games };
             write_json(&mut out, &json)?;
         } else {
-            let (names, games, bytes) = (names.join(", "), count(games), count(bytes));
-            writeln!(out, "{path}: {names}, {games} settled games, {bytes} bytes")?;
+            let (names, games, bytes) =
+                (names.join(", "), counted(games, "settled game"), counted(bytes, "byte"));
+            writeln!(out, "{path}: {names}, {games}, {bytes}")?;
         }
         Ok(Exit::Success)
     }

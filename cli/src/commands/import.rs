@@ -12,7 +12,7 @@ use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, terminal, write_json};
+use crate::output::{count, counted, terminal, write_json};
 
 const EXAMPLES: &str = "\
 The file is what spelrum export made, or any other results database: all its experiments come. Nothing is \
@@ -173,8 +173,8 @@ fn said(one: &Imported) -> String {
         parts.push("its sweep became that of the file".to_owned());
     }
     parts.push(match (one.is_new, one.games) {
-        (true, games) => format!("new, {} games", count(games)),
-        (false, games) => format!("{} games more", count(games)),
+        (true, games) => format!("new, {}", counted(games, "game")),
+        (false, games) => format!("{} more", counted(games, "game")),
     });
     let more = [
         (one.failed, "failed games"),

@@ -10,7 +10,7 @@ use crate::arguments::SourceArguments;
 use crate::calibration::mebibytes;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, terminal, write_json};
+use crate::output::{count, counted, terminal, write_json};
 use crate::steering::Steerer;
 
 /// Throw an experiment away, with everything of it
@@ -245,13 +245,13 @@ impl Removed {
         let v1::RemoveResponse { cells, games, moves, bytes, .. } = self.preview;
         let about = mebibytes(bytes);
         if kind.what == v1::RemoveWhat::Moves {
-            format!("{} moves of {} games (about {about})", count(moves), count(games))
+            format!("{} of {} (about {about})", counted(moves, "move"), counted(games, "game"))
         } else {
             format!(
-                "{} cells, {} games and {} moves (about {about})",
-                count(cells),
-                count(games),
-                count(moves)
+                "{}, {} and {} (about {about})",
+                counted(cells, "cell"),
+                counted(games, "game"),
+                counted(moves, "move")
             )
         }
     }

@@ -30,7 +30,7 @@ use crate::interrupt::Interrupts;
 use crate::listen::TlsArguments;
 use crate::logging;
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, terminal};
+use crate::output::{count, counted, terminal};
 use crate::preflight::{self, DATABASE_THREADS};
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
@@ -469,10 +469,10 @@ fn beginning(
 ) -> String {
     let what = change::runs_of(plan).unwrap_or_else(|| {
         format!(
-            "{} {} in {} cells",
+            "{} {} in {}",
             count(experiment.games_planned),
             experiment.task.noun(experiment.games_planned),
-            count(experiment.cells)
+            counted(experiment.cells, "cell")
         )
     });
     format!(

@@ -10,7 +10,7 @@ use spelrum_tournament::results::{self, CoordinatorStatus, WhyExploratory};
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{count, duration_us, terminal, write_json};
+use crate::output::{count, counted, duration_us, terminal, write_json};
 use crate::results::ResultsSource;
 use crate::summary;
 
@@ -214,7 +214,7 @@ fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nstop rules:")?;
     }
     for it in &status.stops {
-        let (ended, cells) = (count(it.cells_ended), count(it.cells));
+        let (ended, cells) = (count(it.cells_ended), counted(it.cells, "cell"));
         let name = name_of(status, it.experiment).unwrap_or("?");
         let one_round = match it.cells_one_round {
             0 => String::new(),
@@ -223,7 +223,7 @@ fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
                 count(cells)
             ),
         };
-        writeln!(out, "  {name}: {}; it has ended {ended} of {cells} cells{one_round}", it.rule)?;
+        writeln!(out, "  {name}: {}; it has ended {ended} of {cells}{one_round}", it.rule)?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, terminal, write_json};
+use crate::output::{count, counted, terminal, write_json};
 use crate::remote::{self, Manner};
 use crate::sweep_file::{SweepArguments, SweepFile};
 use crate::voice;
@@ -170,10 +170,10 @@ impl Submit {
             (true, Some(_)) => "changed",
             (false, _) => "submitted",
         };
-        let (games, cells) = (count(answer.games), count(answer.cells));
+        let (games, cells) = (count(answer.games), counted(answer.cells, "cell"));
         let of = sweep.plan.task().noun(answer.games);
         let what = change::runs_of(&sweep.plan);
-        let what = what.unwrap_or_else(|| format!("{games} {of} in {cells} cells"));
+        let what = what.unwrap_or_else(|| format!("{games} {of} in {cells}"));
         writeln!(out, "{said} {}: {what}", answer.name)?;
         for remark in change::remarks_on_claims(&answer.claims) {
             writeln!(out, "{remark}")?;

@@ -22,7 +22,9 @@ pub(crate) use csv::{CsvField, write_csv};
 pub(crate) use document::{Document, Part, TitledTable};
 pub(crate) use file::NewFile;
 pub(crate) use json::{Pairs, write_json, write_json_line};
-pub(crate) use numbers::{count, duration_us, optional, percent, ratio, relative_error, signed};
+pub(crate) use numbers::{
+    count, counted, duration_us, optional, percent, ratio, relative_error, signed,
+};
 pub(crate) use plot::{
     Axis, Board, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares,
     plot_files, write_plots,

@@ -13,6 +13,11 @@ pub(crate) fn count(count: u64) -> String {
     text
 }
 
+/// A count of things, of which there may be one: `1 cell`, `2 cells`.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// What a number may miss by the order in which it was summed up, as a part of it.
 const ROUNDING: f64 = 1e-12;
 
@@ -98,6 +103,8 @@ mod tests {
     fn counts_are_grouped() {
         let shown = [0, 7, 999, 1_000, 12_345, 1_234_567].map(count);
         assert_eq!(shown, ["0", "7", "999", "1,000", "12,345", "1,234,567"]);
+        let shown = [0, 1, 1_001].map(|cells| counted(cells, "cell"));
+        assert_eq!(shown, ["0 cells", "1 cell", "1,001 cells"]);
     }
 
     #[test]

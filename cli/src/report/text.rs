@@ -9,7 +9,7 @@ use spelrum_tournament::stopping::StopRule;
 
 use super::axes::{axis_columns, places};
 use super::{accuracy, colours, costs, disturbance, engines, evolution, forfeits, margins, runs};
-use crate::output::{Column, Document, Part, TitledTable, count, optional, signed};
+use crate::output::{Column, Document, Part, TitledTable, count, counted, optional, signed};
 
 /// What a report has to say, in tables for people.
 pub(super) fn parts(report: &Report) -> Vec<Part> {
@@ -124,15 +124,17 @@ fn notes(report: &Report) -> Vec<String> {
     let mut notes = vec![score.to_owned()];
     let incomplete = report.cells.iter().filter(|cell| !cell.is_complete()).count();
     if incomplete > 0 {
-        notes.push(format!("{} of {} cells are incomplete.", incomplete, report.cells.len()));
+        let is = if incomplete == 1 { "is" } else { "are" };
+        let cells = counted(report.cells.len() as u64, "cell");
+        notes.push(format!("{incomplete} of {cells} {is} incomplete."));
     }
     notes.extend(forfeited(report));
     notes.extend(stops(report));
     notes.extend(one_round(report));
     if report.experiment.games_failed > 0 {
         notes.push(format!(
-            "{} games failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.",
-            count(report.experiment.games_failed)
+            "{} failed and do not count; see why: spelrum sql 'SELECT * FROM failures'.",
+            counted(report.experiment.games_failed, "game")
         ));
         notes.push("Once that is mended, spelrum retry lets them be played again.".to_owned());
     }
@@ -200,9 +202,9 @@ fn one_round(report: &Report) -> Option<String> {
     };
     (!ended.is_empty()).then(|| {
         format!(
-            "{} of {} cells ended after one round of their openings: their players repeat their games.{open}",
+            "{} of {} ended after one round of openings: the players repeat their games.{open}",
             count(ended.len() as u64),
-            count(report.cells.len() as u64),
+            counted(report.cells.len() as u64, "cell"),
         )
     })
 }
@@ -213,9 +215,9 @@ fn one_opening(report: &Report) -> Option<String> {
     let cells = report.cells.iter().filter(is_one).count() as u64;
     (cells > 0).then(|| {
         format!(
-            "{} of {} cells have one opening: their intervals are for that one.",
+            "Single opening in {} of {}: the interval is for that opening alone.",
             count(cells),
-            count(report.cells.len() as u64),
+            counted(report.cells.len() as u64, "cell"),
         )
     })
 }
@@ -228,7 +230,7 @@ fn few_openings(report: &Report) -> Option<String> {
     let least = cells.iter().map(|cell| cell.openings_used).min()?;
     let most = cells.iter().map(|cell| cell.openings_used).max()?;
     let openings = match least == most {
-        true => format!("{} openings", count(least)),
+        true => counted(least, "opening"),
         false => format!("{} to {} openings", count(least), count(most)),
     };
     let wide = match least < FEW {
@@ -265,15 +267,17 @@ fn stops(report: &Report) -> Vec<String> {
     let Some(CellStop { rule, .. }) = rules.first() else { return Vec::new() };
     let games_max = rules.iter().map(|stop| stop.games_max).max().unwrap_or_default();
     let ended: Vec<u64> = report.cells.iter().filter_map(CellResult::ended_by_rule).collect();
-    let games_max = count(games_max);
+    let games_max = counted(games_max, "game");
     let after = match (ended.iter().min(), ended.iter().max()) {
-        (Some(least), Some(most)) if least == most => format!(", after {} games", count(*least)),
+        (Some(least), Some(most)) if least == most => {
+            format!(", after {}", counted(*least, "game"))
+        }
         (Some(least), Some(most)) => format!(", after {} to {} games", count(*least), count(*most)),
         (_, _) => String::new(),
     };
     let mut notes = vec![
-        format!("Stop rule: {rule}; at most {games_max} games."),
-        format!("It has ended {} of {} cells{after}.", ended.len(), rules.len()),
+        format!("Stop rule: {rule}; at most {games_max}."),
+        format!("It has ended {} of {}{after}.", ended.len(), counted(rules.len() as u64, "cell")),
     ];
     if let StopRule::Sprt(sprt) = rule {
         let [lower, upper] = sprt.bounds();
@@ -577,7 +581,7 @@ pub(super) mod tests {
         for note in [
             "2 of 4 cells start again and again from 8 to 12 openings: their intervals are over them, and\n\
              wide because these are few. An axis over single openings gives each its own interval.",
-            "1 of 4 cells have one opening: their intervals are for that one.",
+            "Single opening in 1 of 4 cells: the interval is for that opening alone.",
             "Openings decide: in 63 of 125 pairs one colour won both games, the first mover in 50,\n\
              the second in 13. Other openings tell players apart sooner.",
         ] {

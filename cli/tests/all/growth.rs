@@ -188,5 +188,10 @@ fn a_start_that_fails_leaves_no_experiment_behind() {
     assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM experiments"), "0");
     // Nothing stands in the way of another sweep of the name, of which every cell is another.
     sandbox.write("sweep.toml", &sweep(2, other));
-    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let ran = sandbox.run(&["run", "sweep.toml"]);
+    assert!(
+        ran.expect_exit(0).stderr().contains("playing match: 2 games in 1 cell,"),
+        "{}",
+        ran.stderr()
+    );
 }

@@ -47,8 +47,7 @@ fn engines_that_repeat_their_games_are_stopped_after_one_round_and_their_test_is
     assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games"), "26");
     assert_eq!(sandbox.sql("match.db", "SELECT stop_number FROM cells"), "10");
     assert!(ran.stdout().contains("not judged"), "{}", ran.stdout());
-    let told =
-        "1 of 1 cells ended after one round of their openings: their players repeat their games.";
+    let told = "1 of 1 cell ended after one round of openings: the players repeat their games.";
     assert!(ran.stdout().contains(told), "{}", ran.stdout());
     let report = json(&sandbox, "report");
     assert_eq!(report["cells"][0]["sprt"]["verdict"], "not_judged", "{report}");

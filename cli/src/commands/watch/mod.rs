@@ -21,7 +21,7 @@ use crate::away::Away;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, optional, percent, terminal, write_json_line};
+use crate::output::{count, counted, optional, percent, terminal, write_json_line};
 use crate::progress::{
     self, LogTimes, RANGE_HELP, forfeits_text, rate_text, settled_text, training_text,
 };
@@ -302,7 +302,7 @@ impl Watching {
                 None => format!(", {}", state.name()),
             },
         };
-        let cells = format!("{} of {} cells", count(look.cells_settled), count(look.cells));
+        let cells = format!("{} of {}", count(look.cells_settled), counted(look.cells, "cell"));
         let pace = pace + &training_text(look) + &forfeits_text(look);
         match look.stop_rule {
             Some(_) => format!("{pace}, {cells} settled, {} stopped", count(look.cells_stopped)),
@@ -374,7 +374,7 @@ fn cell_text(task: Task, cell: &SettledCell<'_>) -> String {
         }
     });
     if let Some(games) = cell.stopped_after {
-        text.push_str(&format!("  stopped after {} games", count(games)));
+        text.push_str(&format!("  stopped after {}", counted(games, "game")));
     }
     if let Some(verdict) = cell.sprt_verdict {
         text.push_str(&format!(": {verdict}"));
@@ -405,7 +405,7 @@ fn result_text(cell: &SettledCell<'_>) -> String {
 fn end_text(experiment: &ExperimentSummary, look: &Progress) -> String {
     let settled = settled_text(experiment.task, look.games_settled, look.games_planned);
     let (name, state) = (&experiment.name, look.state.name());
-    let mut text = format!("{name} is {state}: {settled} in {} cells", count(look.cells));
+    let mut text = format!("{name} is {state}: {settled} in {}", counted(look.cells, "cell"));
     if look.games_failed > 0 {
         let share = look.games_failed as f64 / look.games_settled.max(1) as f64;
         let failed = count(look.games_failed);
