@@ -5,6 +5,7 @@
 
 mod arguments;
 mod away;
+mod book_file;
 mod build;
 mod builds;
 mod calibration;

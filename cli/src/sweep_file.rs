@@ -1,19 +1,23 @@
 //! Reading a sweep from disk, with the files that it names.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use miette::SourceSpan;
 use spelrum_proto::limits::{
-    NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
+    NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILE_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_tournament::builds;
 use spelrum_tournament::{
-    MergedPairing, NamedFile, Plan, RepeatedGames, SweepError, SweepText, plan_sweep,
+    BookFault, MergedPairing, NamedFile, Plan, PlannedCell, RepeatedGames, SweepError, SweepText,
+    missing_sample, plan_sweep,
 };
 
+use crate::book_file::{BookFile, BookFileError, is_compressed};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::output::count;
@@ -105,11 +109,13 @@ impl UnplannedSweep {
     /// Reads the files that it names, and plans it. Remarks of the plan come behind these.
     pub(crate) fn plan(self, mut remarks: Vec<String>) -> Result<SweepFile> {
         let Self { mut text, quickened, directory } = self;
-        read_named_files(&mut text, &directory)?;
+        let books = read_named_files(&mut text, &directory)?;
+        let counts = read_books(&mut text, &books)?;
         let plan = plan_sweep(&text)?;
         let of_plan =
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
-        let of_plan = of_plan.into_iter().chain([repeated_text(&plan)]);
+        let of_plan =
+            of_plan.into_iter().chain([repeated_text(&plan), sampled_text(&plan, &counts)]);
         remarks.extend(of_plan.flatten());
         Ok(SweepFile { text, remarks, plan })
     }
@@ -191,8 +197,19 @@ fn read_text(path: &Path) -> Result<SweepText> {
     Ok(SweepText::new(name, text))
 }
 
-/// Reads the files that a sweep names, each from where the sweep is.
-fn read_named_files(sweep: &mut SweepText, directory: &Path) -> Result<(), SweepError> {
+/// A book of which a sweep takes a part.
+struct Book {
+    file: BookFile,
+    /// Where the sweep names it.
+    place: SourceSpan,
+}
+
+/// Reads the files that a sweep names, each from where the sweep is. Returns the books of which only a part comes with
+/// it, by their names: so far only their heads are there.
+fn read_named_files(
+    sweep: &mut SweepText,
+    directory: &Path,
+) -> Result<BTreeMap<String, Book>, SweepError> {
     let named = sweep.named_files();
     if let Some(one_more) = named.get(SWEEP_FILES_MAX) {
         let problem = format!("this sweep names {} files", named.len());
@@ -200,6 +217,7 @@ fn read_named_files(sweep: &mut SweepText, directory: &Path) -> Result<(), Sweep
         return Err(sweep.error_at(one_more.place, problem, remedy));
     }
     let mut left = SWEEP_FILES_BYTES_MAX;
+    let mut books = BTreeMap::new();
     for NamedFile { name, place } in named {
         let wrong = |problem: String, remedy: &str| sweep.error_at(place, problem, remedy);
         if name.len() > NAME_BYTES_MAX {
@@ -208,29 +226,98 @@ fn read_named_files(sweep: &mut SweepText, directory: &Path) -> Result<(), Sweep
                 "move the file, or name it from where the sweep is",
             ));
         }
-        let bytes = read_at_most(&directory.join(&name), left).map_err(|error| {
+        let failed = |error: io::Error| {
             let remedy = "put it beside the sweep, or give its path from there";
             wrong(format!("failed to read the file `{name}`: {error}"), remedy)
-        })?;
-        let Some(bytes) = bytes else {
-            return Err(wrong(
-                format!("`{name}` makes the files of this sweep too long"),
-                "list at most 1 MiB of openings in all, or draw them at random",
-            ));
         };
-        left -= bytes.len();
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-                .iter()
-                .filter(|&&byte| byte == b'\n')
-                .count()
-                + 1;
-            let problem = format!("`{name}` is not UTF-8 text at its line {line}");
-            wrong(problem, "write one position on each line, and `#` before comments")
-        })?;
+        let path = directory.join(&name);
+        let is_compressed = is_compressed(&path).map_err(failed)?;
+        let bytes_max = if is_compressed { 0 } else { left.min(SWEEP_FILE_BYTES_MAX) };
+        let text = match read_at_most(&path, bytes_max).map_err(failed)? {
+            Some(bytes) => String::from_utf8(bytes).map_err(|error| {
+                let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+                    .iter()
+                    .filter(|&&byte| byte == b'\n')
+                    .count()
+                    + 1;
+                let problem = format!("`{name}` is not UTF-8 text at its line {line}");
+                wrong(problem, "write one position on each line, and `#` before comments")
+            })?,
+            None => match BookFile::open(&path).map_err(failed)? {
+                Some(file) => {
+                    let text = file.head().map_err(failed)?.text();
+                    books.insert(name.clone(), Book { file, place });
+                    text
+                }
+                None if is_compressed => {
+                    return Err(wrong(
+                        format!("`{name}` is compressed, and its name is not that of a book"),
+                        "name a book in .epd or .pgn with .gz or .zip behind it, or unpack the file",
+                    ));
+                }
+                None => {
+                    return Err(wrong(
+                        format!("`{name}` makes the files of this sweep too long"),
+                        "list at most 1 MiB of openings, or draw them at random",
+                    ));
+                }
+            },
+        };
+        left = left.saturating_sub(text.len());
         sweep.files.insert(name, text);
     }
-    Ok(())
+    Ok(books)
+}
+
+/// Takes from large books what the sweep plays. Returns how many positions it took of each at most, if there were more.
+fn read_books(
+    sweep: &mut SweepText,
+    books: &BTreeMap<String, Book>,
+) -> Result<BTreeMap<String, u32>, SweepError> {
+    let mut counts = BTreeMap::new();
+    while !books.is_empty()
+        && let Some((name, sample)) = missing_sample(sweep)
+    {
+        let Some(Book { file, place }) = books.get(&name) else { break };
+        let count = sample.count;
+        let taken = file.sample(sample).map_err(|error| match error {
+            BookFileError::File(error) => sweep.error_at(
+                *place,
+                format!("failed to read the book `{name}`: {error}"),
+                "look whether it is whole and the file that you mean",
+            ),
+            BookFileError::Fault(BookFault { line, problem, remedy }) => {
+                sweep.error_at(*place, format!("line {line} of `{name}`: {problem}"), remedy)
+            }
+        })?;
+        let is_full = taken.lines().count() > count as usize;
+        if let Some(text) = sweep.files.get_mut(&name) {
+            text.push_str(&taken);
+        }
+        if is_full {
+            counts
+                .entry(name)
+                .and_modify(|known: &mut u32| *known = count.min(*known))
+                .or_insert(count);
+        }
+    }
+    Ok(counts)
+}
+
+/// `note: 16,384 positions are taken of `UHO.epd` …`
+fn sampled_text(plan: &Plan, counts: &BTreeMap<String, u32>) -> Option<String> {
+    let openings_of = |cell: &PlannedCell| plan.conditions[cell.conditions].openings_of(cell.games);
+    let most = plan.cells.iter().map(openings_of).max()?;
+    let (name, fewest) = counts.iter().min_by_key(|(_, count)| **count)?;
+    if u64::from(*fewest) >= most {
+        return None;
+    }
+    Some(format!(
+        "note: {} positions are taken of `{name}`, and then the first comes again; cells play from {}: `count` takes \
+         more of them",
+        count(u64::from(*fewest)),
+        count(most),
+    ))
 }
 
 /// A file's bytes; `None` if there are more than so many.

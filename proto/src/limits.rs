@@ -48,8 +48,11 @@ pub const SWEEP_BYTES_MAX: usize = 1 << 20;
 /// Files of one sweep.
 pub const SWEEP_FILES_MAX: usize = 64;
 
-/// All files of one sweep together, in bytes.
-pub const SWEEP_FILES_BYTES_MAX: usize = 1 << 20;
+/// One file of a sweep that travels whole, in bytes; of a larger book, only what the sweep takes of it.
+pub const SWEEP_FILE_BYTES_MAX: usize = 1 << 20;
+
+/// All files of one sweep together, in bytes: with the sweep they fit a message.
+pub const SWEEP_FILES_BYTES_MAX: usize = 5 << 19;
 
 /// An SQL statement, in bytes.
 pub const SQL_BYTES_MAX: usize = 64 << 10;

@@ -57,8 +57,8 @@ pub use statistics::{
     WorkerEffect, WorkerSum, elo_of_score, score_of_elo,
 };
 pub use sweep::{
-    NamedFile, SweepError, SweepText, check_experiment_name, did_you_mean, plan_sweep, sweep_keys,
-    sweep_schema,
+    BookFault, BookHead, BookReader, BookSample, NamedFile, SweepError, SweepText,
+    check_experiment_name, did_you_mean, missing_sample, plan_sweep, sweep_keys, sweep_schema,
 };
 pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};
 pub use verification::{

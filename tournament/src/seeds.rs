@@ -13,6 +13,7 @@
 //! | attempt key | `spelrum opening attempt v1`, 0, openings key, attempt | a ChaCha8 key |
 //! | turn of an opening | `spelrum opening turn v1`, 0, openings key, place | the last three bits of the first byte |
 //! | sample key | `spelrum sample v1`, 0, the sweep's seed | a ChaCha8 key |
+//! | priority in a book | `spelrum book sample v1`, 0, the sweep's seed, the position without counters | the first 64 bits, big-endian |
 //! | course seed | `spelrum course seed v1`, 0, the sweep's seed, run, cell | the first 53 bits, big-endian |
 //! | series seed | `spelrum series seed v1`, 0, the sweep's seed, run, and two numbers | the first 53 bits, big-endian |
 //! | tuning key | `spelrum tuning v1`, 0, the sweep's seed, run, step | a ChaCha8 key |
@@ -73,6 +74,13 @@ pub(crate) fn openings_identity(seed: u64, rules: &Rules, openings: &OpeningsRul
 /// The key of a sequence of openings.
 pub(crate) fn openings_key(identity: &str) -> Key {
     derive("spelrum openings key v1", &[identity.as_bytes()])
+}
+
+/// How soon a position of a large book is taken, the least first: see [`crate::sweep`].
+pub(crate) fn book_priority(seed: u64, placement: &str) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] =
+        derive("spelrum book sample v1", &[&seed.to_be_bytes(), placement.as_bytes()]);
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
 
 /// The key of one random playout towards an opening.

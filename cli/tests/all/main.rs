@@ -7,6 +7,7 @@ mod accuracy;
 mod architecture;
 mod backup;
 mod bad_input;
+mod books;
 mod builds;
 mod certificates;
 mod chaos;

@@ -5,8 +5,11 @@
 //! other: so a position that is wrong is reported where it is written, and nothing between here and
 //! the message needs to know of files.
 
+use std::sync::{Mutex, PoisonError};
+
 use spelrum_engine::{BookFormat, Random, Rules, book_positions};
 
+use super::books::{self, BookHead, BookReader, BookSample};
 use super::fault::{Fault, Span, did_you_mean};
 use super::template::reference;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
@@ -15,12 +18,14 @@ use crate::definition::OpeningsRule;
 use crate::seeds;
 
 /// Most bytes of all files of a sweep together (invariant 9).
-pub(super) const FILES_BYTES_MAX: usize = 1 << 20;
+pub(super) const FILES_BYTES_MAX: usize = 5 << 19;
 
 /// The files that came with a sweep.
 #[derive(Debug)]
 pub(super) struct Files {
     files: Vec<File>,
+    /// What a large book lacks that the sweep takes of it.
+    missing: Mutex<Option<(String, BookSample)>>,
 }
 
 #[derive(Debug)]
@@ -38,7 +43,10 @@ impl Files {
         if bytes > FILES_BYTES_MAX {
             return Err(Fault::nowhere(
                 format!("files of {bytes} bytes are too long for a sweep"),
-                format!("list at most {FILES_BYTES_MAX} bytes of openings, or draw them at random"),
+                format!(
+                    "list at most {FILES_BYTES_MAX} bytes of openings, take fewer of a book (count = 1000), or \
+                     draw them at random"
+                ),
             ));
         }
         // A place at the very end of a text is not one in the next.
@@ -48,16 +56,28 @@ impl Files {
             start += text.len() + 1;
             file
         };
-        Ok(Self { files: sweep.files.iter().map(file).collect() })
+        Ok(Self { files: sweep.files.iter().map(file).collect(), missing: Mutex::new(None) })
     }
 
-    /// Openings with the positions of the file that they name, if they name one. `seed` is the sweep's.
-    pub(super) fn fill(&self, openings: Node, rules: &Rules, seed: u64) -> Result<Node, Fault> {
+    /// What a large book lacks that the sweep takes of it, by the book's name.
+    pub(super) fn missing(&self) -> Option<(String, BookSample)> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Openings with the positions of the file that they name, if they name one. `seed` is the sweep's, and
+    /// `first_seed` that of its first point.
+    pub(super) fn fill(
+        &self,
+        openings: Node,
+        rules: &Rules,
+        seed: u64,
+        first_seed: u64,
+    ) -> Result<Node, Fault> {
         let Some((table, kind, entry)) = in_file(&openings) else { return Ok(openings) };
         let (kind_name, name) = (kind.value.text("", "").unwrap_or_default(), &entry.value);
         let nodes = if kind_name == BOOK {
             keys::check(table, "\"book\" openings", &keys::OPENINGS_BOOK)?;
-            self.book(table, name, rules, seed)?
+            self.book(table, name, rules, [seed, first_seed])?
         } else {
             keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
             if let Some(positions) = table.get("positions") {
@@ -103,10 +123,15 @@ impl Files {
         table: &Table,
         name: &Node,
         rules: &Rules,
-        seed: u64,
+        [seed, first_seed]: [u64; 2],
     ) -> Result<Vec<Node>, Fault> {
         let (wanted, file) = self.named(name)?;
-        let format = BookFormat::of_file(wanted).ok_or_else(|| {
+        let head = BookHead::of_text(&file.text);
+        let format = match &head {
+            Some(head) => head.book_format(),
+            None => BookFormat::of_file(wanted),
+        };
+        let format = format.ok_or_else(|| {
             let problem = format!("`{wanted}` does not say which kind of book it is");
             Fault::at(&name.place, problem, "let its name end in .epd or .pgn")
         })?;
@@ -130,28 +155,68 @@ impl Files {
                 }
             },
         };
-        let mut found = book_positions(rules, format, &file.text, plies).map_err(|error| {
-            let place =
-                if error.place.is_empty() { name.place.clone() } else { file.place(&error.place) };
-            Fault::at(&place, error.problem, error.remedy)
-        })?;
+        let count = table.get("count").map(|count| count_of(&count.value)).transpose()?;
+        let sample = |count| {
+            let seed = is_drawn.then_some(first_seed);
+            BookSample { rules: rules.clone(), plies, seed, count }
+        };
+        let mut found: Vec<(String, Span)> = match (head, count) {
+            (Some(_), count) => {
+                let sample = sample(count.unwrap_or(books::COUNT_DEFAULT));
+                self.sampled(file, name, sample)?
+            }
+            (None, Some(count)) => {
+                let mut reader = BookReader::new(sample(count), format);
+                reader.read(&file.text).map_err(|fault| {
+                    let start = line_start(&file.text, fault.line);
+                    let end =
+                        file.text[start..].find('\n').map_or(file.text.len(), |it| start + it);
+                    Fault::at(&file.place(&(start..end)), fault.problem, fault.remedy)
+                })?;
+                reader.positions().into_iter().map(|it| (it, name.place.clone())).collect()
+            }
+            (None, None) => file.positions(0, &file.text, rules, format, plies, name)?,
+        };
         if found.is_empty() {
             let problem = format!("the book `{wanted}` has no position");
             return Err(Fault::at(&name.place, problem, "name one that has some"));
         }
         if is_drawn {
             // By the seed and by what is drawn from, as openings of other kinds are.
-            let positions = found.iter().map(|it| it.position.clone()).collect();
+            let positions = found.iter().map(|(position, _)| position.clone()).collect();
             let listed = OpeningsRule::Listed { positions };
             let key = seeds::openings_key(&seeds::openings_identity(seed, rules, &listed));
             Random::from_key(key).shuffle(&mut found);
         }
-        Ok(found.into_iter().map(|it| text_node(it.position, file.place(&it.place))).collect())
+        Ok(found.into_iter().map(|(position, place)| text_node(position, place)).collect())
+    }
+
+    /// A sample of a large book, each position with its place.
+    fn sampled(
+        &self,
+        file: &File,
+        name: &Node,
+        sample: BookSample,
+    ) -> Result<Vec<(String, Span)>, Fault> {
+        if let Some((start, text)) = sample.find(&file.text) {
+            return file.positions(start, text, &sample.rules, BookFormat::Epd, None, name);
+        }
+        *self.missing.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((file.name.clone(), sample));
+        let problem =
+            format!("of the book `{}` came other positions than the sweep takes", file.name);
+        Err(Fault::at(&name.place, problem, "submit the sweep again from where the book is"))
     }
 
     /// The lines of a file, each with its place.
     fn positions(&self, name: &Node) -> Result<Vec<Node>, Fault> {
         let (wanted, file) = self.named(name)?;
+        if BookHead::of_text(&file.text).is_some() {
+            let problem =
+                format!("`{wanted}` is too large, or compressed, for a list of positions");
+            let remedy = "list at most 1 MiB of them as plain text, or take a book of chess: kind = \"book\"";
+            return Err(Fault::at(&name.place, problem, remedy));
+        }
         let positions: Vec<Node> = lines(&file.text)
             .map(|(offset, text)| {
                 text_node(text.to_owned(), file.place(&(offset..offset + text.len())))
@@ -172,10 +237,45 @@ impl Files {
 }
 
 impl File {
+    /// The positions of a part of it that is a book, each with its place.
+    fn positions(
+        &self,
+        start: usize,
+        text: &str,
+        rules: &Rules,
+        format: BookFormat,
+        plies: Option<u32>,
+        name: &Node,
+    ) -> Result<Vec<(String, Span)>, Fault> {
+        let inside = |place: &Span| self.place(&(start + place.start..start + place.end));
+        let found = book_positions(rules, format, text, plies).map_err(|error| {
+            let is_nowhere = error.place.is_empty();
+            let place = if is_nowhere { name.place.clone() } else { inside(&error.place) };
+            Fault::at(&place, error.problem, error.remedy)
+        })?;
+        Ok(found.into_iter().map(|it| (it.position, inside(&it.place))).collect())
+    }
+
     /// A place in it, as if it stood behind the sweep.
     fn place(&self, inside: &Span) -> Span {
         self.start + inside.start..self.start + inside.end
     }
+}
+
+/// How many positions are taken of a book.
+fn count_of(node: &Node) -> Result<u32, Fault> {
+    let count = node.integer("`count`", "count = 1000")?;
+    u32::try_from(count).ok().filter(|count| (1..=books::COUNT_MAX).contains(count)).ok_or_else(
+        || {
+            let problem = format!("a sweep cannot take {count} positions of a book");
+            Fault::at(&node.place, problem, format!("choose 1 to {}", books::COUNT_MAX))
+        },
+    )
+}
+
+/// Where a line of a text begins; lines count from 1.
+fn line_start(text: &str, line: usize) -> usize {
+    text.split_inclusive('\n').take(line - 1).map(str::len).sum()
 }
 
 /// The kind of openings that come from a book.

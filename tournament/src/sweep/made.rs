@@ -177,7 +177,9 @@ impl<'a> Made<'a> {
         let seed = self.seed(point)?;
         let rules = resolve::game(&at_point(&file.game))?;
         let openings = file.openings.as_ref().map(at_point);
-        let openings = openings.map(|node| file.files.fill(node, &rules, seed)).transpose()?;
+        let first_seed = self.first_seed()?;
+        let fill = |node| file.files.fill(node, &rules, seed, first_seed);
+        let openings = openings.map(fill).transpose()?;
         let rule = match &openings {
             Some(node) => resolve::openings(node).map_err(|fault| self.about_openings(fault))?,
             None => OpeningsRule::Start {},

@@ -6,7 +6,8 @@
 //! 2. [`mod@file`]: the keys of the file (see [`keys`]), checked; [`players`] (with [`vary`] and [`merge`]),
 //!    [`pairing`], [`axes`] (with [`range`]), [`overrides`] and [`claims`] (with [`meant`]) read its larger
 //!    parts. Whatever may
-//!    name an axis (`"$depth"`) stays a tree. [`files`] holds the files that it names;
+//!    name an axis (`"$depth"`) stays a tree. [`files`] holds the files that it names, and [`books`] what is taken
+//!    of large ones;
 //! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
 //! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
 //!    said of a game, of openings or of a player becomes that ([`resolve`]), once for each
@@ -20,6 +21,7 @@
 mod accuracy;
 mod adjudication;
 mod axes;
+mod books;
 mod builds;
 mod claimed;
 mod claims;
@@ -55,6 +57,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::plan::Plan;
+pub use books::{BookFault, BookHead, BookReader, BookSample};
 use fault::Fault;
 pub use fault::did_you_mean;
 use files::Files;
@@ -157,11 +160,24 @@ impl SweepText {
 /// See [`SweepError`]; the first error found is reported.
 pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
     let unread = |fault| sweep.error(fault, None);
-    let root = parse(&sweep.text).map_err(unread)?;
     let files = Arc::new(Files::new(sweep).map_err(unread)?);
-    file::read(&root, Arc::clone(&files))
+    plan_with(sweep, &files).map_err(|fault| sweep.error(fault, Some(&files)))
+}
+
+/// What a sweep takes of a large book, by the book's name, if the text of its file lacks that. Samples are found one
+/// after the other: each is to be added to the text before the next is asked for.
+#[must_use]
+pub fn missing_sample(sweep: &SweepText) -> Option<(String, BookSample)> {
+    let files = Arc::new(Files::new(sweep).ok()?);
+    plan_with(sweep, &files).err()?;
+    files.missing()
+}
+
+fn plan_with(sweep: &SweepText, files: &Arc<Files>) -> Result<Plan, Fault> {
+    let root = parse(&sweep.text)?;
+    file::read(&root, Arc::clone(files))
         .and_then(|file| grid::plan(&file, made::OPENINGS_COST_MAX))
-        .map_err(|fault| sweep.error(misplaced::explained(fault, &root), Some(&files)))
+        .map_err(|fault| misplaced::explained(fault, &root))
 }
 
 /// The keys of a sweep, in the order of its reference.

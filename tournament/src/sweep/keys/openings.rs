@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Key, Kind, schema};
 use crate::openings::OPENING_PLIES_MAX;
+use crate::sweep::books::COUNT_MAX;
 
 /// The keys of openings that are a table: of those of every kind, and then of each.
 pub(in crate::sweep) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];
@@ -49,12 +50,13 @@ pub(in crate::sweep) static OPENINGS_LISTED: [Key; 3] = [
 ];
 
 /// Of openings from a book.
-pub(in crate::sweep) static OPENINGS_BOOK: [Key; 4] = [
+pub(in crate::sweep) static OPENINGS_BOOK: [Key; 5] = [
     OPENINGS_KIND,
     Key::new(
         "file",
         "File",
-        "An EPD or PGN file of the game, from where the sweep is; its name ends in .epd or .pgn.",
+        "An EPD or PGN file of the game, from where the sweep is, of any size; its name ends in .epd or .pgn, \
+         or in one of these and .gz or .zip.",
         Kind::Text,
     )
     .required(),
@@ -79,6 +81,20 @@ pub(in crate::sweep) static OPENINGS_BOOK: [Key; 4] = [
         Kind::Own(
             || json!({ "default": "book", "anyOf": [{ "enum": ["book", "drawn"] }, schema::reference()] }),
         ),
+    ),
+    Key::new(
+        "count",
+        "Count",
+        "How many positions are taken of the book: its first ones, or with order = \"drawn\" a sample drawn by the \
+         seed; by default 16,384 of a file that is compressed or larger than 1 MiB, and all of another.",
+        Kind::Own(|| {
+            json!({
+                "anyOf": [
+                    { "type": "integer", "minimum": 1, "maximum": COUNT_MAX },
+                    schema::reference(),
+                ],
+            })
+        }),
     ),
 ];
 

@@ -507,7 +507,7 @@ errors_in_the_file! {
     file_with_a_game_that_is_over: ".........\r\nxxxoo....\r\n";
     file_with_a_position_twice: "x........\n..x......";
     file_without_positions: "# Nothing yet\n\n";
-    file_that_is_too_long: &"#".repeat(2 << 20);
+    file_that_is_too_long: &"#".repeat(3 << 20);
 }
 
 #[test]
