@@ -115,22 +115,20 @@ pub trait Game: Solvable {
     }
 
     /// The positions of a book in its order: of each line of EPD its own, of each game of PGN the one after so
-    /// many plies, or its last if it has fewer or `plies` is `None`. A game has books only if it says so.
-    ///
-    /// # Errors
-    /// If the game has no books in this form, or something in the book is wrong.
+    /// many plies, or its last if it has fewer or `plies` is `None`; or what is wrong with the line or the game.
+    /// A game has books only if it says so.
     fn read_book(
         _start: &Self,
         format: BookFormat,
         _text: &str,
         _plies: Option<u32>,
-    ) -> Result<Vec<BookPosition<Self>>, BookError> {
-        Err(BookError {
+    ) -> Vec<Result<BookPosition<Self>, BookError>> {
+        vec![Err(BookError {
             place: 0..0,
             problem: format!("{} has no books in {}", Self::NAME, format.name()),
             remedy: "list positions in the game's notation, one on each line: kind = \"listed\""
                 .to_owned(),
-        })
+        })]
     }
 
     /// A legal move as people of the game's world write it, where that is not its notation.

@@ -152,7 +152,7 @@ pub mod tree;
 
 pub use adjudication::{Adjudication, DrawRule, ResignRule};
 pub use analyze::{Analysis, analyze};
-pub use book::{BookError, BookFormat, BookPosition};
+pub use book::{BookError, BookFormat, BookPosition, text_of_file};
 pub use catalogue::{termination_named, terminations, with_evaluation};
 pub use game::Game;
 pub use host::{Host, Timeless};
@@ -160,7 +160,8 @@ pub use knowledge::{Knowledge, Losing, Sifted};
 pub use limits::EndedBy;
 pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
 pub use notation::{
-    Played, book_positions, legal_moves, move_heard, moves_told, parse_legal_move, written_moves,
+    Played, book_entries, book_positions, legal_moves, move_heard, moves_told, parse_legal_move,
+    written_moves,
 };
 pub use outside::{AWAITED_BUILD, GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
 pub use parameters::{

@@ -186,29 +186,49 @@ pub fn book_positions(
     text: &str,
     plies: Option<u32>,
 ) -> Result<Vec<BookPosition<String>>, BookError> {
+    book_entries(rules, format, text, plies).into_iter().collect()
+}
+
+/// [`book_positions`], with an error in the place of each line or game that cannot be read, or in which the game is
+/// over where it is cut. An error without bytes is about the whole book.
+#[must_use]
+pub fn book_entries(
+    rules: &Rules,
+    format: BookFormat,
+    text: &str,
+    plies: Option<u32>,
+) -> Vec<Result<BookPosition<String>, BookError>> {
     fn of<G: Game>(
         rules: &Rules,
         format: BookFormat,
         text: &str,
         plies: Option<u32>,
-    ) -> Result<Vec<BookPosition<String>>, BookError> {
-        let start =
-            G::start(rules).map_err(|error| BookError::of_notation(&(0..0), error.into()))?;
+    ) -> Vec<Result<BookPosition<String>, BookError>> {
+        let start = match G::start(rules) {
+            Ok(start) => start,
+            Err(error) => return vec![Err(BookError::of_notation(&(0..0), error.into()))],
+        };
         let mut seen = BTreeSet::new();
         let mut positions = Vec::new();
-        for BookPosition { position, place } in G::read_book(&start, format, text, plies)? {
-            if let Some(ending) = position.ending() {
-                return Err(BookError {
-                    place,
-                    problem: format!("here the game is over ({})", G::describe(ending)),
-                    remedy: "leave it out, or take fewer plies of each game".to_owned(),
+        for found in G::read_book(&start, format, text, plies) {
+            let found =
+                found.and_then(|BookPosition { position, place }| match position.ending() {
+                    None => Ok(BookPosition { position, place }),
+                    Some(ending) => Err(BookError {
+                        place,
+                        problem: format!("here the game is over ({})", G::describe(ending)),
+                        remedy: "leave it out, or take fewer plies of each game".to_owned(),
+                    }),
                 });
-            }
-            if seen.insert(position.canonical_key()) {
-                positions.push(BookPosition { position: position.to_string(), place });
+            match found {
+                Err(error) => positions.push(Err(error)),
+                Ok(BookPosition { position, place }) if seen.insert(position.canonical_key()) => {
+                    positions.push(Ok(BookPosition { position: position.to_string(), place }));
+                }
+                Ok(_) => {}
             }
         }
-        Ok(positions)
+        positions
     }
     with_game!(rules, G => of::<G>(rules, format, text, plies))
 }

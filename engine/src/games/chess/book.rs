@@ -2,92 +2,146 @@
 
 use std::ops::Range;
 
-use super::{Chess, fen, pgn};
+use super::fen::{self, is_mark};
+use super::{Chess, pgn};
 use crate::book::{BookError, BookFormat, BookPosition};
 use crate::position::Position;
 
 /// The positions of a book, in its order: of each line of EPD its own, of each game of PGN that after so many
-/// plies, or its last if it has fewer.
+/// plies, or its last if it has fewer; or what is wrong with the line or the game.
 pub(super) fn read(
     start: &Chess,
     format: BookFormat,
     text: &str,
     plies: Option<u32>,
-) -> Result<Vec<BookPosition<Chess>>, BookError> {
+) -> Vec<Result<BookPosition<Chess>, BookError>> {
     match format {
         BookFormat::Epd => lines(text).map(|(place, line)| epd(start, &place, line)).collect(),
         BookFormat::Pgn => {
-            pgn::games(text)?.into_iter().map(|game| reached(start, &game, plies)).collect()
+            pgn::games(text).into_iter().map(|game| reached(start, game, plies)).collect()
         }
     }
 }
 
 /// Lines that say something, each with its place.
 fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let is_space = |character: char| character.is_whitespace() || is_mark(character);
     let mut start = 0;
     text.split_inclusive('\n').filter_map(move |line| {
-        let indent = line.len() - line.trim_start().len();
-        let said = line.trim();
+        let indent = line.len() - line.trim_start_matches(is_space).len();
+        let said = line.trim_matches(is_space);
         let place = start + indent..start + indent + said.len();
         start += line.len();
         (!said.is_empty() && !said.starts_with('#')).then_some((place, said))
     })
 }
 
-/// Fields that EPD and FEN share.
-const SHARED_FIELDS: usize = 4;
-
-/// Four fields of a FEN and operations, or six.
+/// The fields of a FEN, from the end of which some may be missing, and operations. Fields end at a semicolon.
 fn epd(start: &Chess, place: &Range<usize>, line: &str) -> Result<BookPosition<Chess>, BookError> {
-    let mut fields = line.split_whitespace();
-    let shared: Vec<&str> = fields.by_ref().take(SHARED_FIELDS).collect();
-    let clocks: Vec<&str> = fields.take(2).collect();
-    let is_number = |field: &&str| field.bytes().all(|it| it.is_ascii_digit());
-    let [clock, number] = match clocks[..] {
-        [clock, number] if clocks.iter().all(is_number) => [clock, number],
-        _ => [operand(line, "hmvc").unwrap_or("0"), operand(line, "fmvn").unwrap_or("1")],
-    };
-    let text = format!("{} {clock} {number}", shared.join(" "));
-    let position = fen::read(start, &text).map_err(|error| BookError::of_notation(place, error))?;
+    let mut rest = line;
+    let mut fields = Vec::new();
+    while fields.len() < FEN_FIELDS {
+        let text = rest.trim_start();
+        let (field, after) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
+        let bare = field.trim_end_matches([';', ',']);
+        // The fifth and the sixth are numbers: operations begin with a letter.
+        let is_number = bare.starts_with(|first: char| first.is_ascii_digit());
+        if bare.is_empty() || (fields.len() >= SHARED_FIELDS && !is_number) {
+            rest = text;
+            break;
+        }
+        fields.push(bare);
+        rest = after;
+        if field.ends_with(';') {
+            break;
+        }
+    }
+    let operations = rest.trim_start_matches(|it: char| it.is_whitespace() || ";,".contains(it));
+    if !operations.starts_with(|first: char| first.is_ascii_alphabetic() || first == '-')
+        && !operations.is_empty()
+    {
+        return Err(BookError {
+            place: place.clone(),
+            problem: format!("`{operations}` is not an operation of EPD"),
+            remedy: "write operations behind the fields, such as bm e4; hmvc 3;".to_owned(),
+        });
+    }
+    for (number, name, usual) in [(4, "hmvc", "0"), (5, "fmvn", "1")] {
+        if fields.len() == number {
+            fields.push(operand(operations, name).unwrap_or(usual));
+        }
+    }
+    let position = fen::read(start, &fields.join(" "))
+        .map_err(|error| BookError::of_notation(place, error))?;
     Ok(BookPosition { position, place: place.clone() })
 }
 
+/// Fields of a FEN, and those that EPD shares with it.
+const FEN_FIELDS: usize = 6;
+const SHARED_FIELDS: usize = 4;
+
 /// What an operation of a line of EPD is about, if it is there: `hmvc 3;`.
-fn operand<'l>(line: &'l str, name: &str) -> Option<&'l str> {
+fn operand<'l>(operations: &'l str, name: &str) -> Option<&'l str> {
     // A `;` in a quoted text ends nothing.
     let mut is_quoted = false;
-    let mut operations = line.split(|character| {
+    let mut operations = operations.split(|character| {
         is_quoted ^= character == '"';
         character == ';' && !is_quoted
     });
     operations.find_map(|operation| {
-        let words: Vec<&str> = operation.split_whitespace().collect();
-        match words[..] {
-            [.., found, operand] if found == name => Some(operand),
-            _ => None,
-        }
+        let mut words = operation.split_whitespace();
+        (words.next()? == name).then(|| words.next())?.map(|it| it.trim_matches('"'))
     })
 }
 
 fn reached(
     start: &Chess,
-    game: &pgn::Game<'_>,
+    game: pgn::Game<'_>,
     plies: Option<u32>,
 ) -> Result<BookPosition<Chess>, BookError> {
+    if let Some((place, variant)) = &game.variant {
+        check_variant(start, place, variant)?;
+    }
+    if let Some(wrong) = game.wrong {
+        return Err(wrong);
+    }
     let mut position = match &game.start {
         None => start.clone(),
         Some((place, text)) => {
             fen::read(start, text).map_err(|error| BookError::of_notation(place, error))?
         }
     };
-    let mut place = game.place.clone();
+    let mut place = game.place;
     let wanted = plies.map_or(usize::MAX, |plies| plies as usize);
-    for (at, text) in game.moves.iter().take(wanted) {
-        let mv = position.read_san(text).map_err(|error| BookError::of_notation(at, error))?;
+    for (at, text) in game.moves.into_iter().take(wanted) {
+        let mv = position.read_san(text).map_err(|error| BookError::of_notation(&at, error))?;
         position.play_unchecked(mv);
-        place = at.clone();
+        place = at;
     }
     Ok(BookPosition { position, place })
+}
+
+/// Names of chess and of Chess960 in the tag `Variant`, in small letters and without anything between words.
+const CHESS_NAMES: [&str; 8] =
+    ["", "?", "chess", "standard", "normal", "classical", "orthodox", "fromposition"];
+const CHESS960_NAMES: [&str; 5] =
+    ["chess960", "960", "fischerandom", "fischerrandom", "freestylechess"];
+
+/// Whether a game of this variant is one of the rules that are read.
+fn check_variant(start: &Chess, place: &Range<usize>, variant: &str) -> Result<(), BookError> {
+    let name: String = variant.chars().filter(|it| !" -_".contains(*it)).collect();
+    let name = name.to_lowercase();
+    let is_960 = CHESS960_NAMES.contains(&&*name);
+    if (is_960 && start.is_chess960) || CHESS_NAMES.contains(&&*name) {
+        return Ok(());
+    }
+    let game = if start.is_chess960 { "Chess960" } else { "chess" };
+    let remedy = if is_960 { "say chess960 = true of the game" } else { "leave such games out" };
+    Err(BookError {
+        place: place.clone(),
+        problem: format!("this is a game of {variant}, and not of {game}"),
+        remedy: remedy.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -95,12 +149,14 @@ mod tests {
     use super::*;
 
     fn positions(format: BookFormat, text: &str, plies: Option<u32>) -> Vec<(String, &str)> {
-        let found = read(&Chess::initial(), format, text, plies).unwrap();
-        found.into_iter().map(|it| (it.position.to_string(), &text[it.place])).collect()
+        let found = read(&Chess::initial(), format, text, plies);
+        let position = |it: BookPosition<Chess>| (it.position.to_string(), &text[it.place]);
+        found.into_iter().map(|it| position(it.unwrap())).collect()
     }
 
     fn error(format: BookFormat, text: &str) -> (String, String) {
-        let error = read(&Chess::initial(), format, text, None).unwrap_err();
+        let found = read(&Chess::initial(), format, text, None);
+        let error = found.into_iter().find_map(Result::err).unwrap();
         (text[error.place].to_owned(), error.problem)
     }
 
@@ -113,10 +169,21 @@ mod tests {
             (format!("  {placement} 3 20 ; bm e4;  "), "3 20"),
             (format!("{placement} bm e4; id \"a; hmvc 9; b\"; hmvc 4; fmvn 7;"), "4 7"),
             (format!("{placement} fmvn 7;hmvc 4;"), "4 7"),
-            (format!("{placement} 1"), "0 1"),
+            (format!("{placement} 2"), "2 1"),
+            (format!("{placement} 2 bm e4; fmvn 9;"), "2 9"),
+            // Fields end at a semicolon; some programs write commas.
+            (format!("{placement} 45 90;"), "45 90"),
+            (format!("{placement} 45 90; bm e4;"), "45 90"),
+            (format!("{placement} 45, 90, bm e4"), "45 90"),
+            (format!("{placement} 45; fmvn 9; hmvc 3;"), "45 9"),
+            (format!("{placement}; hmvc \"3\";"), "3 1"),
+            (format!("{placement};"), "0 1"),
+            (format!("{placement} 0 0"), "0 1"),
+            (format!("\u{feff}{placement} 3 20\u{1a}"), "3 20"),
         ] {
             let found = positions(BookFormat::Epd, &line, None);
-            assert_eq!(found, [(format!("{placement} {clocks}"), line.trim())], "{line}");
+            let said = line.trim_matches(['\u{feff}', '\u{1a}', ' ']);
+            assert_eq!(found, [(format!("{placement} {clocks}"), said)], "{line}");
         }
         let text = format!("# a comment\n\n{placement} 0 1\r\n{placement} 0 2");
         let found = positions(BookFormat::Epd, &text, None);
@@ -158,5 +225,55 @@ mod tests {
         let (place, problem) = error(BookFormat::Pgn, "1. e4 what e5");
         assert_eq!(place, "what");
         assert!(problem.contains("not a move in algebraic notation"), "{problem}");
+    }
+
+    #[test]
+    fn another_variant_is_never_read_as_chess() {
+        for (tags, rights, problem) in [
+            ("[Variant \"Atomic\"]", "KQkq", "this is a game of Atomic, and not of chess"),
+            ("[Variant \"Chess960\"]", "KQkq", "this is a game of Chess960, and not of chess"),
+            (
+                "[Variant \"fischerandom\"]",
+                "KQkq",
+                "this is a game of fischerandom, and not of chess",
+            ),
+            ("", "GCgc", "the third field, castling, is `GCgc`"),
+        ] {
+            let fen = format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w {rights} - 0 1");
+            let (_, found) = error(BookFormat::Pgn, &format!("{tags}\n[FEN \"{fen}\"]\n\n1. e4 *"));
+            assert!(found.contains(problem), "{found}");
+        }
+        for variant in ["Standard", "From Position", "chess", "?"] {
+            let text = format!("[Variant \"{variant}\"]\n\n1. e4 *");
+            assert_eq!(positions(BookFormat::Pgn, &text, None)[0].1, "e4");
+        }
+        let text = "[Variant \"Chess 960\"]\n\n1. e4 *";
+        assert!(read(&Chess::chess960(518), BookFormat::Pgn, text, None)[0].is_ok());
+        // Three-check and crazyhouse.
+        let pieces = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+        for line in [
+            format!("{pieces} w KQkq - 3+3 0 1"),
+            format!("{pieces} w KQkq - 0 1 +0+0"),
+            format!("{pieces}[] w KQkq - 0 1"),
+            format!("{pieces}/QN w KQkq - 0 1"),
+        ] {
+            error(BookFormat::Epd, &line);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_does_not_hide_what_can() {
+        let text = "[Event \"a\"]\n\n1. e4 {unended\n\n[Event \"b\"]\n\n1. d4 -- 2. c4 *\n\n[Event \"c\"]\n\n\
+                    1. c4 (1. d4\n\n[Event \"d\"]\n[FEN \"8/8\"]\n\n1. c4 *\n\n[Event \"e\"]\n\n1. c4 c5 *\n";
+        let found = read(&Chess::initial(), BookFormat::Pgn, text, None);
+        let places = found.iter().map(|it| match it {
+            Ok(position) => &text[position.place.clone()],
+            Err(error) => &text[error.place.clone()],
+        });
+        assert_eq!(places.collect::<Vec<_>>(), ["{", "--", "(", "8/8", "c5"]);
+        assert_eq!(
+            found.iter().map(Result::is_ok).collect::<Vec<_>>(),
+            [false, false, false, false, true]
+        );
     }
 }

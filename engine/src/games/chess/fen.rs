@@ -1,10 +1,11 @@
-//! Positions as FEN, read strictly: each error names the field and says what to write instead.
+//! Positions as FEN, read as the field writes it: fields may be missing from the end, as in EPD, and stand further apart.
+//! What is read is a position that a game can have; each error names the field and says what to write instead.
 
 use std::fmt;
 
 use cozy_chess::{
     BitBoard, Board, BoardBuilder, BoardBuilderError, CastleRights, Color, File, Piece, Rank,
-    Square, get_king_moves,
+    Square, get_king_moves, get_line_rays,
 };
 
 use super::{CLOCK_MAX, Chess, moves};
@@ -79,14 +80,14 @@ fn castling_text(rights: [CastleRights; 2], by_files: bool) -> String {
 pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
     let is_chess960 = start.is_chess960;
     let read = || {
-        let fields: Vec<&str> = text.split(' ').collect();
-        let [placement, side, castling, en_passant, clock, number] = fields[..] else {
-            return Err(Wrong::new(
-                format!("a FEN has six fields with a space between them, not {}", fields.len()),
-                "write pieces, side to move, castling, en passant, plies without capture or pawn's \
-                 move, and the move's number",
-            ));
-        };
+        let mut fields = text.trim_matches(is_mark).split_whitespace();
+        let Some(placement) = fields.next() else { return Err(Wrong::new("it is empty", FIELDS)) };
+        let [side, castling, en_passant, clock, number] =
+            ["w", "-", "-", "0", "1"].map(|usual| fields.next().unwrap_or(usual));
+        if let Some(seventh) = fields.next() {
+            let problem = format!("a FEN has at most six fields, and `{seventh}` is a seventh");
+            return Err(Wrong::new(problem, FIELDS));
+        }
         let mut builder = BoardBuilder::empty();
         read_placement(&mut builder, placement)?;
         builder.side_to_move = read_side(side)?;
@@ -94,7 +95,8 @@ pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
         builder.castle_rights = read_castling(&builder, castling, is_chess960)?;
         builder.en_passant = read_en_passant(&builder, en_passant)?;
         builder.halfmove_clock = read_number("the fifth field", clock, 0..=CLOCK_MAX.into())? as u8;
-        builder.fullmove_number = read_number("the sixth field", number, 1..=u16::MAX)?;
+        // Some programs count from 0.
+        builder.fullmove_number = read_number("the sixth field", number, 0..=u16::MAX)?.max(1);
         build(&builder)
     };
     match read() {
@@ -105,6 +107,20 @@ pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
         }),
     }
 }
+
+/// The fields of a FEN, for error messages.
+const FIELDS: &str = "write pieces, side to move, castling, en passant, plies without capture or pawn's move, and the \
+                      move's number";
+
+/// Marks of an encoding and of the end of a file, which are no part of a text.
+pub(super) fn is_mark(character: char) -> bool {
+    character == BYTE_ORDER_MARK || character == END_OF_FILE_MARK
+}
+
+/// Some editors begin files with it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+/// Ctrl-Z, with which programs for DOS end files.
+pub(super) const END_OF_FILE_MARK: char = '\u{1a}';
 
 /// What is wrong with a text, and what would be right.
 struct Wrong {
@@ -239,10 +255,10 @@ fn read_castling(
     is_chess960: bool,
 ) -> Result<[CastleRights; 2], Wrong> {
     let remedy = if is_chess960 {
-        "write the files of the rooks that may castle, white's as capitals and first, such as HAha, \
-         or KQkq for the outermost rooks, or - if none may"
+        "write the files of the rooks that may castle, white's as capitals, such as HAha, or KQkq for the outermost \
+         rooks, or - if none may"
     } else {
-        "write those of KQkq that still hold, in this order, or - if none does"
+        "write those of KQkq that still hold, or - if none does; other files of rooks are Chess960"
     };
     let wrong =
         |problem: String| Wrong::new(format!("the third field, castling, {problem}"), remedy);
@@ -251,40 +267,48 @@ fn read_castling(
         return Ok(rights);
     }
     for character in text.chars() {
+        let letter = character.to_ascii_lowercase();
+        let is_known = match letter {
+            'k' | 'q' | 'a' | 'h' => true,
+            'b'..='g' => is_chess960,
+            _ => false,
+        };
+        if !is_known {
+            return Err(wrong(format!("is `{text}`")));
+        }
         let color = if character.is_ascii_uppercase() { Color::White } else { Color::Black };
+        let name = color_name(color);
         let rank = Rank::First.relative_to(color);
         let king = squares(builder, Piece::King, color) & rank.bitboard();
+        let home = |king: &File| is_chess960 || *king == File::E;
+        let Some(king) = king.next_square().map(Square::file).filter(home) else {
+            return Err(wrong(format!("has `{character}`, but {name}'s king is not at home")));
+        };
         let rooks = squares(builder, Piece::Rook, color) & rank.bitboard();
         let rook_files = || rooks.into_iter().map(Square::file);
-        let file = match character.to_ascii_lowercase() {
-            'k' if is_chess960 => rook_files().max(),
-            'q' if is_chess960 => rook_files().min(),
+        let file = match letter {
+            'k' if is_chess960 => rook_files().filter(|&file| file > king).max(),
+            'q' if is_chess960 => rook_files().filter(|&file| file < king).min(),
             'k' => Some(File::H),
             'q' => Some(File::A),
-            letter if is_chess960 => moves::square(letter, '1').map(Square::file),
-            _ => None,
+            _ => moves::square(letter, '1').map(Square::file),
         };
-        let (Some(file), true) = (file, character.is_ascii_alphabetic()) else {
-            return Err(wrong(format!("is `{text}`")));
-        };
-        let home = |king: &Square| is_chess960 || king.file() == File::E;
-        let Some(king) = king.next_square().filter(home) else {
-            let name = color_name(color);
-            return Err(wrong(format!("has `{character}`, but {name}'s king is not at home")));
+        let Some(file) = file else {
+            let problem = format!("has `{character}`, but {name} has no rook on that side");
+            return Err(wrong(problem));
         };
         let rook = Square::new(file, rank);
         if !rooks.has(rook) {
             return Err(wrong(format!("has `{character}`, but there is no rook on {rook}")));
         }
         let rights = &mut rights[color as usize];
-        let is_short = file > king.file();
-        *if is_short { &mut rights.short } else { &mut rights.long } = Some(file);
-    }
-    // What is written twice, in another order or for the same rook is not what is written back.
-    let forms = [castling_text(rights, false), castling_text(rights, true)];
-    let readable = if is_chess960 { &forms[..] } else { &forms[..1] };
-    if !readable.iter().any(|form| form == text) {
-        return Err(wrong(format!("is `{text}`")));
+        let right = if file > king { &mut rights.short } else { &mut rights.long };
+        if right.is_some_and(|known| known != file) {
+            let problem =
+                format!("is `{text}`: two rooks of {name} cannot castle on the same side");
+            return Err(wrong(problem));
+        }
+        *right = Some(file);
     }
     Ok(rights)
 }
@@ -326,7 +350,9 @@ fn read_number(
     text: &str,
     range: std::ops::RangeInclusive<u16>,
 ) -> Result<u16, Wrong> {
-    let number = text.parse().ok().filter(|number: &u16| number.to_string() == text);
+    // `parse` also takes a sign.
+    let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse().ok());
     number.filter(|number| range.contains(number)).ok_or_else(|| {
         Wrong::new(
             format!("{field} is `{text}`"),
@@ -354,6 +380,20 @@ fn build(builder: &BoardBuilder) -> Result<Board, Wrong> {
             }
         }
     })?;
+    // The last move can have opened a line or given check itself, but not twice along one line.
+    let [first, second] = {
+        let mut checkers = board.checkers().into_iter();
+        [checkers.next(), checkers.next()]
+    };
+    let king = board.king(board.side_to_move());
+    if let (Some(first), Some(second)) = (first, second)
+        && get_line_rays(first, second).has(king)
+    {
+        return Err(Wrong::new(
+            format!("{first} and {second} give check along one line"),
+            "no move gives check from both ends of a line",
+        ));
+    }
     if board.checkers().len() > 2 {
         return Err(Wrong::new(
             format!("{} pieces give check at once", board.checkers().len()),

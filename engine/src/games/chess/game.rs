@@ -134,7 +134,7 @@ impl Game for Chess {
         format: BookFormat,
         text: &str,
         plies: Option<u32>,
-    ) -> Result<Vec<BookPosition<Self>>, BookError> {
+    ) -> Vec<Result<BookPosition<Self>, BookError>> {
         book::read(start, format, text, plies)
     }
 

@@ -1,8 +1,10 @@
-//! Games in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), as far as their
-//! moves go: where a game starts and which moves it has. Comments, variations and annotations are passed over.
+//! Games in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), as far as their moves go:
+//! where a game starts and which moves it has. Comments, variations and annotations are passed over. Where games lack
+//! their results, the next begins with its tags, after a blank line, or where the numbers of moves begin again.
 
 use std::ops::Range;
 
+use super::fen::END_OF_FILE_MARK;
 use crate::book::BookError;
 
 /// A game's moves as they are written.
@@ -12,37 +14,72 @@ pub(super) struct Game<'t> {
     pub(super) place: Range<usize>,
     /// Where it starts, if not at the start of the game: the tag `FEN`.
     pub(super) start: Option<(Range<usize>, String)>,
-    /// Its moves in algebraic notation, each with its place. Whether they are legal nobody has looked.
+    /// What is played, if the game says so: the tag `Variant`.
+    pub(super) variant: Option<(Range<usize>, String)>,
+    /// Its moves in algebraic notation, each with its place. They may be illegal.
     pub(super) moves: Vec<(Range<usize>, &'t str)>,
+    /// The first thing in it that cannot be read. What follows belongs to the same game.
+    pub(super) wrong: Option<BookError>,
 }
 
-/// The games of a text.
-///
-/// # Errors
-/// If a tag, a comment or a variation has no end, or something stands where none of these nor a move can be.
-pub(super) fn games(text: &str) -> Result<Vec<Game<'_>>, BookError> {
-    let mut reader = Reader { text, at: 0, games: Vec::new(), game: None };
+/// The games of a text. Where something in a game cannot be read, reading goes on with what follows.
+pub(super) fn games(text: &str) -> Vec<Game<'_>> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        games: Vec::new(),
+        game: None,
+        number: None,
+        is_after_blank_line: false,
+        next_event: 0,
+    };
     while let Some(next) = reader.skip_space() {
-        match next {
-            b'[' => reader.tag()?,
-            b'{' => reader.comment()?,
-            b'(' => reader.variation()?,
-            b'$' => reader.at = reader.end_of(reader.at + 1, |byte| byte.is_ascii_digit()),
-            b'.' => reader.at += 1,
+        let at = reader.at;
+        let read = match next {
+            b'[' => reader.tag(),
+            b'{' => reader.comment(),
+            b'(' => reader.variation(),
+            b'$' => {
+                reader.at = reader.end_of(at + 1, |byte| byte.is_ascii_digit());
+                Ok(())
+            }
+            b'.' => {
+                reader.at += 1;
+                Ok(())
+            }
             b'*' => {
                 reader.at += 1;
                 reader.end_game();
+                Ok(())
             }
             _ if is_symbol(next) => reader.symbol(),
-            _ => return Err(reader.unexpected()),
+            _ => reader.other(),
+        };
+        if let Err(Unread { error, next, ends_game }) = read {
+            reader.game(&error.place.clone()).wrong.get_or_insert(error);
+            reader.at = next;
+            if ends_game {
+                reader.end_game();
+            }
         }
     }
     reader.end_game();
-    Ok(reader.games)
+    reader.games
 }
 
+/// What cannot be read, and how reading goes on.
+struct Unread {
+    error: BookError,
+    next: usize,
+    /// Whether what comes next belongs to another game.
+    ends_game: bool,
+}
+
+/// Signs of annotators that are no ASCII (the Informator's, and dots of a move's number).
+const ANNOTATIONS: &str = "±∓⩲⩱∞□○⊙⨀⊕⨁⟳↻↑→⇆⇄△∆▽⌓…−";
+
 /// Some editors begin files with it.
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+const MARK_BYTES: &[u8] = "\u{feff}".as_bytes();
 
 struct Reader<'t> {
     text: &'t str,
@@ -50,6 +87,12 @@ struct Reader<'t> {
     games: Vec<Game<'t>>,
     /// The one that is being read.
     game: Option<Game<'t>>,
+    /// The last number of a move in it.
+    number: Option<u32>,
+    /// Whether there was a blank line since the last move, outside of comments.
+    is_after_blank_line: bool,
+    /// Where the first tag of a later game is; the end, if there is none. Behind `at` it is out of date.
+    next_event: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -57,17 +100,34 @@ impl<'t> Reader<'t> {
         self.text.as_bytes()
     }
 
-    /// Passes over white space, comments to the end of a line and escaped lines; the byte that comes next.
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn begins_line(&self) -> bool {
+        let before = &self.bytes()[..self.at];
+        let before = before.strip_suffix(MARK_BYTES).unwrap_or(before);
+        before.last().is_none_or(|&byte| byte == b'\n' || byte == END_OF_FILE_MARK as u8)
+    }
+
+    /// Passes over white space, marks, comments to the end of a line and escaped lines; the byte that comes next.
     fn skip_space(&mut self) -> Option<u8> {
+        let mut is_blank = self.begins_line();
         loop {
             let byte = *self.bytes().get(self.at)?;
-            let begins_line = self.at == 0 || self.bytes()[self.at - 1] == b'\n';
-            if byte == b';' || (byte == b'%' && begins_line) {
+            if byte == b';' || (byte == b'%' && self.begins_line()) {
                 self.at = self.end_of(self.at, |byte| byte != b'\n');
+                is_blank = false;
             } else if byte.is_ascii_whitespace() {
+                if byte == b'\n' {
+                    self.is_after_blank_line |= is_blank;
+                    is_blank = true;
+                }
                 self.at += 1;
-            } else if self.bytes()[self.at..].starts_with(BYTE_ORDER_MARK) {
-                self.at += BYTE_ORDER_MARK.len();
+            } else if byte == END_OF_FILE_MARK as u8 {
+                self.at += 1;
+            } else if self.bytes()[self.at..].starts_with(MARK_BYTES) {
+                self.at += MARK_BYTES.len();
             } else {
                 return Some(byte);
             }
@@ -87,65 +147,90 @@ impl<'t> Reader<'t> {
 
     fn end_game(&mut self) {
         self.games.extend(self.game.take());
+        self.number = None;
+        self.is_after_blank_line = false;
     }
 
-    /// `[Name "value"]`, in whose value `\"` and `\\` stand for quotes and backslashes.
-    fn tag(&mut self) -> Result<(), BookError> {
-        // Tags come before the moves: the result of the game before is missing.
-        if self.game.as_ref().is_some_and(|game| !game.moves.is_empty()) {
+    fn has_moves(&self) -> bool {
+        self.game.as_ref().is_some_and(|game| !game.moves.is_empty())
+    }
+
+    /// Ends the game whose result is missing, where what comes next is another's.
+    fn end_game_before(&mut self, number: Option<u32>) {
+        let is_black = ["..", "…"].iter().any(|dots| self.rest().trim_start().starts_with(dots));
+        let goes_on = match (number, self.number) {
+            (Some(1), _) => {
+                is_black && self.game.as_ref().is_some_and(|game| game.moves.len() <= 1)
+            }
+            // Some programs set a game's lines apart.
+            (Some(number), Some(last)) if self.is_after_blank_line => {
+                number == last.saturating_add(1) || (is_black && number == last)
+            }
+            (Some(_), Some(_)) => true,
+            (_, _) => !self.is_after_blank_line,
+        };
+        if self.has_moves() && !goes_on {
             self.end_game();
         }
+        self.is_after_blank_line = false;
+    }
+
+    /// `[Name "value"]`, in whose value `\"` and `\\` stand for quotes and backslashes. What else stands in brackets at
+    /// the beginning of a line before the moves is passed over, as other programs do, unless it decides where the game starts.
+    fn tag(&mut self) -> Result<(), Unread> {
         let start = self.at;
-        let unended = |reader: &Self| BookError {
-            place: start..reader.end_of(start, |byte| byte != b'\n'),
-            problem: "this tag does not end".to_owned(),
-            remedy: "write it such as [Event \"a match\"]".to_owned(),
-        };
-        self.at += 1;
-        self.skip_space();
-        let name = self.at..self.end_of(self.at, is_symbol);
-        self.at = name.end;
-        if self.skip_space() != Some(b'"') {
-            return Err(unended(self));
-        }
-        let quote = self.at;
-        let mut value = String::new();
-        let mut characters = self.text[quote + 1..].char_indices();
-        let end = loop {
-            match characters.next() {
-                Some((offset, '"')) => break quote + 1 + offset,
-                Some((_, '\\')) => value.extend(characters.next().map(|(_, escaped)| escaped)),
-                None | Some((_, '\n')) => return Err(unended(self)),
-                Some((_, character)) => value.push(character),
+        let end = self.end_of(start, |byte| byte != b'\n');
+        let line = &self.text[start..end];
+        let name = line[1..].trim_start();
+        let name = &name[..name.bytes().position(|byte| !is_symbol(byte)).unwrap_or(name.len())];
+        let decides = ["FEN", "Variant"].iter().any(|it| name.eq_ignore_ascii_case(it));
+        let Some((place, value, length)) = tag_value(line) else {
+            if self.begins_line() && !decides && !self.has_moves() {
+                self.at = end;
+                return Ok(());
             }
+            let error = BookError {
+                place: start..start + line.trim_end().len(),
+                problem: "this tag does not end".to_owned(),
+                remedy: "write it such as [Event \"a match\"]".to_owned(),
+            };
+            return Err(Unread { error, next: end, ends_game: false });
         };
-        self.at = end + 1;
-        if self.skip_space() != Some(b']') {
-            return Err(unended(self));
+        // Tags come before the moves: the result of the game before is missing.
+        if self.has_moves() {
+            self.end_game();
         }
-        self.at += 1;
-        let place = start..self.at;
-        let is_fen = self.text[name].eq_ignore_ascii_case("FEN");
-        let game = self.game(&place);
-        if is_fen {
-            game.start = Some((quote + 1..end, value));
+        self.at = start + length;
+        let tag = start..self.at;
+        let game = self.game(&tag);
+        let found = (start + place.start..start + place.end, value);
+        if name.eq_ignore_ascii_case("FEN") {
+            game.start = Some(found);
+        } else if name.eq_ignore_ascii_case("Variant") {
+            game.variant = Some(found);
         }
         Ok(())
     }
 
     /// `{…}`, which does not nest.
-    fn comment(&mut self) -> Result<(), BookError> {
-        let end = self.text[self.at..].find('}');
-        let end = end.ok_or_else(|| self.without_end("comment", "}"))?;
-        self.at += end + 1;
+    fn comment(&mut self) -> Result<(), Unread> {
+        let end = self.rest().find('}').map(|end| self.at + end);
+        // A comment does not hold the first tag of a game: its end is missing.
+        let next = self.next_event();
+        let end = end.filter(|&end| end < next);
+        self.at = 1 + end.ok_or_else(|| self.without_end(self.at, "comment", "}"))?;
         Ok(())
     }
 
     /// `(…)`, with variations and comments in it.
-    fn variation(&mut self) -> Result<(), BookError> {
+    fn variation(&mut self) -> Result<(), Unread> {
         let begin = self.at;
         let mut depth = 0_usize;
+        let next_event = self.next_event();
         while let Some(next) = self.skip_space() {
+            if self.at >= next_event {
+                break;
+            }
             match next {
                 b'{' => {
                     self.comment()?;
@@ -155,48 +240,134 @@ impl<'t> Reader<'t> {
                 b')' => depth -= 1,
                 _ => {}
             }
-            self.at += 1;
+            self.at += self.rest().chars().next().map_or(0, char::len_utf8);
             if depth == 0 {
+                self.is_after_blank_line = false;
                 return Ok(());
             }
         }
         self.at = begin;
-        Err(self.without_end("variation", ")"))
+        Err(self.without_end(begin, "variation", ")"))
     }
 
-    fn without_end(&self, what: &str, end: &str) -> BookError {
-        BookError {
-            place: self.at..self.at + 1,
+    /// Where the first tag of a later game is; the end, if there is none.
+    fn next_event(&mut self) -> usize {
+        if self.next_event <= self.at {
+            let next = self.rest().find("\n[Event ").map(|offset| self.at + offset + 1);
+            self.next_event = next.unwrap_or(self.text.len());
+        }
+        self.next_event
+    }
+
+    fn without_end(&self, at: usize, what: &str, end: &str) -> Unread {
+        let error = BookError {
+            place: at..at + 1,
             problem: format!("this {what} does not end"),
             remedy: format!("end it with `{end}`"),
-        }
+        };
+        // Without tags a blank line is all that may set games apart.
+        let rest = &self.text[at..];
+        let blank = || rest.find("\n\n").or_else(|| rest.find("\n\r\n"));
+        let blank = || blank().filter(|_| !self.text.contains("[Event "));
+        let next = match self.next_event {
+            end if end == self.text.len() => blank().map_or(end, |offset| at + offset),
+            next => next,
+        };
+        Unread { error, next, ends_game: true }
     }
 
     /// A move, its number, or the game's result.
-    fn symbol(&mut self) {
-        let place = self.at..self.end_of(self.at, is_symbol);
+    fn symbol(&mut self) -> Result<(), Unread> {
+        let mut place = self.at..self.end_of(self.at, is_symbol);
         let text = self.text;
-        let symbol = &text[place.clone()];
         self.at = place.end;
-        let is_number = symbol.bytes().all(|byte| byte.is_ascii_digit());
-        // Annotations that stand by themselves.
-        let is_sign = symbol.bytes().all(|byte| b"!?+-=#/".contains(&byte));
-        match symbol {
-            "1-0" | "0-1" | "1/2-1/2" => self.end_game(),
-            _ if is_number || is_sign => {}
-            _ => self.game(&place).moves.push((place.clone(), symbol)),
+        // En passant may be said behind the move.
+        let is_letter = |letter: &str| text[..place.end].ends_with(letter);
+        if self.rest().starts_with(".p.") && is_letter("e") {
+            self.at += 3;
+            place.end -= 1;
+        } else if is_letter("ep") {
+            place.end -= 2;
         }
+        let symbol = &text[place.clone()];
+        if matches!(symbol, "1-0" | "0-1" | "1/2-1/2" | "1/2") {
+            self.end_game();
+            return Ok(());
+        }
+        if matches!(symbol, "--" | "Z0" | "0000") {
+            let error = BookError {
+                place: place.clone(),
+                problem: format!("`{symbol}` is a null move, which chess does not have"),
+                remedy: "leave the game out, or end it before".to_owned(),
+            };
+            return Err(Unread { error, next: place.end, ends_game: false });
+        }
+        // Annotations that stand by themselves.
+        if symbol.bytes().all(|byte| b"!?+-=#/".contains(&byte)) {
+            return Ok(());
+        }
+        let number = symbol.bytes().all(|byte| byte.is_ascii_digit());
+        let number = number.then(|| symbol.parse().unwrap_or(u32::MAX));
+        self.end_game_before(number);
+        match number {
+            Some(_) => self.number = number,
+            None => self.game(&place.clone()).moves.push((place, symbol)),
+        }
+        Ok(())
     }
 
-    fn unexpected(&self) -> BookError {
-        let character = self.text[self.at..].chars().next().unwrap_or_default();
-        BookError {
-            place: self.at..self.at + character.len_utf8(),
+    /// What is neither ASCII nor a move.
+    fn other(&mut self) -> Result<(), Unread> {
+        let rest = self.rest();
+        let character = rest.chars().next().unwrap_or_default();
+        let next = self.at + character.len_utf8();
+        if rest.starts_with("½") {
+            self.at = if rest.starts_with("½-½") { next + "-½".len() } else { next };
+            self.end_game();
+            return Ok(());
+        }
+        if ANNOTATIONS.contains(character) {
+            self.at = next;
+            return Ok(());
+        }
+        let error = BookError {
+            place: self.at..next,
             problem: format!("`{}` cannot stand here", character.escape_debug()),
             remedy: "write tags in brackets, then moves such as 1. e4 e5 2. Nf3, then the result"
                 .to_owned(),
+        };
+        Err(Unread { error, next, ends_game: false })
+    }
+}
+
+/// The value of a tag that begins a line, its place there, and how long the tag is.
+fn tag_value(line: &str) -> Option<(Range<usize>, String, usize)> {
+    let name = 1 + line[1..].len() - line[1..].trim_start().len();
+    let name = name..name + line[name..].bytes().take_while(|&byte| is_symbol(byte)).count();
+    let quote = line.len() - line[name.end..].trim_start().len();
+    if name.is_empty() || !line[quote..].starts_with('"') {
+        return None;
+    }
+    let begin = quote + 1;
+    // Behind the quote that ends it.
+    let length = |end: usize| {
+        let after = line.get(end + 1..)?;
+        let bracket = after.len() - after.trim_start().len();
+        after[bracket..].starts_with(']').then_some(end + 1 + bracket + 1)
+    };
+    let mut value = String::new();
+    let mut characters = line[begin..].char_indices();
+    while let Some((offset, character)) = characters.next() {
+        match (character, length(begin + offset)) {
+            // Quotes within may not be escaped.
+            ('"', Some(length)) => return Some((begin..begin + offset, value, length)),
+            ('\\', _) => value.extend(characters.next().map(|(_, escaped)| escaped)),
+            _ => value.push(character),
         }
     }
+    // The backslash before the last quote escapes nothing: a path of another system.
+    let end = begin + line[begin..].rfind('"')?;
+    Some((begin..end, line[begin..end].to_owned(), length(end)?))
 }
 
 /// What moves, their numbers and results are made of.
@@ -210,8 +381,9 @@ mod tests {
     use super::*;
 
     fn moves(text: &str) -> Vec<Vec<&str>> {
-        let games = games(text).unwrap();
+        let games = games(text);
         for game in &games {
+            assert_eq!(game.wrong, None, "{text}");
             for (place, mv) in &game.moves {
                 assert_eq!(&text[place.clone()], *mv);
             }
@@ -229,6 +401,15 @@ mod tests {
             "1. e4 (1. d4 d5 (1... Nf6 {a ) here}) 2. c4) 1... e5 ; 2. Nc3 (\n2. Nf3 0-1\n",
             "%an escaped line {\n1... e4 1... e5 !? 2. Nf3 +/- *",
             "\u{feff}[Event\"x\"] 1. e4 e5 2. Nf3",
+            "1. e4 e5 2. Nf3 *\r\n\u{1a}",
+            "1. e4 ± e5 2. Nf3 e.p. ep ½-½",
+            "1. e4e.p. e5ep 2. Nf3 1/2",
+            // Headers that other programs pass over, quotes in quotes, and a path of another system.
+            "[Event x]\n[\n[White \"\"Joe\" Doe\"]\n[Site \"C:\\\"]\n[Black \"a\"] [Round \"b\"]\n1. e4 e5 2. Nf3",
+            // A game's lines set apart, and moves numbered for each side.
+            "1. e4 e5\n\n2. Nf3 *",
+            "1. e4 {x}\n\n1... e5 2 . Nf3 *",
+            "1. e4\n;\n{\n\n}\n%\ne5\nNf3",
         ] {
             let found = moves(text);
             let bare: Vec<String> =
@@ -242,13 +423,25 @@ mod tests {
         assert_eq!(moves("e4 1-0 d4 0-1 c4 * Nf3"), [["e4"], ["d4"], ["c4"], ["Nf3"]]);
         assert_eq!(moves("[A \"1\"]\ne4\n[A \"2\"]\n[B \"2\"]\nd4"), [["e4"], ["d4"]]);
         assert_eq!(moves("[A \"1\"] *\n[A \"2\"] e4"), [vec![], vec!["e4"]]);
+        // Without results, by a blank line or by the numbers of moves.
+        for text in [
+            "1. e4 e5\n\n1. d4 d5",
+            "e4 e5\r\n \t\r\nd4 d5",
+            "1. e4 e5 1. d4 d5",
+            "1 e4 e5\n1 d4 d5",
+            "1. e4 e5 {a}\n\n{b}\n1. d4 d5\n\n",
+        ] {
+            assert_eq!(moves(text), [["e4", "e5"], ["d4", "d5"]], "{text}");
+        }
+        assert_eq!(moves("1. e4 1. d4 1... d5"), [vec!["e4"], vec!["d4", "d5"]]);
+        assert_eq!(moves("1... e5 2. d4 1... d5"), [vec!["e5", "d4"], vec!["d5"]]);
         assert!(moves("").is_empty() && moves(" \r\n\t").is_empty());
     }
 
     #[test]
     fn a_game_may_start_elsewhere() {
         let text = "[SetUp \"1\"]\n[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n1. e4";
-        let found = games(text).unwrap();
+        let found = games(text);
         let (place, fen) = found[0].start.clone().unwrap();
         assert_eq!((fen.as_str(), &text[place]), ("8/8/8/8/8/8/8/8 w - - 0 1", &*fen));
         assert_eq!(found[0].place, 0..11);
@@ -260,16 +453,21 @@ mod tests {
             ("1. e4 {and so on", "{", "this comment does not end"),
             ("1. e4 (1. d4 (1. c4)", "(", "this variation does not end"),
             ("(1. d4 {x) 1. c4", "{", "this comment does not end"),
-            ("[Event \"x]\n1. e4", "[Event \"x]", "this tag does not end"),
-            ("[Event x]\n1. e4", "[Event x]", "this tag does not end"),
-            ("[Event \"x\"\n1. e4", "[Event \"x\"", "this tag does not end"),
-            ("[", "[", "this tag does not end"),
+            ("[FEN \"x]\n1. e4", "[FEN \"x]", "this tag does not end"),
+            ("[Fen x]\n1. e4", "[Fen x]", "this tag does not end"),
+            ("[Variant \"x\"\n1. e4", "[Variant \"x\"", "this tag does not end"),
+            ("1. e4 [", "[", "this tag does not end"),
+            ("1. e4\n[ e5", "[ e5", "this tag does not end"),
+            ("1. e4 {a\n[Event \"b\"]\n1. d4 {c} *", "{", "this comment does not end"),
+            ("1. e4 (1. é4\n[Event \"b\"]\n1. d4 (c) *", "(", "this variation does not end"),
+            ("1. e4 -- 2. e5", "--", "`--` is a null move, which chess does not have"),
+            ("1. e4 Z0 2. e5", "Z0", "`Z0` is a null move, which chess does not have"),
             ("1. e4 ) e5", ")", "`)` cannot stand here"),
             ("1. e4 é5", "é", "`é` cannot stand here"),
             ("1. e4 \u{0} e5", "\u{0}", "`\\0` cannot stand here"),
             ("<1. e4>", "<", "`<` cannot stand here"),
         ] {
-            let error = games(text).unwrap_err();
+            let error = games(text)[0].wrong.clone().unwrap();
             assert_eq!((&text[error.place], error.problem.as_str()), (wrong, problem), "{text}");
         }
     }
@@ -277,16 +475,14 @@ mod tests {
     proptest::proptest! {
         /// Whatever the text, places lie in it, between characters.
         #[test]
-        fn any_text_is_read_or_refused(text in "[\\PC\\n\"\\[\\](){};%$.*1-9a-hx/\\\\]{0,60}") {
-            match games(&text) {
-                Ok(games) => {
-                    for game in games {
-                        for (place, mv) in game.moves {
-                            proptest::prop_assert_eq!(&text[place], mv);
-                        }
-                    }
+        fn any_text_is_read_or_refused(text in "[\\PC\\n\\r\\u{1a}\\u{feff}\"\\[\\](){};%$.*1-9a-hx/\\\\]{0,60}") {
+            for game in games(&text) {
+                for (place, mv) in game.moves {
+                    proptest::prop_assert_eq!(&text[place], mv);
                 }
-                Err(error) => proptest::prop_assert!(text.get(error.place).is_some()),
+                for place in game.wrong.map(|it| it.place).into_iter().chain([game.place]) {
+                    proptest::prop_assert!(text.get(place).is_some());
+                }
             }
         }
     }

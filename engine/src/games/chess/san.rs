@@ -61,9 +61,10 @@ impl Chess {
         }
     }
 
-    /// Reads a legal move in standard algebraic notation. What is superfluous may be missing or too
-    /// much: signs of check, mate, capture and promotion, comments such as `!?`, an origin that would
-    /// not be needed; castling may be written with zeros.
+    /// Reads a move that the pieces can make in standard algebraic notation, in long algebraic notation or by its
+    /// squares: `Nf3`, `Ng1-f3`, `g1f3`. What is superfluous may be missing or too much: signs of check, mate,
+    /// capture and promotion, comments such as `!?`, an origin that would not be needed; castling may be written with
+    /// zeros. A game on paper may go on where [`FIFTY_MOVES`](super::FIFTY_MOVES) ends it here.
     ///
     /// # Errors
     /// If the text is no such move, or it stands for no legal move or for several.
@@ -76,14 +77,12 @@ impl Chess {
             ));
         };
         let mut found = Vec::new();
-        if !self.is_drawn_by_rule() {
-            self.targets(Which::All).find(|mv| {
-                if self.is_written(mv, written) {
-                    found.push(mv);
-                }
-                false
-            });
-        }
+        self.targets(Which::All).find(|mv| {
+            if self.is_written(mv, written) {
+                found.push(mv);
+            }
+            false
+        });
         match found[..] {
             [mv] => Ok(mv),
             [] => {
@@ -119,6 +118,14 @@ impl Chess {
                     && mv.promotion() == promotion
                     && file.is_none_or(|file| char::from(from.file()) == file)
                     && rank.is_none_or(|rank| char::from(from.rank()) == rank)
+                    // A pawn that takes something is written with its file.
+                    && (piece != Piece::Pawn || file.is_some() || from.file() == to.file())
+            }
+            // Castling also by the square of the rook, whichever is the game's notation.
+            Written::Squares { from: origin, to: target, promotion } => {
+                origin == from
+                    && (target == to || (self.is_castling(mv) && target == self.made(mv).to))
+                    && mv.promotion() == promotion
             }
         }
     }
@@ -138,6 +145,12 @@ enum Written {
         to: Square,
         promotion: Option<Piece>,
     },
+    /// Whichever piece stands there.
+    Squares {
+        from: Square,
+        to: Square,
+        promotion: Option<Piece>,
+    },
 }
 
 impl Written {
@@ -149,15 +162,14 @@ impl Written {
             _ => {}
         }
         let named = |letter: char| {
-            let small = Some(letter).filter(char::is_ascii_uppercase)?.to_ascii_lowercase();
-            Piece::try_from(small).ok().filter(|piece| *piece != Piece::Pawn)
+            Piece::try_from(letter.to_ascii_lowercase()).ok().filter(|piece| *piece != Piece::Pawn)
         };
         let mut rest: Vec<char> = text.chars().collect();
-        let piece = rest.first().and_then(|&first| named(first));
+        let first = rest.first().copied().filter(char::is_ascii_uppercase);
+        let piece = if first == Some('P') { Some(Piece::Pawn) } else { first.and_then(named) };
         if piece.is_some() {
             rest.remove(0);
         }
-        let piece = piece.unwrap_or(Piece::Pawn);
         let promotion = rest.last().and_then(|&last| named(last));
         if promotion.is_some() {
             rest.pop();
@@ -168,20 +180,21 @@ impl Written {
         let [origin @ .., file, rank] = rest.as_slice() else { return None };
         let to = moves::square(*file, *rank)?;
         let is_last = [Rank::First, Rank::Eighth].contains(&to.rank());
-        if promotion == Some(Piece::King) {
+        let may_promote = piece.is_none_or(|piece| piece == Piece::Pawn) && is_last;
+        if promotion == Some(Piece::King) || (promotion.is_some() && !may_promote) {
             return None;
         }
-        if promotion.is_some() && (piece != Piece::Pawn || !is_last) {
-            return None;
-        }
-        let origin = origin.strip_suffix(&['x']).unwrap_or(origin);
+        let origin = origin.strip_suffix(&['x']).or(origin.strip_suffix(&['-'])).unwrap_or(origin);
         let (file, rank) = match *origin {
             [] => (None, None),
             [file @ 'a'..='h'] => (Some(file), None),
             [rank @ '1'..='8'] => (None, Some(rank)),
-            [file @ 'a'..='h', rank @ '1'..='8'] => (Some(file), Some(rank)),
+            [file @ 'a'..='h', rank @ '1'..='8'] => match (piece, moves::square(file, rank)) {
+                (None, Some(from)) => return Some(Self::Squares { from, to, promotion }),
+                _ => (Some(file), Some(rank)),
+            },
             _ => return None,
         };
-        Some(Self::Move { piece, file, rank, to, promotion })
+        Some(Self::Move { piece: piece.unwrap_or(Piece::Pawn), file, rank, to, promotion })
     }
 }

@@ -24,6 +24,33 @@ fn what_is_read_is_written() {
     }
 }
 
+/// As other programs write it: fields missing from the end or further apart, rights to castle in any order or by
+/// files, numbers from 0.
+#[test]
+fn what_the_field_writes_is_read() {
+    let pieces = "r3k2r/8/8/8/8/8/8/R3K2R";
+    for (rest, fen) in [
+        (" w KQkq - 5 7", "w KQkq - 5 7"),
+        (" w KQkq - 5", "w KQkq - 5 1"),
+        (" w KQkq -", "w KQkq - 0 1"),
+        (" b KQkq", "b KQkq - 0 1"),
+        (" b", "b - - 0 1"),
+        ("", "w - - 0 1"),
+        ("   w\tKQkq  -  5 7 ", "w KQkq - 5 7"),
+        (" w qkQK - 0 0", "w KQkq - 0 1"),
+        (" w kKk - 05 007", "w Kk - 5 7"),
+        (" w HAha - 0 1", "w KQkq - 0 1"),
+        (" w KQkq - 0 1\u{1a}", "w KQkq - 0 1"),
+    ] {
+        assert_eq!(
+            chess(&format!("\u{feff}{pieces}{rest}")).to_string(),
+            format!("{pieces} {fen}")
+        );
+    }
+    let outermost = "1k2rr2/8/8/8/8/8/8/1K2RR2 w kK - 0 1";
+    assert_eq!(chess960(outermost).to_string(), "1k2rr2/8/8/8/8/8/8/1K2RR2 w Ff - 0 1");
+}
+
 #[test]
 fn start_positions_have_their_numbers() {
     let known = [(0, "bbqnnrkr"), (518, "rnbqkbnr"), (534, "rnbkqbnr"), (959, "rkrnnqbb")];
@@ -92,9 +119,12 @@ fn wrong_fens_are_refused_by_field() {
     let of = |pieces: &str| format!("{pieces} w - - 0 1");
     let rest = |rest: &str| format!("r3k2r/8/8/3pP3/8/8/8/R3K2R {rest}");
     for (text, problem) in [
-        ("", "a FEN has six fields with a space between them, not 1"),
-        ("4k3/8/8/8/8/8/8/4K3 w - -", "a FEN has six fields with a space between them, not 4"),
-        ("4k3/8/8/8/8/8/8/4K3  w - - 0 1", "a FEN has six fields with a space between them, not 7"),
+        ("", "it is empty"),
+        (" ", "it is empty"),
+        (
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1 +0+0",
+            "a FEN has at most six fields, and `+0+0` is a seventh",
+        ),
         (&of("4k3/8/8/8/8/8/4K3"), "the first field has 7 ranks"),
         (&of("4k3/8/8/8/8/8/8/4K4"), "rank 1 is `4K4`, 9 squares"),
         (&of("4k3/8/8/7/8/8/8/4K3"), "rank 5 is `7`, 7 squares"),
@@ -113,19 +143,19 @@ fn wrong_fens_are_refused_by_field() {
         (&of("4k3/8/8/8/8/8/4R3/4K3"), "black is in check and has just moved"),
         (&of("8/8/8/q7/7b/5n2/3k4/4K3"), "the kings stand beside each other"),
         (&of("4k3/8/8/q7/7b/5n2/8/4K3"), "3 pieces give check at once"),
+        (&of("4k3/8/8/8/8/8/8/r3K2r"), "a1 and h1 give check along one line"),
         (&rest("x - - 0 1"), "the second field, whose turn it is, is `x`"),
-        (&rest("w QK - 0 1"), "the third field, castling, is `QK`"),
-        (&rest("w KK - 0 1"), "the third field, castling, is `KK`"),
-        (&rest("w HA - 0 1"), "the third field, castling, is `HA`"),
+        (&rest("w Kx - 0 1"), "the third field, castling, is `Kx`"),
+        (&rest("w K- - 0 1"), "the third field, castling, is `K-`"),
+        (&rest("w KG - 0 1"), "the third field, castling, is `KG`"),
         (&rest("w é - 0 1"), "the third field, castling, is `é`"),
         (&rest("w KQkq d5 0 1"), "the fourth field, en passant, is `d5`"),
         (&rest("w KQkq e6 0 1"), "the fourth field, en passant, is `e6`"),
         (&rest("b KQkq d6 0 1"), "the fourth field, en passant, is `d6`"),
         (&rest("w KQkq x 0 1"), "the fourth field, en passant, is `x`"),
         (&rest("w KQkq - 101 1"), "the fifth field is `101`"),
-        (&rest("w KQkq - 01 1"), "the fifth field is `01`"),
+        (&rest("w KQkq - +5 1"), "the fifth field is `+5`"),
         (&rest("w KQkq - - 1"), "the fifth field is `-`"),
-        (&rest("w KQkq - 0 0"), "the sixth field is `0`"),
         (&rest("w KQkq - 0 65536"), "the sixth field is `65536`"),
     ] {
         assert_eq!(refused(text, false), problem, "{text}");
@@ -155,7 +185,14 @@ fn wrong_fens_are_refused_by_field() {
             "1k2rr2/8/8/8/8/8/8/1K2RR2 w He - 0 1",
             "the third field, castling, has `H`, but there is no rook on h1",
         ),
-        ("1k2rr2/8/8/8/8/8/8/1K2RR2 w EF - 0 1", "the third field, castling, is `EF`"),
+        (
+            "1k2rr2/8/8/8/8/8/8/1K2RR2 w EF - 0 1",
+            "the third field, castling, is `EF`: two rooks of white cannot castle on the same side",
+        ),
+        (
+            "1k2rr2/8/8/8/8/8/8/1K2RR2 w Q - 0 1",
+            "the third field, castling, has `Q`, but white has no rook on that side",
+        ),
         ("1k2rr2/8/8/8/8/8/8/1K2RR2 w Kx - 0 1", "the third field, castling, is `Kx`"),
     ] {
         assert_eq!(refused(text, true), problem, "{text}");

@@ -65,9 +65,54 @@ fn an_origin_too_much_is_read() {
     for text in ["Nf3", "Ngf3", "N1f3", "Ng1f3"] {
         assert_eq!(start.read_san(text), Ok(legal(&start, "g1f3")), "{text}");
     }
-    for text in ["e4", "ee4", "e2e4", "e4!", "e4+"] {
+    for text in ["Ng1-f3", "g1f3", "g1-f3", "N-f3"] {
+        assert_eq!(start.read_san(text), Ok(legal(&start, "g1f3")), "{text}");
+    }
+    for text in ["e4", "ee4", "e2e4", "e4!", "e4+", "e2-e4", "Pe4", "Pe2-e4"] {
         assert_eq!(start.read_san(text), Ok(legal(&start, "e2e4")), "{text}");
     }
+}
+
+/// By its squares a move may be any piece's: castling by the king's or the rook's, promotion in small letters.
+#[test]
+fn moves_are_read_by_their_squares() {
+    let open = chess("r3k2r/1P6/8/8/8/8/8/R3K2R w KQkq - 0 1");
+    for (text, mv) in [
+        ("e1g1", "e1g1"),
+        ("e1-h1", "e1g1"),
+        ("e1a1", "e1c1"),
+        ("b7a8q", "b7a8q"),
+        ("b7xa8=n", "b7a8n"),
+        ("b8b", "b7b8b"),
+        ("bxa8r+", "b7a8r"),
+    ] {
+        assert_eq!(open.read_san(text), Ok(legal(&open, mv)), "{text}");
+    }
+    // The king's own letter is no castling, nor is a promotion without a piece a move.
+    for text in ["Kg1", "Ke1g1", "b7b8", "b8", "a8=Q"] {
+        assert!(open.read_san(text).is_err(), "{text}");
+    }
+    let by_rook = chess960("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1");
+    assert_eq!(by_rook.read_san("e1h1"), Ok(legal(&by_rook, "e1h1")));
+}
+
+/// A pawn's capture is written with its file: what is an illegal push is not read as one.
+#[test]
+fn a_push_is_no_capture() {
+    let position = chess("rnbqkbnr/ppp1pppp/8/3p4/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2");
+    for text in ["d5", "xd5", "Pd5"] {
+        assert!(position.read_san(text).unwrap_err().problem.contains("is not legal"), "{text}");
+    }
+    assert_eq!(position.read_san("ed5"), Ok(legal(&position, "e4d5")));
+}
+
+/// On paper games go on where fifty moves end them here.
+#[test]
+fn a_game_may_go_on_after_fifty_moves() {
+    let position = chess("4k3/8/8/8/8/8/4P3/4K3 w - - 100 80");
+    let mut next = position.clone();
+    next.play_unchecked(position.read_san("e4").unwrap());
+    assert_eq!((position.is_over(), next.is_over()), (true, false));
 }
 
 #[test]
