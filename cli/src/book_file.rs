@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::read::{DeflateDecoder, MultiGzDecoder};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 use sha2::{Digest as _, Sha256};
-use spelrum_engine::BookFormat;
+use spelrum_engine::{BookFormat, text_of_file};
 use spelrum_tournament::{BookFault, BookHead, BookReader, BookSample};
 
 /// Bytes that are read at once.
@@ -175,7 +175,7 @@ fn without_extension(name: String, extension: &str) -> String {
 /// Reads a book until the sample is complete.
 fn read(book: &mut dyn Read, reader: &mut BookReader) -> Result<(), BookFileError> {
     let mut text = Vec::with_capacity(2 * PART_BYTES);
-    let mut lines = 0;
+    let mut is_first = true;
     loop {
         let read = book.take(PART_BYTES as u64).read_to_end(&mut text)?;
         let whole = if read == 0 { text.len() } else { reader.whole_bytes(&text) };
@@ -183,27 +183,20 @@ fn read(book: &mut dyn Read, reader: &mut BookReader) -> Result<(), BookFileErro
             let problem = "no game or line ends within 16 MiB: this is not a book";
             return Err(BookFileError::File(io::Error::other(problem)));
         }
-        let part = str::from_utf8(&text[..whole]).map_err(|error| {
-            let before = &text[..error.valid_up_to()];
-            let problem = "it is not UTF-8 text here".to_owned();
+        if is_first && (text.starts_with(&[0xff, 0xfe]) || text.starts_with(&[0xfe, 0xff])) {
+            let problem =
+                "a compressed book, or one of more than 1 MiB, cannot be UTF-16".to_owned();
             let remedy = "convert it to UTF-8".to_owned();
-            BookFileError::Fault(BookFault {
-                line: lines + line_feeds(before) + 1,
-                problem,
-                remedy,
-            })
-        })?;
-        let is_complete = reader.read(part).map_err(BookFileError::Fault)?;
-        lines += line_feeds(&text[..whole]);
+            return Err(BookFileError::Fault(BookFault { line: 1, problem, remedy }));
+        }
+        is_first = false;
+        let part = text_of_file(text[..whole].to_vec());
+        let is_complete = reader.read(&part).map_err(BookFileError::Fault)?;
         text.drain(..whole);
         if is_complete || read == 0 {
             return Ok(());
         }
     }
-}
-
-fn line_feeds(text: &[u8]) -> usize {
-    text.iter().filter(|&&byte| byte == b'\n').count()
 }
 
 #[cfg(test)]
@@ -249,7 +242,13 @@ mod tests {
         let book = book.ok_or("no book")?;
         let head = book.head().unwrap();
         assert_eq!((head.bytes, head.sha256.len()), (bytes.len() as u64, 64));
-        let sample = BookSample { rules: Chess::rules(), plies: None, seed: None, count: 9 };
+        let sample = BookSample {
+            rules: Chess::rules(),
+            plies: None,
+            seed: None,
+            count: 9,
+            skip_bad: false,
+        };
         book.sample(sample).map_err(|error| match error {
             BookFileError::File(error) => error.to_string(),
             BookFileError::Fault(fault) => format!("{}: {}", fault.line, fault.problem),
@@ -289,7 +288,7 @@ mod tests {
             ("b.zip", changed, ""),
             ("b.pgn.gz", cut(gzip(PGN)), ""),
             ("b.pgn", [PGN, "[Event \"c\"]\n\n1. e4 e6 2. e6"].concat().into(), "11: "),
-            ("b.pgn", [PGN.as_bytes(), b"\xff"].concat(), "8: it is not UTF-8"),
+            ("b.pgn", [b"\xff\xfe", PGN.as_bytes()].concat(), "1: a compressed book"),
         ] {
             let error = taken(name, &bytes).unwrap_err();
             assert!(error.contains(problem), "{name}: {error}");

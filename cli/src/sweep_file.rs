@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use miette::SourceSpan;
+use spelrum_engine::{BookFormat, text_of_file};
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILE_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_tournament::builds;
 use spelrum_tournament::{
-    BookFault, MergedPairing, NamedFile, Plan, PlannedCell, RepeatedGames, SweepError, SweepText,
-    missing_sample, plan_sweep,
+    BookFault, MergedPairing, NamedFile, Plan, PlannedCell, RepeatedGames, SkippedEntries,
+    SweepError, SweepText, missing_sample, plan_sweep,
 };
 
 use crate::book_file::{BookFile, BookFileError, is_compressed};
@@ -116,7 +117,7 @@ impl UnplannedSweep {
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
         let of_plan =
             of_plan.into_iter().chain([repeated_text(&plan), sampled_text(&plan, &counts)]);
-        remarks.extend(of_plan.flatten());
+        remarks.extend(of_plan.flatten().chain(plan.skipped.iter().map(skipped_text)));
         Ok(SweepFile { text, remarks, plan })
     }
 }
@@ -163,6 +164,20 @@ fn repeated_text(plan: &Plan) -> Option<String> {
         count(different),
         count(others),
     ))
+}
+
+/// `note: skipped 3 bad entries of book.pgn, at lines 2, 4, 9; the first: …`
+fn skipped_text(skipped: &SkippedEntries) -> String {
+    let SkippedEntries { file, count: entries, lines, first_problem } = skipped;
+    let more = entries.saturating_sub(lines.len() as u64);
+    let more = if more > 0 { format!(" and {} more", count(more)) } else { String::new() };
+    let [noun, at] = if *entries == 1 { ["entry", "line"] } else { ["entries", "lines"] };
+    let lines: Vec<String> = lines.iter().map(usize::to_string).collect();
+    format!(
+        "note: skipped {} bad {noun} of {file}, at {at} {}{more}; the first: {first_problem}",
+        count(*entries),
+        lines.join(", "),
+    )
 }
 
 fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
@@ -234,13 +249,7 @@ fn read_named_files(
         let is_compressed = is_compressed(&path).map_err(failed)?;
         let bytes_max = if is_compressed { 0 } else { left.min(SWEEP_FILE_BYTES_MAX) };
         let text = match read_at_most(&path, bytes_max).map_err(failed)? {
-            Some(bytes) => String::from_utf8(bytes).map_err(|error| {
-                let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-                    .iter()
-                    .filter(|&&byte| byte == b'\n')
-                    .count()
-                    + 1;
-                let problem = format!("`{name}` is not UTF-8 text at its line {line}");
+            Some(bytes) => text_of(&name, bytes).map_err(|problem| {
                 wrong(problem, "write one position on each line, and `#` before comments")
             })?,
             None => match BookFile::open(&path).map_err(failed)? {
@@ -318,6 +327,20 @@ fn sampled_text(plan: &Plan, counts: &BTreeMap<String, u32>) -> Option<String> {
         count(u64::from(*fewest)),
         count(most),
     ))
+}
+
+/// The text of a file of positions: a book may be of any encoding, a list only where its byte order mark says so.
+fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, String> {
+    let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    let is_book = BookFormat::of_file(name).is_some();
+    if let Err(error) = std::str::from_utf8(&bytes)
+        && !(is_utf16 || is_book)
+    {
+        let valid = &bytes[..error.valid_up_to()];
+        let line = valid.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        return Err(format!("`{name}` is not UTF-8 text at its line {line}"));
+    }
+    Ok(text_of_file(bytes))
 }
 
 /// A file's bytes; `None` if there are more than so many.

@@ -47,7 +47,7 @@ pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
     AxisValue, Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record,
-    RepeatedGames, Role,
+    RepeatedGames, Role, SkippedEntries,
 };
 pub use played::PlayedGame;
 pub use statistics::{

@@ -70,6 +70,37 @@ pub struct Plan {
     pub merged: Vec<MergedPairing>,
     /// What the sweep states of its results, in the file's order. No part of any cell.
     pub claims: Vec<Claim>,
+    /// What was skipped of the books that it names, where these say `bad = "skip"`. No part of any cell.
+    pub skipped: Vec<SkippedEntries>,
+}
+
+/// Entries of a book that were skipped: lines of EPD and games of PGN.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedEntries {
+    /// The file, as the sweep names it.
+    pub file: String,
+    /// How many.
+    pub count: u64,
+    /// The line of what is wrong with each, from 1; of at most [`SkippedEntries::LINES_MAX`].
+    pub lines: Vec<usize>,
+    /// What is wrong with the first.
+    pub first_problem: String,
+}
+
+impl SkippedEntries {
+    /// Most lines that are kept.
+    pub const LINES_MAX: usize = 100;
+
+    /// Adds an entry with a problem at this line.
+    pub(crate) fn add(&mut self, line: usize, problem: &str) {
+        if self.count == 0 {
+            problem.clone_into(&mut self.first_problem);
+        }
+        self.count += 1;
+        if self.lines.len() < Self::LINES_MAX {
+            self.lines.push(line);
+        }
+    }
 }
 
 impl Plan {

@@ -8,8 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{BookFormat, Rules, book_positions};
+use spelrum_engine::{BookFormat, Rules, book_entries};
 
+use crate::plan::SkippedEntries;
 use crate::seeds;
 
 /// Positions that a sweep takes of such a book unless it says how many.
@@ -20,6 +21,7 @@ pub(super) const COUNT_MAX: u32 = 1 << 15;
 
 const HEAD: &str = "#book ";
 const SAMPLE: &str = "#sample ";
+const SKIPPED: &str = "#skipped ";
 
 /// What is kept of the file of a large book.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,16 +65,47 @@ pub struct BookSample {
     pub seed: Option<u64>,
     /// How many, if the book has so many.
     pub count: u32,
+    /// Whether entries that cannot be read are skipped.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad: bool,
+}
+
+/// A sample in the text of a large book.
+pub(super) struct Taken<'t> {
+    /// The offset of its positions in the text.
+    start: usize,
+    text: &'t str,
+    /// The entries that were skipped.
+    pub(super) skipped: SkippedEntries,
+}
+
+impl<'t> Taken<'t> {
+    /// Its positions, each with its offset in the text.
+    pub(super) fn positions(&self) -> impl Iterator<Item = (usize, &'t str)> {
+        let mut start = self.start;
+        self.text.split_inclusive('\n').map(move |line| {
+            let at = start;
+            start += line.len();
+            (at, line.trim_end())
+        })
+    }
 }
 
 impl BookSample {
-    /// Where its positions stand in the text of a large book: the offset of the first, and all of them.
-    pub(super) fn find<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+    /// The sample in the text of a large book, if the text has it.
+    pub(super) fn find<'t>(&self, text: &'t str) -> Option<Taken<'t>> {
         let head = self.head();
-        let begin = text.find(&head)? + head.len();
-        let positions = &text[begin..];
+        let mut start = text.find(&head)? + head.len();
+        let mut skipped = SkippedEntries::default();
+        if let Some((line, _)) = text[start..].split_once('\n')
+            && let Some(json) = line.strip_prefix(SKIPPED)
+        {
+            skipped = serde_json::from_str(json).ok()?;
+            start += line.len() + 1;
+        }
+        let positions = &text[start..];
         let end = positions.find(SAMPLE).unwrap_or(positions.len());
-        Some((begin, &positions[..end]))
+        Some(Taken { start, text: &positions[..end], skipped })
     }
 
     fn head(&self) -> String {
@@ -107,14 +140,15 @@ pub struct BookReader {
     kept: BTreeMap<(u64, String), (u64, String)>,
     /// The placements that a sample without a seed has.
     seen: BTreeSet<String>,
+    skipped: SkippedEntries,
 }
 
 impl BookReader {
     /// A reader that has read nothing.
     #[must_use]
     pub fn new(sample: BookSample, format: BookFormat) -> Self {
-        let (kept, seen) = (BTreeMap::new(), BTreeSet::new());
-        Self { sample, format, lines: 0, read: 0, kept, seen }
+        let (kept, seen, skipped) = (BTreeMap::new(), BTreeSet::new(), SkippedEntries::default());
+        Self { sample, format, lines: 0, read: 0, kept, seen, skipped }
     }
 
     /// How many bytes at the beginning of a text are whole lines of EPD or whole games of PGN: the rest belongs to the
@@ -130,17 +164,26 @@ impl BookReader {
     /// Reads the next part of the book. Returns whether the sample is complete, whatever follows.
     ///
     /// # Errors
-    /// If something in it is wrong: see [`book_positions`].
+    /// If an entry cannot be read, and the sample does not skip it: see [`book_entries`].
     pub fn read(&mut self, part: &str) -> Result<bool, BookFault> {
-        let found = book_positions(&self.sample.rules, self.format, part, self.sample.plies);
-        let found = found.map_err(|error| {
-            let before = part.as_bytes().iter().take(error.place.start);
-            let line = self.lines + before.filter(|&&byte| byte == b'\n').count() + 1;
-            BookFault { line, problem: error.problem, remedy: error.remedy }
-        })?;
+        let mut found = Vec::new();
+        for entry in book_entries(&self.sample.rules, self.format, part, self.sample.plies) {
+            match entry {
+                Ok(it) => found.push(it.position),
+                Err(error) => {
+                    let before = part.as_bytes().iter().take(error.place.start);
+                    let line = self.lines + before.filter(|&&byte| byte == b'\n').count() + 1;
+                    if !self.sample.skip_bad || error.place.is_empty() {
+                        let (problem, remedy) = (error.problem, error.remedy);
+                        return Err(BookFault { line, problem, remedy });
+                    }
+                    self.skipped.add(line, &error.problem);
+                }
+            }
+        }
         self.lines += part.bytes().filter(|&byte| byte == b'\n').count();
         let count = self.sample.count as usize;
-        for position in found.into_iter().map(|found| found.position) {
+        for position in found {
             let number = self.read;
             self.read += 1;
             let placement = placement(&position);
@@ -170,19 +213,23 @@ impl BookReader {
         Ok(self.sample.seed.is_none() && self.kept.len() >= count)
     }
 
-    /// The positions, in the book's order.
+    /// The positions, in the book's order, and the entries that were skipped.
     #[must_use]
-    pub fn positions(self) -> Vec<String> {
+    pub fn finish(self) -> (Vec<String>, SkippedEntries) {
         let mut kept: Vec<(u64, String)> = self.kept.into_values().collect();
         kept.sort_unstable();
-        kept.into_iter().map(|(_, position)| position).collect()
+        (kept.into_iter().map(|(_, position)| position).collect(), self.skipped)
     }
 
-    /// What the text of the book's file gains by the sample.
+    /// The part of the book's text that has the sample.
     #[must_use]
     pub fn text(self) -> String {
         let mut text = self.sample.head();
-        for position in self.positions() {
+        let (positions, skipped) = self.finish();
+        if skipped.count > 0 {
+            text.push_str(&format!("{SKIPPED}{}\n", seeds::canonical_json(&skipped)));
+        }
+        for position in positions {
             text.push_str(&position);
             text.push('\n');
         }
@@ -235,7 +282,7 @@ mod tests {
     use super::*;
 
     fn sample(seed: Option<u64>, count: u32) -> BookSample {
-        BookSample { rules: Chess::rules(), plies: Some(2), seed, count }
+        BookSample { rules: Chess::rules(), plies: Some(2), seed, count, skip_bad: false }
     }
 
     /// Reads a text in parts of so many bytes, as a file is read.
@@ -248,7 +295,7 @@ mod tests {
             reader.read(std::str::from_utf8(&whole).unwrap()).unwrap();
         }
         reader.read(std::str::from_utf8(&rest).unwrap()).unwrap();
-        reader.positions()
+        reader.finish().0
     }
 
     const PGN: &str = "[Event \"a { b\"]\n[Site \"?\"]\n\n1. e4 {a\n[b]\n\n1. c} e5 2. Nf3\nNc6 *\n\n\
@@ -256,7 +303,8 @@ mod tests {
 
     #[test]
     fn parts_are_as_good_as_the_whole() {
-        let whole = book_positions(&Chess::rules(), BookFormat::Pgn, PGN, Some(2)).unwrap();
+        let whole =
+            spelrum_engine::book_positions(&Chess::rules(), BookFormat::Pgn, PGN, Some(2)).unwrap();
         let whole: Vec<String> = whole.into_iter().map(|it| it.position).collect();
         assert_eq!(whole.len(), 4);
         let epd = whole.join(" ;\n");
@@ -303,10 +351,25 @@ mod tests {
     }
 
     #[test]
+    fn bad_entries_are_skipped_and_counted_in_every_part() {
+        let line = "4k3/8/8/8/8/8/4P3/4K3 w - -\n";
+        let sample = BookSample { plies: None, skip_bad: true, ..sample(None, 9) };
+        let mut reader = BookReader::new(sample.clone(), BookFormat::Epd);
+        for _ in 0..2 {
+            assert_eq!(reader.read(&[line, "4k3/8 w - -\n"].concat()), Ok(false));
+        }
+        let text = reader.text();
+        let taken = sample.find(&text).unwrap();
+        assert_eq!((taken.skipped.count, &taken.skipped.lines[..]), (2, &[2, 4][..]));
+        assert!(taken.skipped.first_problem.contains("2 ranks"));
+        assert_eq!(taken.positions().count(), 1);
+    }
+
+    #[test]
     fn a_text_has_its_head_and_its_samples() {
         let head = BookHead { format: "pgn".into(), bytes: 3, sha256: "ab".into() };
         let mut text = head.text();
-        assert_eq!(sample(None, 2).find(&text), None);
+        assert!(sample(None, 2).find(&text).is_none());
         for seed in [None, Some(1)] {
             let mut reader = BookReader::new(sample(seed, 2), BookFormat::Pgn);
             reader.read(PGN).unwrap();
@@ -315,10 +378,10 @@ mod tests {
         assert_eq!(BookHead::of_text(&text), Some(head));
         assert_eq!(BookHead::of_text(PGN), None);
         for seed in [None, Some(1)] {
-            let (begin, positions) = sample(seed, 2).find(&text).unwrap();
-            assert_eq!(positions.lines().count(), 2);
-            assert!(text[begin..].starts_with(positions));
+            let taken = sample(seed, 2).find(&text).unwrap();
+            assert_eq!(taken.positions().count(), 2);
+            assert!(taken.positions().all(|(start, it)| text[start..].starts_with(it)));
         }
-        assert_eq!(sample(Some(2), 2).find(&text), None);
+        assert!(sample(Some(2), 2).find(&text).is_none());
     }
 }

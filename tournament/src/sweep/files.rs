@@ -7,14 +7,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use spelrum_engine::{BookFormat, Random, Rules, book_positions};
+use spelrum_engine::{BookFormat, Random, Rules, book_entries};
 
 use super::books::{self, BookHead, BookReader, BookSample};
 use super::fault::{Fault, Span, did_you_mean};
 use super::template::reference;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
-use super::{SweepText, keys, resolve};
+use super::{SweepText, keys, line, resolve};
 use crate::definition::OpeningsRule;
+use crate::plan::SkippedEntries;
 use crate::seeds;
 
 /// Most bytes of all files of a sweep together (invariant 9).
@@ -64,20 +65,22 @@ impl Files {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Openings with the positions of the file that they name, if they name one. `seed` is the sweep's, and
-    /// `first_seed` that of its first point.
+    /// Openings with the positions of the file that they name, if they name one. The seeds are the sweep's and that of
+    /// its first point. Entries of a book that are skipped are added to `skipped`.
     pub(super) fn fill(
         &self,
         openings: Node,
         rules: &Rules,
-        seed: u64,
-        first_seed: u64,
+        seeds: [u64; 2],
+        skipped: &mut Vec<SkippedEntries>,
     ) -> Result<Node, Fault> {
         let Some((table, kind, entry)) = in_file(&openings) else { return Ok(openings) };
         let (kind_name, name) = (kind.value.text("", "").unwrap_or_default(), &entry.value);
         let nodes = if kind_name == BOOK {
             keys::check(table, "\"book\" openings", &keys::OPENINGS_BOOK)?;
-            self.book(table, name, rules, [seed, first_seed])?
+            let book = self.book(table, name, rules, seeds)?;
+            skipped.extend(book.skipped.filter(|book| !skipped.contains(book)));
+            book.nodes
         } else {
             keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
             if let Some(positions) = table.get("positions") {
@@ -124,7 +127,7 @@ impl Files {
         name: &Node,
         rules: &Rules,
         [seed, first_seed]: [u64; 2],
-    ) -> Result<Vec<Node>, Fault> {
+    ) -> Result<Book, Fault> {
         let (wanted, file) = self.named(name)?;
         let head = BookHead::of_text(&file.text);
         let format = match &head {
@@ -143,42 +146,35 @@ impl Files {
                 return Err(Fault::at(&plies.key_place, problem, "leave `plies` out"));
             }
         };
-        let is_drawn = match table.get("order").map(|order| &order.value) {
-            None => false,
-            Some(order) => match order.text("`order`", "order = \"drawn\"")? {
-                "book" => false,
-                "drawn" => true,
-                other => {
-                    let problem = format!("there is no order \"{other}\" of a book");
-                    let remedy = did_you_mean(other, "orders", ["book", "drawn"]);
-                    return Err(Fault::at(&order.place, problem, remedy));
-                }
-            },
-        };
+        let is_drawn = is_second(table, "order", "order", ["book", "drawn"])?;
+        let skip_bad = is_second(table, "bad", "treatment of bad entries", ["error", "skip"])?;
         let count = table.get("count").map(|count| count_of(&count.value)).transpose()?;
         let sample = |count| {
             let seed = is_drawn.then_some(first_seed);
-            BookSample { rules: rules.clone(), plies, seed, count }
+            BookSample { rules: rules.clone(), plies, seed, count, skip_bad }
         };
-        let mut found: Vec<(String, Span)> = match (head, count) {
+        let (mut found, skipped) = match (head, count) {
             (Some(_), count) => {
                 let sample = sample(count.unwrap_or(books::COUNT_DEFAULT));
                 self.sampled(file, name, sample)?
             }
             (None, Some(count)) => {
                 let mut reader = BookReader::new(sample(count), format);
-                reader.read(&file.text).map_err(|fault| {
-                    let start = line_start(&file.text, fault.line);
-                    let end =
-                        file.text[start..].find('\n').map_or(file.text.len(), |it| start + it);
-                    Fault::at(&file.place(&(start..end)), fault.problem, fault.remedy)
-                })?;
-                reader.positions().into_iter().map(|it| (it, name.place.clone())).collect()
+                reader.read(&file.text).map_err(|fault| file.fault_at(&fault))?;
+                let (positions, skipped) = reader.finish();
+                let at_name = |it| (it, name.place.clone());
+                (positions.into_iter().map(at_name).collect(), skipped)
             }
-            (None, None) => file.positions(0, &file.text, rules, format, plies, name)?,
+            (None, None) => file.entries(rules, format, plies, name, skip_bad)?,
         };
         if found.is_empty() {
-            let problem = format!("the book `{wanted}` has no position");
+            let problem = match skipped.count {
+                0 => format!("the book `{wanted}` has no position"),
+                count => format!(
+                    "all {count} entries of the book `{wanted}` are bad; the first: {}",
+                    skipped.first_problem
+                ),
+            };
             return Err(Fault::at(&name.place, problem, "name one that has some"));
         }
         if is_drawn {
@@ -188,18 +184,17 @@ impl Files {
             let key = seeds::openings_key(&seeds::openings_identity(seed, rules, &listed));
             Random::from_key(key).shuffle(&mut found);
         }
-        Ok(found.into_iter().map(|(position, place)| text_node(position, place)).collect())
+        let nodes = found.into_iter().map(|(position, place)| text_node(position, place)).collect();
+        let skipped = SkippedEntries { file: wanted.to_owned(), ..skipped };
+        Ok(Book { nodes, skipped: (skipped.count > 0).then_some(skipped) })
     }
 
-    /// A sample of a large book, each position with its place.
-    fn sampled(
-        &self,
-        file: &File,
-        name: &Node,
-        sample: BookSample,
-    ) -> Result<Vec<(String, Span)>, Fault> {
-        if let Some((start, text)) = sample.find(&file.text) {
-            return file.positions(start, text, &sample.rules, BookFormat::Epd, None, name);
+    /// A sample of a large book.
+    fn sampled(&self, file: &File, name: &Node, sample: BookSample) -> Result<Entries, Fault> {
+        if let Some(taken) = sample.find(&file.text) {
+            let place = |(start, text): (usize, &str)| file.place(&(start..start + text.len()));
+            let found = taken.positions().map(|it| (it.1.to_owned(), place(it)));
+            return Ok((found.collect(), taken.skipped));
         }
         *self.missing.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((file.name.clone(), sample));
@@ -237,28 +232,67 @@ impl Files {
 }
 
 impl File {
-    /// The positions of a part of it that is a book, each with its place.
-    fn positions(
+    /// The positions of it as a book.
+    fn entries(
         &self,
-        start: usize,
-        text: &str,
         rules: &Rules,
         format: BookFormat,
         plies: Option<u32>,
         name: &Node,
-    ) -> Result<Vec<(String, Span)>, Fault> {
-        let inside = |place: &Span| self.place(&(start + place.start..start + place.end));
-        let found = book_positions(rules, format, text, plies).map_err(|error| {
-            let is_nowhere = error.place.is_empty();
-            let place = if is_nowhere { name.place.clone() } else { inside(&error.place) };
-            Fault::at(&place, error.problem, error.remedy)
-        })?;
-        Ok(found.into_iter().map(|it| (it.position, inside(&it.place))).collect())
+        skip_bad: bool,
+    ) -> Result<Entries, Fault> {
+        let (mut found, mut skipped) = (Vec::new(), SkippedEntries::default());
+        for entry in book_entries(rules, format, &self.text, plies) {
+            match entry {
+                Ok(it) => found.push((it.position, self.place(&it.place))),
+                Err(error) if skip_bad && !error.place.is_empty() => {
+                    skipped.add(line(&self.text, error.place.start), &error.problem);
+                }
+                Err(error) => {
+                    let is_nowhere = error.place.is_empty();
+                    let place =
+                        if is_nowhere { name.place.clone() } else { self.place(&error.place) };
+                    return Err(Fault::at(&place, error.problem, error.remedy));
+                }
+            }
+        }
+        Ok((found, skipped))
+    }
+
+    /// A fault in a line.
+    fn fault_at(&self, fault: &books::BookFault) -> Fault {
+        let start = line_start(&self.text, fault.line);
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |it| start + it);
+        Fault::at(&self.place(&(start..end)), fault.problem.clone(), fault.remedy.clone())
     }
 
     /// A place in it, as if it stood behind the sweep.
     fn place(&self, inside: &Span) -> Span {
         self.start + inside.start..self.start + inside.end
+    }
+}
+
+/// Positions of a book, each with its place, and what was skipped.
+type Entries = (Vec<(String, Span)>, SkippedEntries);
+
+/// The positions of a book.
+struct Book {
+    nodes: Vec<Node>,
+    skipped: Option<SkippedEntries>,
+}
+
+/// Whether a key of a book has the second of its two words, the first of which is the default.
+fn is_second(table: &Table, key: &str, noun: &str, words: [&str; 2]) -> Result<bool, Fault> {
+    let Some(entry) = table.get(key) else { return Ok(false) };
+    let [first, second] = words;
+    match entry.value.text(&format!("`{key}`"), &format!("{key} = \"{second}\""))? {
+        word if word == first => Ok(false),
+        word if word == second => Ok(true),
+        other => {
+            let problem = format!("there is no {noun} \"{other}\" of a book");
+            let remedy = did_you_mean(other, &format!("{noun}s"), words);
+            Err(Fault::at(&entry.value.place, problem, remedy))
+        }
     }
 }
 
@@ -298,8 +332,10 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let at = start;
         start += line.len();
         let position = line.split('#').next().unwrap_or_default();
-        let indent = position.len() - position.trim_start().len();
-        let position = position.trim();
+        // Marks of an encoding and of the end of a file are no part of a position.
+        let is_space = |it: char| it.is_whitespace() || matches!(it, '\u{feff}' | '\u{1a}');
+        let indent = position.len() - position.trim_start_matches(is_space).len();
+        let position = position.trim_matches(is_space);
         (!position.is_empty()).then_some((at + indent, position))
     })
 }
@@ -401,6 +437,28 @@ mod tests {
     }
 
     #[test]
+    fn bad_entries_are_skipped_and_reported() {
+        let text = "1. e4 *\n1. e5 *\n\n1. d4 {unended\n\n1. f3 e5 2. g4 Qh4# 0-1\n1. d4 *\n";
+        let mut sweep = SweepText::new(
+            "t",
+            "name = \"t\"\ngame = \"chess\"\ngames = 2\nopenings = { kind = \"book\", file = \"b.pgn\", \
+             bad = \"skip\" }\n[players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"random\"",
+        );
+        sweep.files.insert("b.pgn".to_owned(), text.to_owned());
+        let plan = plan_sweep(&sweep).unwrap();
+        let OpeningsRule::Listed { positions } = &plan.conditions[0].openings else { panic!() };
+        assert_eq!(positions.len(), 2);
+        let [skipped] = &plan.skipped[..] else { panic!("{:?}", plan.skipped) };
+        assert_eq!(
+            (&*skipped.file, skipped.count, &skipped.lines[..]),
+            ("b.pgn", 3, &[2, 4, 6][..])
+        );
+        assert!(skipped.first_problem.contains("`e5` is not legal"), "{}", skipped.first_problem);
+        sweep.text = sweep.text.replace("skip", "error");
+        assert!(plan_sweep(&sweep).unwrap_err().problem.contains("`e5` is not legal"));
+    }
+
+    #[test]
     fn what_is_wrong_with_a_book_is_told() {
         for (file, text, rest, problem) in [
             ("b.pgn", "1. e4 e5 2. Ke3 *", "", "`Ke3` is not legal"),
@@ -418,6 +476,8 @@ mod tests {
             ("b.pgn", PGN, ", order = \"draw\"", "there is no order \"draw\" of a book"),
             ("b.pgn", PGN, ", plies = 201", "cannot be 201 plies"),
             ("b.pgn", PGN, ", positions = []", "`positions`"),
+            ("b.pgn", PGN, ", bad = \"skipped\"", "no treatment of bad entries \"skipped\""),
+            ("b.pgn", "1. e5 *\n1. d5 *", ", bad = \"skip\"", "`e5` is not legal"),
         ] {
             let error = openings(file, text, rest, 1).unwrap_err();
             assert!(error.contains(problem), "{error}");

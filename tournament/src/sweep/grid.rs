@@ -473,6 +473,7 @@ impl Planner<'_> {
                 })
                 .collect(),
             claims: claimed.into_claims(),
+            skipped: made.skipped,
         }
     }
 

@@ -20,7 +20,7 @@ use super::tree::Node;
 use super::vary;
 use crate::definition::{OpeningsRule, Task};
 use crate::openings::{Openings, OpeningsError};
-use crate::plan::PlannedPlayer;
+use crate::plan::{PlannedPlayer, SkippedEntries};
 use crate::seeds::canonical_json;
 
 /// Most games with openings: each is enumerated and held while planning (invariant 9).
@@ -50,6 +50,8 @@ pub(super) struct Made<'a> {
     listed: usize,
     /// What finding the openings may still cost.
     openings_cost_left: u64,
+    /// What was skipped of the books.
+    pub(super) skipped: Vec<SkippedEntries>,
     pub(super) players: Numbered<PlannedPlayer, PlayerTraits>,
     /// One for each variant.
     variants: Vec<Variant<'a>>,
@@ -150,6 +152,7 @@ impl<'a> Made<'a> {
             settings_said: BTreeMap::new(),
             listed: 0,
             openings_cost_left: openings_cost_max,
+            skipped: Vec::new(),
             players: Numbered::default(),
             variants: file.players.variants.iter().map(variant).collect(),
         })
@@ -177,9 +180,10 @@ impl<'a> Made<'a> {
         let seed = self.seed(point)?;
         let rules = resolve::game(&at_point(&file.game))?;
         let openings = file.openings.as_ref().map(at_point);
-        let first_seed = self.first_seed()?;
-        let fill = |node| file.files.fill(node, &rules, seed, first_seed);
-        let openings = openings.map(fill).transpose()?;
+        let seeds = [seed, self.first_seed()?];
+        let openings = openings
+            .map(|node| file.files.fill(node, &rules, seeds, &mut self.skipped))
+            .transpose()?;
         let rule = match &openings {
             Some(node) => resolve::openings(node).map_err(|fault| self.about_openings(fault))?,
             None => OpeningsRule::Start {},

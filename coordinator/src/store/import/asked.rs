@@ -55,6 +55,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         course: None,
         merged: Vec::new(),
         claims: Vec::new(),
+        skipped: Vec::new(),
         any_build: false,
         names_builds: true,
     };

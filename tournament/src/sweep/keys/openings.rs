@@ -50,7 +50,7 @@ pub(in crate::sweep) static OPENINGS_LISTED: [Key; 3] = [
 ];
 
 /// Of openings from a book.
-pub(in crate::sweep) static OPENINGS_BOOK: [Key; 5] = [
+pub(in crate::sweep) static OPENINGS_BOOK: [Key; 6] = [
     OPENINGS_KIND,
     Key::new(
         "file",
@@ -95,6 +95,15 @@ pub(in crate::sweep) static OPENINGS_BOOK: [Key; 5] = [
                 ],
             })
         }),
+    ),
+    Key::new(
+        "bad",
+        "Bad entries",
+        "What happens to a line or a game of the book that cannot be read, or in which the game is over there: an \
+         error, or it is skipped and reported.",
+        Kind::Own(
+            || json!({ "default": "error", "anyOf": [{ "enum": ["error", "skip"] }, schema::reference()] }),
+        ),
     ),
 ];
 
