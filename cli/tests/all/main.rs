@@ -12,6 +12,7 @@ mod builds;
 mod certificates;
 mod chaos;
 mod check;
+mod chess_files;
 mod claims;
 mod config;
 mod cookbook;

@@ -8,10 +8,11 @@ use spelrum_test_support::SKIP_NOTHING;
 use crate::sandbox::{Ran, Sandbox, root};
 
 /// Tests that need programs which not every machine has: of each file that asks for some, those that ask first.
-const NEED_PROGRAMS: [&str; 26] = [
+const NEED_PROGRAMS: [&str; 27] = [
     "certificates::openssl_takes_the_certificates_for_what_they_are",
     "chaos::disk::a_disk_that_becomes_read_only_ends_the_program_and_loses_nothing",
     "chaos::hosts::hosts_that_are_cut_off_slow_or_lossy_change_nothing",
+    "chess_files::chess_files_are_read_as_python_chess_reads_them",
     "cookbook::python_reads_the_same",
     "deploy::image::the_image_has_the_binary_and_nothing_else",
     "deploy::image::the_static_binary_plays_the_same_games_in_the_image",
