@@ -1,6 +1,7 @@
 //! Where results come from: a database file, or a coordinator that answers for one.
 
 mod games;
+mod locate;
 mod overview;
 
 use std::ops::ControlFlow;
@@ -31,6 +32,7 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::remote::{self, Remote};
 use crate::turn::take_turn;
+use crate::voice;
 
 /// A source of results. Both kinds are asked the same questions, and answer them alike.
 #[expect(clippy::large_enum_variant, reason = "a command has one")]
@@ -42,14 +44,35 @@ pub(crate) enum ResultsSource {
 }
 
 impl ResultsSource {
-    /// Opens what the command line, or else the environment or the config file, names.
+    /// Opens what the command line, or else the environment or the config file, names; without any of these, the only
+    /// database in the current directory.
     pub(crate) async fn open(arguments: &SourceArguments) -> Result<Self> {
         if let Some(db) = &arguments.db {
             let readers = Readers::open(db).await?;
             return Ok(Self::File(readers));
         }
-        let target = coordinator(arguments, "find the results")?;
-        Ok(Self::Coordinator(Box::new(remote::connect_remote(&target).await?)))
+        if let Some(target) = target(arguments)? {
+            return Ok(Self::Coordinator(Box::new(remote::connect_remote(&target).await?)));
+        }
+        let db = locate::only_database("find the results")?;
+        voice::say(&format!("note: results are read from {}", db.display()));
+        Ok(Self::File(Readers::open(&db).await?))
+    }
+
+    /// Opens results and finds an experiment in them. In the place of an experiment, the command line may name a
+    /// database, or a sweep that `spelrum run` has played.
+    pub(crate) async fn open_experiment(
+        arguments: &SourceArguments,
+        experiment: Option<&str>,
+    ) -> Result<(Self, ExperimentSummary)> {
+        let names_no_source = arguments.db.is_none() && arguments.coordinator.is_none();
+        let located = experiment.filter(|_| names_no_source).and_then(locate::from_file);
+        let (source, experiment) = match located.transpose()? {
+            Some(located) => (Self::File(Readers::open(&located.db).await?), located.experiment),
+            None => (Self::open(arguments).await?, experiment.map(str::to_owned)),
+        };
+        let found = source.experiment(experiment.as_deref()).await?;
+        Ok((source, found))
     }
 
     /// Begins one read-only statement, as a person wrote it. A coordinator has bounds of its own beside
@@ -120,7 +143,7 @@ impl ResultsSource {
     pub(crate) async fn experiment(&self, which: Option<&str>) -> Result<ExperimentSummary> {
         match which {
             Some(which) => self.named_experiment(which).await,
-            None => only(self.experiments().await?),
+            None => locate::only_experiment(self.experiments().await?),
         }
     }
 
@@ -608,35 +631,16 @@ fn query_failed(status: WireStatus) -> CliError {
 /// The coordinator that the command line, or else the environment or the config file, names, where
 /// no results database is named. Without any, the action fails.
 pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<Target> {
-    let file = ConfigFile::read()?;
-    config::target(&file, arguments.coordinator.as_ref(), &arguments.trust)?.ok_or_else(|| {
+    target(arguments)?.ok_or_else(|| {
         CliError::new(Exit::Usage, action)
             .because("neither --db nor --coordinator is given")
             .help("name the database that a run left behind, such as --db NAME.db")
     })
 }
 
-/// The only experiment there is.
-fn only(mut experiments: Vec<ExperimentSummary>) -> Result<ExperimentSummary> {
-    match experiments.len() {
-        1 => Ok(experiments.remove(0)),
-        0 => Err(CliError::new(Exit::Input, "find an experiment")
-            .because("there is none yet")
-            .help("give it one: spelrum run FILE, or spelrum submit FILE")),
-        several => {
-            let alike = |name: &str| experiments.iter().filter(|it| it.name == name).count();
-            let names: Vec<_> = experiments
-                .iter()
-                .map(|found| match alike(&found.name) {
-                    1 => found.name.clone(),
-                    _ => format!("{} ({})", found.name, found.uuid),
-                })
-                .collect();
-            Err(CliError::new(Exit::Input, "choose an experiment")
-                .because(format!("there are {several}"))
-                .help(format!("name one of: {}", names.join(", "))))
-        }
-    }
+/// The coordinator that the command line, or else the environment or the config file, names.
+fn target(arguments: &SourceArguments) -> Result<Option<Target>> {
+    config::target(&ConfigFile::read()?, arguments.coordinator.as_ref(), &arguments.trust)
 }
 
 fn read_experiments(

@@ -28,15 +28,18 @@ there are no digests); changed (texts); games_refereed; irregular (texts); diffe
 counted).
 
 Examples:
-  spelrum check --db pentago-depth.db";
+  spelrum check pentago-depth.db";
 
 /// Check that a results database is whole and that its sums are those of its games
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
     /// The results database
-    #[arg(long, value_name = "PATH")]
-    db: PathBuf,
+    #[arg(value_name = "PATH", required_unless_present = "named", conflicts_with = "named")]
+    db: Option<PathBuf>,
+    /// The same
+    #[arg(id = "named", long = "db", value_name = "PATH")]
+    named: Option<PathBuf>,
     /// Check every game against the rules, not only a sample
     #[arg(long)]
     deep: bool,
@@ -93,7 +96,7 @@ impl<'f> From<&'f Difference> for DifferenceJson<'f> {
 impl Check {
     /// Checks and says what was found.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let readers = Readers::open(&self.db).await?;
+        let readers = Readers::open(&self.db.or(self.named).unwrap_or_default()).await?;
         let interrupts = Interrupts::listen(|| {})?;
         #[expect(clippy::cast_precision_loss, reason = "for people")]
         let what = |elapsed: Duration| {

@@ -44,7 +44,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Games {
-    /// The experiment's name or UUID; may be left out if there is only one
+    /// The experiment's name or UUID, a results database, or a sweep that was run here; may be left out if there is
+    /// only one
     experiment: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
@@ -166,8 +167,8 @@ impl Games {
                 })?)
             }
         };
-        let source = ResultsSource::open(&self.source).await?;
-        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let (source, experiment) =
+            ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         let (wanted, mut told) = (self.wanted(), ToldGames::default());
         let mut writer = self.format.writer(&experiment, self.searches, BufWriter::new(out));
         let interrupts = Interrupts::listen(|| {})?;
@@ -183,8 +184,8 @@ impl Games {
     }
 
     async fn write(&self, out: impl Write + Send + 'static) -> Result<ToldGames> {
-        let source = ResultsSource::open(&self.source).await?;
-        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let (source, experiment) =
+            ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         let wanted = self.wanted();
         let mut writer = self.format.writer(&experiment, self.searches, out);
         write_games(&source, &experiment, &wanted, &mut *writer).await

@@ -80,7 +80,7 @@ CSV: one table, with the names and digits of JSON: cells, or what --table names;
 packages booktabs and threeparttable.
 
 Examples:
-  spelrum report --db pentago-depth.db
+  spelrum report pentago-depth.db
   spelrum report --ratings --db pentago-ladder.db
   spelrum report --compare --db pentago-depth.db
   spelrum report --phases --db pentago-depth.db
@@ -96,7 +96,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Report {
-    /// The experiment's name or UUID; may be left out if there is only one
+    /// The experiment's name or UUID, a results database, or a sweep that was run here; may be left out if there is
+    /// only one
     experiment: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
@@ -180,8 +181,8 @@ impl Report {
             (None, false, true) => Shown::WithDepths,
             (None, false, false) => Shown::Usual,
         };
-        let source = ResultsSource::open(&self.source).await?;
-        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let (source, experiment) =
+            ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         if let Some(directory) = &self.figures {
             let mut out = terminal::data_stdout();
             report::write_figures(&source, &experiment, shown, directory, &mut out).await?;

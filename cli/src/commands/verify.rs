@@ -51,7 +51,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Verify {
-    /// The experiment, by name or UUID; not needed if there is only one
+    /// The experiment's name or UUID, a results database, or a sweep that was run here; may be left out if there is
+    /// only one
     #[arg(value_name = "EXPERIMENT")]
     experiment: Option<String>,
     #[command(flatten)]
@@ -81,8 +82,8 @@ impl Verify {
             }
             coordinator(&self.source, VERIFY_ON_WORKERS)?;
         }
-        let source = ResultsSource::open(&self.source).await?;
-        let experiment = source.experiment(self.experiment.as_deref()).await?;
+        let (source, experiment) =
+            ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         if self.on_workers {
             return self.on_workers(experiment).await;
         }

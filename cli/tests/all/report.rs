@@ -37,6 +37,41 @@ fn a_report_has_every_form_through_both_doors() {
     }
 }
 
+/// `report first.db`, `report first.toml`, and `report` beside one database; several are listed.
+#[test]
+fn results_are_found_without_options() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    let failed = sandbox.run(&["report"]);
+    let failure = failed.expect_exit(2).stderr();
+    assert!(failure.contains("no database is in this directory"), "{failure}");
+    sandbox.run(&["run", "sweep.toml"]).expect_exit(0);
+    let by_option = sandbox.run(&["report", "--db", "small.db"]);
+    for words in [&["report"][..], &["report", "small.db"], &["report", "sweep.toml"]] {
+        let found = sandbox.run(words);
+        assert_eq!(found.expect_exit(0).stdout(), by_option.stdout(), "{words:?}");
+        let is_said = found.stderr().contains("note: results are read from small.db");
+        assert_eq!(is_said, words.len() == 1, "{}", found.stderr());
+    }
+    for words in [["check", "small.db"], ["games", "small.db"], ["verify", "small.db"]] {
+        sandbox.run(&words).expect_exit(0);
+    }
+    sandbox.run(&["check"]).expect_exit(2);
+
+    sandbox.run(&["run", "sweep.toml", "--db", "other.db"]).expect_exit(0);
+    let several = sandbox.run(&["status"]);
+    let failure = several.expect_exit(2).stderr();
+    assert!(
+        failure.contains("several databases in this directory: other.db, small.db"),
+        "{failure}"
+    );
+    sandbox.write("bare.toml", "game = \"chess\"\n");
+    let bare = sandbox.run(&["report", "bare.toml"]);
+    assert!(bare.expect_exit(3).stderr().contains("the file has no `name`"), "{}", bare.stderr());
+    // A name that is no file is an experiment's.
+    sandbox.run(&["report", "none.db", "--db", "small.db"]).expect_exit(3);
+}
+
 /// Two axes and two seeds: gains, effects and replicates.
 #[test]
 fn comparisons_have_every_form_through_both_doors() {
