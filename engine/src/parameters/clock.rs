@@ -30,8 +30,8 @@ const TIME_MAX_US: u64 = 86_400_000_000;
 const MOVES_MAX: u32 = 10_000;
 
 impl ClockRule {
-    /// Reads a clock as people of match runners write it, with units: `"10s+100ms"`, `"40/1m+1s"`.
-    /// `None` of what is not one.
+    /// Reads a clock as match runners write it, with units (`"10s+100ms"`, `"40/1m+1s"`) or in seconds (`"10+0.1"`,
+    /// `"40/1:30"`). `None` if the text is not a clock.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (moves, rest) = match text.split_once('/') {
@@ -71,8 +71,14 @@ impl ClockRule {
     }
 }
 
-/// A duration, of which clocks also have minutes.
+/// A duration, of which clocks also have minutes, and seconds without a unit.
 fn duration_us(text: &str) -> Option<u64> {
+    if text.ends_with(|last: char| last.is_ascii_digit()) {
+        let (minutes, seconds) = text.split_once(':').unwrap_or(("0", text));
+        let minutes: u64 = minutes.parse().ok().filter(|_| !minutes.starts_with('+'))?;
+        let seconds_us = parse_duration_us(&format!("{seconds}s"))?;
+        return minutes.checked_mul(60_000_000)?.checked_add(seconds_us);
+    }
     match text.strip_suffix('m') {
         Some(minutes) => parse_duration_us(&format!("{minutes}s"))?.checked_mul(60),
         None => parse_duration_us(text),
@@ -108,10 +114,14 @@ mod tests {
             ("40/1.5m+1s", "40/90s+1s"),
             ("1500us", "1500us"),
             ("5m+0s", "300s"),
+            ("10+0.1", "10s+100ms"),
+            ("40/60", "40/60s"),
+            ("10", "10s"),
+            ("40/1:30 + 1s", "40/90s+1s"),
         ] {
             assert_eq!(ClockRule::parse(text).map(|it| it.to_string()).as_deref(), Some(form));
         }
-        for text in ["", "10", "0s", "0/10s", "x/10s", "/10s", "10s+", "+1s", "25h", "100000/1s"] {
+        for text in ["", "0", "1:", ":30", "+1:30", "1:2:3", "0s", "0/10s", "x/10s", "/10s", "10s+", "+1s", "25h", "100000/1s"] {
             assert_eq!(ClockRule::parse(text), None, "{text}");
         }
     }
