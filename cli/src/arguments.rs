@@ -366,7 +366,14 @@ impl FromStr for CoordinatorUrl {
             Some((scheme, _)) => return Err(format!("unknown scheme {scheme}: {example}")),
         };
         let uri: Uri = url.parse().map_err(|_| example.to_owned())?;
+        let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+        // The parser drops fragments.
+        let has_more = uri.query().is_some() || !matches!(uri.path(), "" | "/");
         match (uri.host(), uri.port()) {
+            _ if has_user => Err(format!("it has a user name; tokens admit callers: {example}")),
+            _ if has_more || url.contains('#') => {
+                Err(format!("it has more than a host and a port: {example}"))
+            }
             (Some(host), Some(_)) if !host.is_empty() => Ok(Self { text: url, uri }),
             _ => Err(format!("it has no host or no port: {example}")),
         }
@@ -425,5 +432,13 @@ mod tests {
         for text in ["", "http://", "localhost", "https://a", "ftp://a:1", "a b:1", ":7878"] {
             assert!(text.parse::<CoordinatorUrl>().is_err(), "{text:?} was taken");
         }
+        let problem = |text: &str| text.parse::<CoordinatorUrl>().unwrap_err();
+        for text in ["http://user@a:1", "user:secret@a:1"] {
+            assert!(problem(text).starts_with("it has a user name"), "{text}");
+        }
+        for text in ["http://a:1/path", "a:1?query", "a:1/#fragment", "a:1#fragment"] {
+            assert!(problem(text).starts_with("it has more than a host and a port"), "{text}");
+        }
+        assert!("https://a:1/".parse::<CoordinatorUrl>().is_ok());
     }
 }
