@@ -287,7 +287,11 @@ mod tests {
             ("b.zip", cut(zip(&[("b.pgn", PGN)])), "damaged"),
             ("b.zip", changed, ""),
             ("b.pgn.gz", cut(gzip(PGN)), ""),
-            ("b.pgn", [PGN, "[Event \"c\"]\n\n1. e4 e6 2. e6"].concat().into(), "11: "),
+            (
+                "b.pgn",
+                [PGN, "[Event \"c\"]\n\n1. e4 e6 2. e6"].concat().into(),
+                "10: `e6` is not legal",
+            ),
             ("b.pgn", [b"\xff\xfe", PGN.as_bytes()].concat(), "1: a compressed book"),
         ] {
             let error = taken(name, &bytes).unwrap_err();

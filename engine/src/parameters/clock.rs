@@ -121,7 +121,22 @@ mod tests {
         ] {
             assert_eq!(ClockRule::parse(text).map(|it| it.to_string()).as_deref(), Some(form));
         }
-        for text in ["", "0", "1:", ":30", "+1:30", "1:2:3", "0s", "0/10s", "x/10s", "/10s", "10s+", "+1s", "25h", "100000/1s"] {
+        for text in [
+            "",
+            "0",
+            "1:",
+            ":30",
+            "+1:30",
+            "1:2:3",
+            "0s",
+            "0/10s",
+            "x/10s",
+            "/10s",
+            "10s+",
+            "+1s",
+            "25h",
+            "100000/1s",
+        ] {
             assert_eq!(ClockRule::parse(text), None, "{text}");
         }
     }
