@@ -89,7 +89,7 @@ pub struct SkippedEntries {
 
 impl SkippedEntries {
     /// Most lines that are kept.
-    pub const LINES_MAX: usize = 100;
+    pub const LINES_MAX: usize = 10;
 
     /// Adds an entry with a problem at this line.
     pub(crate) fn add(&mut self, line: usize, problem: &str) {
