@@ -1,7 +1,7 @@
 //! Notation: what is written is read back, and what is not a position or a move is refused with a
 //! remedy.
 
-use spelrum_engine::{Game, NotationError, Played, Random, parse_legal_move};
+use spelrum_engine::{Game, NotationError, Played, Random, Rules, parse_legal_move};
 
 use super::Sample;
 use crate::common::brute_force::moves_of;
@@ -74,7 +74,7 @@ fn other_texts_are_read_exactly_or_refused<G: Game>(sample: &Sample<'_, G>) {
         assert_refusal(&doubled, &G::parse(sample.rules, &doubled).unwrap_err());
         for changed in changed(&text, &mut random) {
             match G::parse(sample.rules, &changed) {
-                Ok(read) => assert_eq!(read.to_string(), changed),
+                Ok(read) => assert_read(sample.rules, &changed, &read),
                 Err(error) => assert_refusal(&changed, &error),
             }
         }
@@ -86,6 +86,19 @@ fn other_texts_are_read_exactly_or_refused<G: Game>(sample: &Sample<'_, G>) {
                 }
             }
         }
+    }
+}
+
+/// A position is written in one form. In FEN, that holds for the board and the side to move: the fields behind them may
+/// be missing, in another order or behind more blanks (engine/tests/all/chess/fen.rs).
+fn assert_read<G: Game>(rules: &Rules, text: &str, read: &G) {
+    let form = read.to_string();
+    if G::NAME == "chess" {
+        let fields = form.split_whitespace().zip(text.split_whitespace()).take(2);
+        fields.for_each(|(form, text)| assert_eq!(form, text));
+        assert_eq!(G::parse(rules, &form).as_ref(), Ok(read), "{text:?}");
+    } else {
+        assert_eq!(form, text);
     }
 }
 
