@@ -368,7 +368,8 @@ impl FromStr for CoordinatorUrl {
         let uri: Uri = url.parse().map_err(|_| example.to_owned())?;
         let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
         // The parser drops fragments.
-        let has_more = uri.query().is_some() || !matches!(uri.path(), "" | "/");
+        let path = uri.path_and_query().map_or_else(String::new, ToString::to_string);
+        let has_more = !matches!(&*path, "" | "/");
         match (uri.host(), uri.port()) {
             _ if has_user => Err(format!("it has a user name; tokens admit callers: {example}")),
             _ if has_more || url.contains('#') => {

@@ -380,7 +380,7 @@ fn sweeps_are_checked() {
         ("chess", "depth = 1"),
         ("chess", "engine = \"x\""),
         ("tic-tac-toe", "engine = \"x\"\ndepth = 1"),
-        ("chess", "engine = \"x\"\nclock = \"10\""),
+        ("chess", "engine = \"x\"\nclock = \"10x\""),
         ("chess", "engine = \"x\"\nclock = \"10s\"\nreproducible = true"),
         ("chess", "engine = \"x\"\ndepth = 1\noptions = { A = [1] }"),
         ("chess", "engine = \"x\"\ndepth = 1\nsha256 = \"abc\""),
@@ -428,11 +428,11 @@ fn sweeps_are_checked() {
 
     exit code 3
     error: failed to read the sweep sweep.toml
-      × player `it`: `clock` cannot be "10"
+      × player `it`: `clock` cannot be "10x"
         ╭─[sweep.toml:12:9]
      11 │ engine = "x"
-     12 │ clock = "10"
-        ·         ──┬─
+     12 │ clock = "10x"
+        ·         ──┬──
         ·           ╰── here
         ╰────
       help: write a clock such as "10s", "10s+100ms" or "40/60s"
