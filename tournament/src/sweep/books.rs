@@ -126,8 +126,8 @@ pub struct BookFault {
 
 /// Takes a sample of a book that is read in parts, in memory for the sample alone.
 ///
-/// A drawn sample has the positions with the least [`seeds::book_priority`]: one pass finds them, whatever the book's
-/// length, and a position that the book repeats has one chance.
+/// A drawn sample has the positions with the least hash under the seed: one pass finds them, whatever the book's length,
+/// and a position that the book repeats has one chance.
 #[derive(Debug)]
 pub struct BookReader {
     sample: BookSample,
