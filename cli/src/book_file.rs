@@ -50,12 +50,12 @@ impl BookFile {
     /// The book at this path; `None` if its name says of no form that it is a book's. An archive has the form of the
     /// one book in it.
     pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
-        let kind = Kind::of(&mut File::open(path)?)?;
+        let kind = Kind::read(&mut File::open(path)?)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = match kind {
             Kind::Plain => name,
             Kind::Gzip => without_extension(name, ".gz"),
-            Kind::Zip => Entry::of(path)?.name,
+            Kind::Zip => Entry::open(path)?.name,
         };
         let format = BookFormat::of_file(&name);
         Ok(format.map(|format| Self { path: path.to_owned(), kind, format }))
@@ -85,7 +85,7 @@ impl BookFile {
             Kind::Plain => read(&mut File::open(&self.path)?, &mut reader)?,
             Kind::Gzip => read(&mut MultiGzDecoder::new(File::open(&self.path)?), &mut reader)?,
             Kind::Zip => {
-                let Entry { archive, wayfinder, method, .. } = Entry::of(&self.path)?;
+                let Entry { archive, wayfinder, method, .. } = Entry::open(&self.path)?;
                 let entry = archive.get_entry(wayfinder).map_err(damaged)?;
                 let data = entry.reader();
                 if method == CompressionMethod::STORE {
@@ -101,11 +101,11 @@ impl BookFile {
 
 /// Whether a file is compressed, by its first bytes.
 pub(crate) fn is_compressed(path: &Path) -> io::Result<bool> {
-    Ok(Kind::of(&mut File::open(path)?)? != Kind::Plain)
+    Ok(Kind::read(&mut File::open(path)?)? != Kind::Plain)
 }
 
 impl Kind {
-    fn of(file: &mut File) -> io::Result<Self> {
+    fn read(file: &mut File) -> io::Result<Self> {
         let mut first = [0; 4];
         let mut length = 0;
         while length < first.len() {
@@ -131,7 +131,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
         let archive = ZipArchive::from_file(file, &mut buffer).map_err(damaged)?;

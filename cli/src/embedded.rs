@@ -134,7 +134,7 @@ impl Embedded {
         self.readers.clone()
     }
 
-    /// Submits a sweep. A paused experiment goes on: whoever runs it wants it played.
+    /// Submits a sweep, and resumes a paused experiment.
     pub(crate) async fn submit(
         &mut self,
         sweep: &SweepFile,

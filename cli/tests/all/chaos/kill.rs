@@ -210,7 +210,7 @@ fn a_coordinator_that_was_stopped_takes_no_games_away() {
     nothing.recv_timeout(Duration::from_secs(13)).unwrap_err();
     coordinator.process.signal(Signal::CONT);
     assert_eq!(worker.wait().code(), Some(0));
-    // A lease granted later may answer a call that its worker has given up, and nobody holds it.
+    // A lease granted later may answer a call that its worker has given up: no worker holds that lease.
     let expired = format!(
         "SELECT count(*) FROM leases WHERE ended_by = 'expired' AND granted_unix_us < {stopped}"
     );
