@@ -100,7 +100,7 @@ pub(crate) enum Failed {
     /// The worker cannot go on: the coordinator does not want it, or is none.
     Fatal(WorkerError),
     /// It cannot be reached, or cannot do it now.
-    Away { problem: String, retry_after: Option<Duration> },
+    Away { problem: String, has_remedy: bool, retry_after: Option<Duration> },
     /// There was no answer in time.
     TimedOut,
 }
@@ -363,10 +363,12 @@ impl Link {
             Err(_elapsed) => Failed::TimedOut,
         };
         match &failed {
-            Failed::Away { problem, .. } => self.tell_away(what, problem, Duration::ZERO),
+            Failed::Away { problem, has_remedy, .. } => {
+                self.tell_away(what, problem, *has_remedy, Duration::ZERO);
+            }
             Failed::TimedOut => {
                 let problem = format!("no answer within {} s", patience.as_secs());
-                self.tell_away(what, &problem, patience);
+                self.tell_away(what, &problem, false, patience);
             }
             Failed::SayHello(_) | Failed::Refused(_) | Failed::Fatal(_) => {}
         }
@@ -374,10 +376,10 @@ impl Link {
     }
 
     /// Tells people once, if it lasts, and whoever debugs every time.
-    fn tell_away(&self, what: &str, problem: &str, waited: Duration) {
+    fn tell_away(&self, what: &str, problem: &str, has_remedy: bool, waited: Duration) {
         let coordinator = &self.address;
         let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if away.failed(Instant::now(), waited) {
+        if away.failed(Instant::now(), waited, has_remedy) {
             tracing::warn!(
                 coordinator,
                 what,
@@ -418,25 +420,30 @@ enum Away {
     No,
     /// Nothing was answered since this moment.
     Since(Instant),
-    Told,
+    /// People were told, and whether also what to do about it: a connection may end without a reason, and the next one
+    /// with it.
+    Told { remedy: bool },
 }
 
 impl Away {
     /// A call that waited for so long came to nothing. Returns whether people are to be told.
-    fn failed(&mut self, now: Instant, waited: Duration) -> bool {
+    fn failed(&mut self, now: Instant, waited: Duration, has_remedy: bool) -> bool {
         let since = match *self {
             Self::No => now.checked_sub(waited).unwrap_or(now),
             Self::Since(since) => since,
-            Self::Told => return false,
+            Self::Told { remedy } => {
+                *self = Self::Told { remedy: remedy || has_remedy };
+                return has_remedy && !remedy;
+            }
         };
         let is_told = now.duration_since(since) >= AWAY_TOLD_AFTER;
-        *self = if is_told { Self::Told } else { Self::Since(since) };
+        *self = if is_told { Self::Told { remedy: has_remedy } } else { Self::Since(since) };
         is_told
     }
 
     /// A call was answered. Returns whether people are to be told.
     fn answered(&mut self) -> bool {
-        std::mem::take(self) == Self::Told
+        matches!(std::mem::take(self), Self::Told { .. })
     }
 }
 
@@ -579,7 +586,7 @@ impl Failed {
                 }
                 Some(Distrust { problem, remedy, .. }) => {
                     let problem = format!("{problem}: {remedy}");
-                    return Self::Away { problem, retry_after: None };
+                    return Self::Away { problem, has_remedy: true, retry_after: None };
                 }
                 None => {}
             }
@@ -593,14 +600,17 @@ impl Failed {
                 let refusal = Refusal::new(Reason::Malformed, message, SAME_RELEASE);
                 Self::Fatal(WorkerError::Refused(refusal))
             } else {
-                Self::Away { problem: format!("{code}: {message}"), retry_after: None }
+                let problem = format!("{code}: {message}");
+                Self::Away { problem, has_remedy: false, retry_after: None }
             };
         };
         match refusal.reason {
             Reason::SayHello | Reason::WrongSecret => Self::SayHello(refusal),
-            Reason::Busy | Reason::Ending => {
-                Self::Away { retry_after: refusal.retry_after, problem: refusal.problem }
-            }
+            Reason::Busy | Reason::Ending => Self::Away {
+                retry_after: refusal.retry_after,
+                has_remedy: false,
+                problem: refusal.problem,
+            },
             Reason::ProtocolMajor
             | Reason::EngineRevision
             | Reason::BadToken
@@ -658,13 +668,19 @@ mod tests {
     #[test]
     fn people_hear_of_what_lasts_and_only_once() {
         let start = Instant::now() + Duration::from_secs(60);
-        let at = |ms| start + Duration::from_millis(ms);
         let mut away = Away::default();
-        assert!(!away.failed(at(0), Duration::ZERO));
+        let failed = |away: &mut Away, ms, has_remedy| {
+            away.failed(start + Duration::from_millis(ms), Duration::ZERO, has_remedy)
+        };
+        assert!(!failed(&mut away, 0, false));
         assert!(!away.answered(), "a reset that was over at once");
-        assert!(!away.failed(at(5_000), Duration::ZERO) && !away.failed(at(6_900), Duration::ZERO));
-        assert!(away.failed(at(7_000), Duration::ZERO) && !away.failed(at(9_000), Duration::ZERO));
+        assert!(!failed(&mut away, 5_000, false) && !failed(&mut away, 6_900, true));
+        assert!(failed(&mut away, 7_000, false) && !failed(&mut away, 9_000, false));
+        assert!(failed(&mut away, 9_500, true), "what to do about it was not known before");
+        assert!(!failed(&mut away, 9_600, true) && !failed(&mut away, 9_700, false));
         assert!(away.answered() && !away.answered());
-        assert!(away.failed(at(30_000), Duration::from_secs(15)), "it has waited for long");
+        let waited = Duration::from_secs(15);
+        let later = start + Duration::from_secs(30);
+        assert!(away.failed(later, waited, false), "it has waited for long");
     }
 }
