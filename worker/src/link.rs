@@ -30,6 +30,7 @@ use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
 use crate::engines::Engines;
 use crate::networks::{self, Networks, Stored};
+use crate::outage::Outage;
 use crate::outcome::Finished;
 
 /// How long connecting may take.
@@ -37,9 +38,6 @@ const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// An idle connection is asked for a sign of life after so long.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
-
-/// People are told that the coordinator is away when it has been for so long.
-const AWAY_TOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// A client; cheap to clone.
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;
@@ -85,7 +83,7 @@ pub(crate) struct Link {
     openings: Arc<OpeningsCache>,
     /// They share their networks, too.
     networks: Networks,
-    away: Mutex<Away>,
+    outage: Mutex<Outage>,
     /// Why the coordinator gave it no games the last time.
     withheld: Mutex<String>,
 }
@@ -129,7 +127,7 @@ impl Link {
             secret: Mutex::default(),
             openings: Arc::default(),
             networks: Networks::default(),
-            away: Mutex::default(),
+            outage: Mutex::default(),
             withheld: Mutex::default(),
         }
     }
@@ -378,8 +376,8 @@ impl Link {
     /// Tells people once, if it lasts, and whoever debugs every time.
     fn tell_away(&self, what: &str, problem: &str, has_remedy: bool, waited: Duration) {
         let coordinator = &self.address;
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if away.failed(Instant::now(), waited, has_remedy) {
+        let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
+        if outage.failed(Instant::now(), waited, has_remedy) {
             tracing::warn!(
                 coordinator,
                 what,
@@ -406,44 +404,9 @@ impl Link {
     }
 
     fn tell_back(&self) {
-        if self.away.lock().unwrap_or_else(PoisonError::into_inner).answered() {
+        if self.outage.lock().unwrap_or_else(PoisonError::into_inner).answered() {
             tracing::info!("the coordinator is back");
         }
-    }
-}
-
-/// Whether the coordinator is away, as people see it: a connection that was reset and is there again at
-/// once is nothing to be told of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Away {
-    #[default]
-    No,
-    /// Nothing was answered since this moment.
-    Since(Instant),
-    /// People were told, and whether also what to do about it: a connection may end without a reason, and the next one
-    /// with it.
-    Told { remedy: bool },
-}
-
-impl Away {
-    /// A call that waited for so long came to nothing. Returns whether people are to be told.
-    fn failed(&mut self, now: Instant, waited: Duration, has_remedy: bool) -> bool {
-        let since = match *self {
-            Self::No => now.checked_sub(waited).unwrap_or(now),
-            Self::Since(since) => since,
-            Self::Told { remedy } => {
-                *self = Self::Told { remedy: remedy || has_remedy };
-                return has_remedy && !remedy;
-            }
-        };
-        let is_told = now.duration_since(since) >= AWAY_TOLD_AFTER;
-        *self = if is_told { Self::Told { remedy: has_remedy } } else { Self::Since(since) };
-        is_told
-    }
-
-    /// A call was answered. Returns whether people are to be told.
-    fn answered(&mut self) -> bool {
-        matches!(std::mem::take(self), Self::Told { .. })
     }
 }
 
@@ -663,24 +626,5 @@ mod tests {
         assert!(matches!(Failed::of(&impostor), Failed::SayHello(_)));
         let internal = Refusal::new(Reason::Internal, "", "").into();
         assert!(matches!(Failed::of(&internal), Failed::Refused(_)));
-    }
-
-    #[test]
-    fn people_hear_of_what_lasts_and_only_once() {
-        let start = Instant::now() + Duration::from_secs(60);
-        let mut away = Away::default();
-        let failed = |away: &mut Away, ms, has_remedy| {
-            away.failed(start + Duration::from_millis(ms), Duration::ZERO, has_remedy)
-        };
-        assert!(!failed(&mut away, 0, false));
-        assert!(!away.answered(), "a reset that was over at once");
-        assert!(!failed(&mut away, 5_000, false) && !failed(&mut away, 6_900, true));
-        assert!(failed(&mut away, 7_000, false) && !failed(&mut away, 9_000, false));
-        assert!(failed(&mut away, 9_500, true), "what to do about it was not known before");
-        assert!(!failed(&mut away, 9_600, true) && !failed(&mut away, 9_700, false));
-        assert!(away.answered() && !away.answered());
-        let waited = Duration::from_secs(15);
-        let later = start + Duration::from_secs(30);
-        assert!(away.failed(later, waited, false), "it has waited for long");
     }
 }
