@@ -42,7 +42,7 @@ pub mod v1 {
 /// The protocol's major number: equal majors work together.
 pub const PROTOCOL_MAJOR: u32 = 1;
 /// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 13;
+pub const PROTOCOL_MINOR: u32 = 14;
 /// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
 /// report such games as failed, or say nothing of a margin that the rules give; and where there are no others, nobody
 /// would train the networks that games wait for.

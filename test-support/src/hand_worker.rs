@@ -127,7 +127,7 @@ impl HandWorker {
         let mut results = Vec::new();
         for leased in &grant.games {
             let definition_hash = leased.definition_hash.clone();
-            let request = v1::GetCellRequest { definition_hash };
+            let request = v1::GetCellRequest { definition_hash, openings_apart: false };
             let answer = self.client.get_cell(request).await.unwrap().into_inner();
             let definition: CellDefinition = serde_json::from_str(&answer.definition_json).unwrap();
             let cell = PlayableCell::new(definition).unwrap();

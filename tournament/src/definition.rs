@@ -237,8 +237,7 @@ impl DefinitionJson {
     /// Of cells of these conditions.
     #[must_use]
     pub fn new(conditions: &Conditions) -> Self {
-        let nobody: [Arc<Parameters>; 2] = Default::default();
-        let mut prefix = CellDefinition {
+        Self::of_definition(CellDefinition {
             format: CellDefinition::FORMAT,
             seed: conditions.seed,
             rules: conditions.rules.clone(),
@@ -247,9 +246,14 @@ impl DefinitionJson {
             adjudication: conditions.adjudication,
             swap_sides: conditions.swap_sides,
             task: conditions.task,
-            players: nobody,
-        }
-        .canonical_json();
+            players: Default::default(),
+        })
+    }
+
+    /// Of cells that differ from this one in their players alone.
+    pub(crate) fn of_definition(definition: CellDefinition) -> Self {
+        let mut prefix =
+            CellDefinition { players: Default::default(), ..definition }.canonical_json();
         prefix.truncate(prefix.len() - "{},{}]}".len());
         let mut hash = Sha256::new();
         let mut seed = seeds::cell_seed_hasher();
@@ -257,6 +261,11 @@ impl DefinitionJson {
             hasher.update(&prefix);
         }
         Self { prefix, hash, seed }
+    }
+
+    /// The same for hashes and seeds alone, without the text.
+    pub(crate) fn without_prefix(self) -> Self {
+        Self { prefix: String::new(), ..self }
     }
 
     /// Everything before the first player.

@@ -2,6 +2,7 @@
 //!
 //! This crate is pure, like the engine below it: no async, no I/O, no clock.
 
+mod apart;
 pub mod bounds;
 pub mod builds;
 pub mod capabilities;
@@ -38,6 +39,7 @@ mod training;
 mod verification;
 pub mod worker;
 
+pub use apart::{Apart, ListedPositions};
 pub use definition::{
     CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule, Task, ToMove,
 };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use spelrum_tournament::{
-    DefinitionHash, OpeningsCache, PlayableCell, PlayableVerification, TrainingDefinition,
-    VerificationDefinition,
+    DefinitionHash, ListedPositions, OpeningsCache, PlayableCell, PlayableVerification,
+    TrainingDefinition, VerificationDefinition,
 };
 
 use crate::networks::Supplied;
@@ -43,8 +43,10 @@ pub(crate) struct Verifying {
 #[derive(Debug)]
 pub(crate) struct Games {
     pub(crate) cell: PlayableCell,
-    /// Its definition, as it came.
+    /// Its definition, as it came: if its positions stand apart, without them.
     pub(crate) json: String,
+    /// The positions that stand apart from it, if any do.
+    pub(crate) listed: Option<Arc<ListedPositions>>,
     /// Those of its players' networks that need no training here: its players have them while these are kept.
     pub(crate) networks: Vec<Arc<Supplied>>,
 }
@@ -80,19 +82,42 @@ impl Ready {
 pub(crate) async fn read(
     hash: DefinitionHash,
     json: String,
+    listed: Option<Arc<ListedPositions>>,
     openings: &Arc<OpeningsCache>,
 ) -> Cell {
     let openings = Arc::clone(openings);
-    tokio::task::spawn_blocking(move || read_here(hash, json, &openings))
+    tokio::task::spawn_blocking(move || read_here(hash, json, listed.as_ref(), &openings))
         .await
         .unwrap_or_else(|panic| Err(format!("reading the definition: {panic}")))
 }
 
-fn read_here(hash: DefinitionHash, json: String, openings: &OpeningsCache) -> Cell {
-    if DefinitionHash::of_json(&json) != hash {
-        return Err("the cell's definition is not the one that its hash names".to_owned());
+fn read_here(
+    hash: DefinitionHash,
+    json: String,
+    listed: Option<&Arc<ListedPositions>>,
+    openings: &OpeningsCache,
+) -> Cell {
+    let other = || Err("the cell's definition is not the one that its hash names".to_owned());
+    match listed {
+        None if DefinitionHash::of_json(&json) != hash => other(),
+        None => of_definition(json, openings),
+        Some(listed) => match of_apart(json, listed, openings)? {
+            (_, whole) if whole != hash => other(),
+            (ready, _) => Ok(ready),
+        },
     }
-    of_definition(json, openings)
+}
+
+/// The cell of a definition whose positions stand apart, and the hash of the whole.
+pub(crate) fn of_apart(
+    json: String,
+    listed: &Arc<ListedPositions>,
+    openings: &OpeningsCache,
+) -> Result<(Ready, DefinitionHash), String> {
+    let (cell, hash) =
+        PlayableCell::from_apart(&json, listed, openings).map_err(|error| error.to_string())?;
+    let (listed, networks) = (Some(Arc::clone(listed)), Vec::new());
+    Ok((Ready::Games(Box::new(Games { cell, json, listed, networks })), hash))
 }
 
 /// The cell of a definition.
@@ -111,6 +136,8 @@ pub(crate) fn of_definition(json: String, openings: &OpeningsCache) -> Cell {
             .map_err(|error| error.to_string());
     }
     PlayableCell::from_json(&json, openings)
-        .map(|cell| Ready::Games(Box::new(Games { cell, json, networks: Vec::new() })))
+        .map(|cell| {
+            Ready::Games(Box::new(Games { cell, json, listed: None, networks: Vec::new() }))
+        })
         .map_err(|error| error.to_string())
 }

@@ -18,6 +18,7 @@ mod link;
 mod machine;
 mod memory;
 mod networks;
+mod openings;
 mod outage;
 mod outcome;
 mod panics;

@@ -1,5 +1,6 @@
 //! The link to the coordinator: says things once, and tells what trying again cannot mend.
 
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,9 @@ use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::speed::Speed;
 use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
-use spelrum_tournament::{DefinitionHash, GameId, LeaseId, OpeningsCache, WorkerId};
+use spelrum_tournament::{
+    DefinitionHash, GameId, LeaseId, ListedPositions, OpeningsCache, WorkerId,
+};
 use tokio::sync::watch;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
@@ -30,6 +33,7 @@ use crate::WorkerError;
 use crate::cells::{self, Cell, Ready};
 use crate::engines::Engines;
 use crate::networks::{self, Networks, Stored};
+use crate::openings;
 use crate::outage::Outage;
 use crate::outcome::Finished;
 
@@ -81,6 +85,8 @@ pub(crate) struct Link {
     secret: Mutex<Option<WorkerSecret>>,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
+    /// Held while openings are fetched.
+    fetching: tokio::sync::Mutex<()>,
     /// They share their networks, too.
     networks: Networks,
     outage: Mutex<Outage>,
@@ -126,6 +132,7 @@ impl Link {
             introduction,
             secret: Mutex::default(),
             openings: Arc::default(),
+            fetching: tokio::sync::Mutex::default(),
             networks: Networks::default(),
             outage: Mutex::default(),
             withheld: Mutex::default(),
@@ -267,7 +274,9 @@ impl Link {
     ) -> Result<Answer<Arc<Cell>>, Failed> {
         let (cell, keep) = match fetched {
             Ok(answer) => {
-                match cells::read(definition, answer.definition_json, &self.openings).await {
+                let v1::GetCellResponse { definition_json, openings_hash } = answer;
+                let listed = self.listed(definition, &openings_hash, patience).await?;
+                match cells::read(definition, definition_json, listed, &self.openings).await {
                     Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => {
                         self.with_networks(ready, patience).await?
                     }
@@ -334,6 +343,31 @@ impl Link {
         // A verification is played once.
         let keep = matches!(ready, Ready::Games(_));
         Ok((Ok(ready), keep))
+    }
+
+    /// The positions that stand apart from a cell's definition, if any do: fetched once for all cells that list them.
+    async fn listed(
+        &self,
+        definition: DefinitionHash,
+        hash: &[u8],
+        patience: Duration,
+    ) -> Result<Option<Arc<ListedPositions>>, Failed> {
+        let Ok(hash) = <[u8; 32]>::try_from(hash) else { return Ok(None) };
+        // Cells that are asked for at once wait here for the first.
+        let _fetching = self.fetching.lock().await;
+        if let Some(known) = self.openings.listed(hash) {
+            return Ok(Some(known));
+        }
+        let request = v1::GetOpeningsRequest { definition_hash: definition.0.to_vec() };
+        let mut client = self.client.clone();
+        let answer = self.attempt("GetOpenings", patience, client.get_openings(request)).await?;
+        let read = move || openings::read(&answer.positions_gzip, hash);
+        let read = tokio::task::spawn_blocking(read).await;
+        let read = read.unwrap_or_else(|panic| resume_unwind(panic.into_panic()));
+        let problem = "the coordinator sent other openings than the cell's".to_owned();
+        let away = || Failed::Away { problem, has_remedy: false, retry_after: None };
+        let listed = read.ok_or_else(away)?;
+        Ok(Some(self.openings.supply(listed)))
     }
 
     /// Asks for the network of a training. It may be some megabytes: the call has a patience of its own.
@@ -500,8 +534,8 @@ async fn get_cell(
     mut client: Client,
     definition: DefinitionHash,
 ) -> Result<Response<v1::GetCellResponse>, Status> {
-    let request = v1::GetCellRequest { definition_hash: definition.0.to_vec() };
-    client.get_cell(request).await
+    let definition_hash = definition.0.to_vec();
+    client.get_cell(v1::GetCellRequest { definition_hash, openings_apart: true }).await
 }
 
 /// A coordinator that does not know the call keeps no networks.

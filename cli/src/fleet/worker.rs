@@ -284,7 +284,8 @@ impl Worker {
         if let Some(known) = self.cells.get(&definition) {
             return Ok(Some(Arc::clone(known)));
         }
-        let request = v1::GetCellRequest { definition_hash: definition.0.to_vec() };
+        let definition_hash = definition.0.to_vec();
+        let request = v1::GetCellRequest { definition_hash, openings_apart: false };
         let mut client = self.client.clone();
         let asked = self.say(Call::GetCell, async move { client.get_cell(request).await }).await?;
         let Some(answer) = asked else { return Ok(None) };

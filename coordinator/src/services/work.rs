@@ -1,8 +1,12 @@
 //! The `Work` service: what workers call.
 
+use std::io::Write as _;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
@@ -12,8 +16,8 @@ use spelrum_proto::{
     MEASURING_MINOR, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, SECRET_MINOR,
     WORKER_MINOR_MIN, WorkerSecret, engines, v1,
 };
-use spelrum_tournament::LeaseId;
 use spelrum_tournament::engines::OfferedEngine;
+use spelrum_tournament::{Apart, LeaseId};
 use tonic::{Request, Response, Status};
 
 use super::{Planner, Referee};
@@ -126,14 +130,35 @@ impl Work for WorkService {
         &self,
         request: Request<v1::GetCellRequest>,
     ) -> Result<Response<v1::GetCellResponse>, Status> {
-        let hash =
-            wire::definition_hash(&request.get_ref().definition_hash).map_err(Refusal::from)?;
-        match self.readers.definition(hash).await.map_err(super::reading_failed)? {
-            Some(definition_json) => Ok(Response::new(v1::GetCellResponse { definition_json })),
+        let v1::GetCellRequest { definition_hash, openings_apart } = request.into_inner();
+        let definition_json = self.definition(&definition_hash).await?;
+        let apart = Apart::of(&definition_json).filter(|_| openings_apart);
+        let answer = match apart {
+            Some(Apart { json, hash, .. }) => {
+                v1::GetCellResponse { definition_json: json, openings_hash: hash.to_vec() }
+            }
+            None => v1::GetCellResponse { definition_json, openings_hash: Vec::new() },
+        };
+        Ok(Response::new(answer))
+    }
+
+    async fn get_openings(
+        &self,
+        request: Request<v1::GetOpeningsRequest>,
+    ) -> Result<Response<v1::GetOpeningsResponse>, Status> {
+        let definition_json = self.definition(&request.get_ref().definition_hash).await?;
+        // Some milliseconds of a megabyte: too long for the threads that listen.
+        let compressed = tokio::task::spawn_blocking(move || {
+            let positions = Apart::of(&definition_json)?.positions_json.as_bytes();
+            let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+            gzip.write_all(positions).and_then(|()| gzip.finish()).ok()
+        });
+        match compressed.await.unwrap_or_else(|panic| resume_unwind(panic.into_panic())) {
+            Some(positions_gzip) => Ok(Response::new(v1::GetOpeningsResponse { positions_gzip })),
             None => Err(Refusal::new(
                 Reason::UnknownCell,
-                "there is no cell with this definition",
-                "ask for a new lease",
+                "this cell lists no positions apart from its definition",
+                "ask for the cell",
             )
             .into()),
         }
@@ -203,6 +228,16 @@ impl Work for WorkService {
 }
 
 impl WorkService {
+    /// The definition with this hash, as the message has it.
+    async fn definition(&self, hash: &[u8]) -> Result<String, Status> {
+        let hash = wire::definition_hash(hash).map_err(Refusal::from)?;
+        let found = self.readers.definition(hash).await.map_err(super::reading_failed)?;
+        found.ok_or_else(|| {
+            let problem = "there is no cell with this definition";
+            Refusal::new(Reason::UnknownCell, problem, "ask for a new lease").into()
+        })
+    }
+
     /// Who calls. One who means another start comes out with an epoch that never is.
     fn caller(
         &self,

@@ -1,7 +1,9 @@
 //! What changes between the cells of an experiment, opening by opening.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use futures_util::TryStreamExt as _;
 use spelrum_tournament::ExperimentId;
 use spelrum_tournament::results::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums};
 use sqlx::SqliteConnection;
@@ -70,18 +72,26 @@ impl Readers {
     }
 }
 
-/// Each cell's definition up to its players.
+/// Each cell's definition up to its players. Cells that have the same share it: it may list a megabyte of positions.
 pub(super) async fn definition_prefixes(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
-) -> Result<BTreeMap<i64, String>, StoreError> {
-    let found = sqlx::query!(
+) -> Result<BTreeMap<i64, Arc<str>>, StoreError> {
+    let mut found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", k.definition_prefix
         FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
         experiment.0
     )
-    .fetch_all(connection)
-    .await?;
-    Ok(found.into_iter().map(|row| (row.cell_id, row.definition_prefix)).collect())
+    .fetch(connection);
+    let (mut prefixes, mut distinct) = (BTreeMap::new(), BTreeSet::<Arc<str>>::new());
+    while let Some(row) = found.try_next().await? {
+        let prefix = match distinct.get(&*row.definition_prefix) {
+            Some(known) => Arc::clone(known),
+            None => Arc::from(row.definition_prefix),
+        };
+        distinct.insert(Arc::clone(&prefix));
+        prefixes.insert(row.cell_id, prefix);
+    }
+    Ok(prefixes)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Game as _, Outcome, tables};
 use spelrum_tournament::disturbance::{TimedCell, Timing, is_known_of};
-use spelrum_tournament::{DefinitionJson, GameId, PlayedGame, WorkerId, names};
+use spelrum_tournament::{DefinitionJson, GameId, OpeningsRule, PlayedGame, WorkerId, names};
 
 use super::digest::NewDigests;
 use super::error::StoreError;
@@ -235,7 +235,13 @@ impl Transaction<'_> {
             let valued_by = positions.map(|definition| ValuedBy {
                 conditions: cell.conditions_id,
                 reference: cell.second_player_id,
-                positions: definition.openings,
+                // A cache of cells has no room for the positions of each.
+                positions: match definition.openings {
+                    OpeningsRule::Listed { .. } => {
+                        OpeningsRule::Listed { positions: Arc::default() }
+                    }
+                    rule => rule,
+                },
             });
             let timing = Timing {
                 disturbed_above: cell.disturbed_above,

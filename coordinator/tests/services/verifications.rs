@@ -31,7 +31,10 @@ async fn standing(served: &Served) -> v1::GetVerificationsResponse {
 /// What comes of the verification that was granted.
 async fn verify(served: &Served, grant: &v1::Grant) -> v1::Result {
     let [leased] = &grant.games[..] else { panic!("{grant:?}") };
-    let request = v1::GetCellRequest { definition_hash: leased.definition_hash.clone() };
+    let request = v1::GetCellRequest {
+        definition_hash: leased.definition_hash.clone(),
+        ..Default::default()
+    };
     let json = served.work().await.get_cell(request).await.unwrap().into_inner().definition_json;
     assert!(VerificationDefinition::is_one(&json), "{json}");
     let verification = PlayableVerification::from_json(&json, &OpeningsCache::default()).unwrap();

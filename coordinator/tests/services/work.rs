@@ -368,10 +368,10 @@ async fn malformed_messages_are_refused_and_harmless() {
     assert_eq!(reason(worker.lease().await), Reason::Malformed);
     let mut client = served.work().await;
     for bytes in [0, 31, 33] {
-        let request = v1::GetCellRequest { definition_hash: vec![0; bytes] };
+        let request = v1::GetCellRequest { definition_hash: vec![0; bytes], ..Default::default() };
         assert_eq!(reason(client.get_cell(request).await), Reason::Malformed);
     }
-    let request = v1::GetCellRequest { definition_hash: vec![0; 32] };
+    let request = v1::GetCellRequest { definition_hash: vec![0; 32], ..Default::default() };
     assert_eq!(reason(client.get_cell(request).await), Reason::UnknownCell);
     // A message beyond the bound is not even decoded.
     let monster = v1::HelloRequest { name: "x".repeat(5 << 20), ..hello(UUID) };

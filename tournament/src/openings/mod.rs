@@ -23,6 +23,7 @@ mod draw;
 mod ending;
 mod enumerate;
 mod known_values;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
@@ -35,6 +36,9 @@ use crate::seeds;
 use draw::Drawn;
 use ending::{Ending, Wanted};
 pub(crate) use known_values::KnownValues;
+use sha2::{Digest as _, Sha256};
+use shared::Shared;
+pub(crate) use shared::SharedConditions;
 
 /// Most plies between the start and an opening.
 pub const OPENING_PLIES_MAX: u32 = 200;
@@ -407,8 +411,9 @@ fn is_opening<P: Position>(position: &P, moves: &mut Vec<P::Move>) -> bool {
 /// Holds only what some cell still uses.
 #[derive(Debug, Default)]
 pub struct OpeningsCache {
-    /// By [`seeds::openings_identity`].
-    in_use: Mutex<BTreeMap<String, Weak<Openings>>>,
+    /// By SHA-256 of [`seeds::openings_identity`], which lists may make long.
+    in_use: Mutex<BTreeMap<[u8; 32], Weak<Openings>>>,
+    shared: Shared,
     /// By the definition's rules and reference.
     known_values: Mutex<BTreeMap<String, Weak<KnownValues>>>,
 }
@@ -424,7 +429,7 @@ impl OpeningsCache {
         rules: &Rules,
         rule: &OpeningsRule,
     ) -> Result<Arc<Openings>, OpeningsError> {
-        let identity = seeds::openings_identity(seed, rules, rule);
+        let identity = Sha256::digest(seeds::openings_identity(seed, rules, rule)).into();
         // Held while enumerating, so that slots that start together do it once.
         let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(openings) = in_use.get(&identity).and_then(Weak::upgrade) {

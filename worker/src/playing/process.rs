@@ -15,7 +15,9 @@ use spelrum_engine::search::STACK_BYTES;
 use spelrum_proto::engines::offer_to_wire;
 use spelrum_proto::speeds;
 use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{CellId, GameRange, LeaseId, OpeningsCache, TrainingDefinition};
+use spelrum_tournament::{
+    CellId, GameRange, LeaseId, ListedPositions, OpeningsCache, TrainingDefinition,
+};
 use tokio::sync::mpsc;
 
 use super::ledger::{Ledger, Note};
@@ -83,7 +85,7 @@ impl PlayingProcess {
         engines: Option<Engines>,
     ) -> io::Result<()> {
         let Self { orders, outlet } = self;
-        let openings = Arc::default();
+        let openings = Arc::<OpeningsCache>::default();
         let keeping = Arc::new(Keeping::new(quiet));
         let slots = (0..slots.get() as usize)
             .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings, &keeping))
@@ -101,7 +103,7 @@ impl PlayingProcess {
             }
         };
         tokio::select! {
-            () = obey(orders, &slots, &outlet) => {}
+            () = obey(orders, &slots, &outlet, &openings) => {}
             never = changes => match never {},
         }
         if let Some(engines) = engines {
@@ -113,12 +115,19 @@ impl PlayingProcess {
 }
 
 /// Does what the worker says, until it says to end.
-async fn obey(mut orders: mpsc::UnboundedReceiver<What>, slots: &[Chair], outlet: &Outlet) {
+async fn obey(
+    mut orders: mpsc::UnboundedReceiver<What>,
+    slots: &[Chair],
+    outlet: &Outlet,
+    openings: &OpeningsCache,
+) {
     let mut cells = BTreeMap::new();
     while let Some(what) = orders.recv().await {
         match what {
-            What::Cell(sent) => {
-                cells.insert(sent.key, Arc::new(Definition { sent, cell: OnceLock::new() }));
+            What::Cell(mut sent) => {
+                let listed = listed(&mut sent, openings);
+                let cell = OnceLock::new();
+                cells.insert(sent.key, Arc::new(Definition { sent, listed, cell }));
             }
             What::Forget(key) => drop(cells.remove(&key)),
             What::Play(play) => {
@@ -187,19 +196,33 @@ impl Chair {
 /// A cell, read by the first slot that plays it.
 struct Definition {
     sent: CellSent,
+    /// The positions that stand apart from it: cells that are sent later may have the same.
+    listed: Option<Arc<ListedPositions>>,
     cell: OnceLock<Arc<Cell>>,
 }
 
 impl Definition {
     fn cell(&self, openings: &OpeningsCache) -> Arc<Cell> {
-        let read = || catch_unwind(AssertUnwindSafe(|| read(&self.sent, openings)));
+        let read = || catch_unwind(AssertUnwindSafe(|| read(self, openings)));
         let read = || read().unwrap_or_else(|_| Err("reading its definition panicked".to_owned()));
         Arc::clone(self.cell.get_or_init(|| Arc::new(read())))
     }
 }
 
-fn read(sent: &CellSent, openings: &OpeningsCache) -> Cell {
-    let mut cell = cells::of_definition(sent.definition_json.clone(), openings)?;
+/// The positions that stand apart from a cell's definition, if any do.
+fn listed(sent: &mut CellSent, openings: &OpeningsCache) -> Option<Arc<ListedPositions>> {
+    let hash = <[u8; 32]>::try_from(&*sent.openings_hash).ok()?;
+    let json = std::mem::take(&mut sent.openings_json);
+    let read = || ListedPositions::from_json(&json).map(|listed| openings.supply(listed));
+    openings.listed(hash).or_else(read)
+}
+
+fn read(Definition { sent, listed, .. }: &Definition, openings: &OpeningsCache) -> Cell {
+    let json = sent.definition_json.clone();
+    let mut cell = match listed {
+        Some(listed) => cells::of_apart(json, listed, openings)?.0,
+        None => cells::of_definition(json, openings)?,
+    };
     if let Some(networks) = cell.networks() {
         for network in &sent.networks {
             let training = TrainingDefinition::from_json(&network.training_json);

@@ -16,9 +16,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::guard::this_program;
 use spelrum_proto::engines::offers;
 use spelrum_proto::speeds;
-use spelrum_tournament::GameId;
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::worker::Batch;
+use spelrum_tournament::{GameId, ListedPositions};
 use tokio::sync::watch;
 
 use super::ledger::{Ledger, Note};
@@ -533,8 +533,20 @@ impl Running {
         }
         let key = self.next_key;
         self.next_key += 1;
+        let mut sent = sent(key, cell);
+        if let Some(listed) = listed_of(cell) {
+            let knows = |(_, it): &(u64, Weak<Cell>)| {
+                let known = it.upgrade();
+                let known = known.as_deref().and_then(listed_of);
+                known.is_some_and(|known| known.hash() == listed.hash())
+            };
+            sent.openings_hash = listed.hash().to_vec();
+            if !self.cells.iter().any(knows) {
+                sent.openings_json = listed.json();
+            }
+        }
         self.cells.push((key, Arc::downgrade(cell)));
-        self.tell(What::Cell(sent(key, cell)));
+        self.tell(What::Cell(sent));
         key
     }
 }
@@ -554,7 +566,15 @@ fn sent(key: u64, cell: &Cell) -> CellSent {
         // It is not handed on.
         Err(_) => Default::default(),
     };
-    CellSent { key, definition_json, networks }
+    CellSent { key, definition_json, networks, ..CellSent::default() }
+}
+
+/// The positions that stand apart from a cell's definition, if any do.
+fn listed_of(cell: &Cell) -> Option<&Arc<ListedPositions>> {
+    match cell {
+        Ok(Ready::Games(games)) => games.listed.as_ref(),
+        Ok(Ready::Training { .. } | Ready::Verification(_)) | Err(_) => None,
+    }
 }
 
 /// Why a game failed whose process ended by itself.

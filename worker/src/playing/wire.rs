@@ -44,6 +44,12 @@ pub(super) struct CellSent {
     /// Those of its players' networks that need no training.
     #[prost(message, repeated, tag = "3")]
     pub(super) networks: Vec<NetworkSent>,
+    /// The hash of the positions that stand apart from its definition; empty if none do.
+    #[prost(bytes = "vec", tag = "4")]
+    pub(super) openings_hash: Vec<u8>,
+    /// Their JSON; empty if a cell that the process knows has them.
+    #[prost(string, tag = "5")]
+    pub(super) openings_json: String,
 }
 
 #[derive(Clone, PartialEq, Message)]

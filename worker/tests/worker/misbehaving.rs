@@ -169,7 +169,14 @@ impl Work for Fake {
             return Err(Refusal::new(Reason::UnknownCell, "no such cell", "").into());
         }
         let definition_json = script.definition.clone();
-        Ok(Response::new(v1::GetCellResponse { definition_json }))
+        Ok(Response::new(v1::GetCellResponse { definition_json, openings_hash: Vec::new() }))
+    }
+
+    async fn get_openings(
+        &self,
+        _request: Request<v1::GetOpeningsRequest>,
+    ) -> Result<Response<v1::GetOpeningsResponse>, Status> {
+        Err(Status::unimplemented(""))
     }
 
     async fn get_network(
