@@ -91,8 +91,9 @@ pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
         let mut builder = BoardBuilder::empty();
         read_placement(&mut builder, placement)?;
         builder.side_to_move = read_side(side)?;
-        check_pieces(&builder)?;
-        builder.castle_rights = read_castling(&builder, castling, is_chess960)?;
+        let pieces = Pieces::of(&builder);
+        check_pieces(&pieces)?;
+        builder.castle_rights = read_castling(&pieces, castling, is_chess960)?;
         builder.en_passant = read_en_passant(&builder, en_passant)?;
         builder.halfmove_clock = read_number("the fifth field", clock, 0..=CLOCK_MAX.into())? as u8;
         // Some programs count from 0.
@@ -188,10 +189,23 @@ fn read_side(text: &str) -> Result<Color, Wrong> {
     }
 }
 
-/// The squares of a side's pieces of one kind.
-fn squares(builder: &BoardBuilder, piece: Piece, color: Color) -> BitBoard {
-    let is_it = |square: &Square| builder.square(*square) == Some((piece, color));
-    Square::ALL.into_iter().filter(is_it).collect()
+/// The squares of each side's pieces of each kind.
+struct Pieces([[BitBoard; Piece::NUM]; Color::NUM]);
+
+impl Pieces {
+    fn of(builder: &BoardBuilder) -> Self {
+        let mut pieces = [[BitBoard::EMPTY; Piece::NUM]; Color::NUM];
+        for square in Square::ALL {
+            if let Some((piece, color)) = builder.square(square) {
+                pieces[color as usize][piece as usize] |= square.bitboard();
+            }
+        }
+        Self(pieces)
+    }
+
+    const fn squares(&self, piece: Piece, color: Color) -> BitBoard {
+        self.0[color as usize][piece as usize]
+    }
 }
 
 fn color_name(color: Color) -> &'static str {
@@ -199,10 +213,10 @@ fn color_name(color: Color) -> &'static str {
 }
 
 /// Whether a game can have these pieces, wherever they came from.
-fn check_pieces(builder: &BoardBuilder) -> Result<(), Wrong> {
+fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
     for color in [Color::White, Color::Black] {
         let name = color_name(color);
-        let of = |piece| squares(builder, piece, color);
+        let of = |piece| pieces.squares(piece, color);
         let count = |piece| of(piece).len();
         if count(Piece::King) != 1 {
             return Err(Wrong::new(
@@ -238,7 +252,7 @@ fn check_pieces(builder: &BoardBuilder) -> Result<(), Wrong> {
             ));
         }
     }
-    let king = |color| squares(builder, Piece::King, color);
+    let king = |color| pieces.squares(Piece::King, color);
     if king(Color::White).into_iter().any(|white| king(Color::Black).has(white))
         || king(Color::White)
             .into_iter()
@@ -250,7 +264,7 @@ fn check_pieces(builder: &BoardBuilder) -> Result<(), Wrong> {
 }
 
 fn read_castling(
-    builder: &BoardBuilder,
+    pieces: &Pieces,
     text: &str,
     is_chess960: bool,
 ) -> Result<[CastleRights; 2], Wrong> {
@@ -279,12 +293,12 @@ fn read_castling(
         let color = if character.is_ascii_uppercase() { Color::White } else { Color::Black };
         let name = color_name(color);
         let rank = Rank::First.relative_to(color);
-        let king = squares(builder, Piece::King, color) & rank.bitboard();
+        let king = pieces.squares(Piece::King, color) & rank.bitboard();
         let home = |king: &File| is_chess960 || *king == File::E;
         let Some(king) = king.next_square().map(Square::file).filter(home) else {
             return Err(wrong(format!("has `{character}`, but {name}'s king is not at home")));
         };
-        let rooks = squares(builder, Piece::Rook, color) & rank.bitboard();
+        let rooks = pieces.squares(Piece::Rook, color) & rank.bitboard();
         let rook_files = || rooks.into_iter().map(Square::file);
         let file = match letter {
             'k' if is_chess960 => rook_files().filter(|&file| file > king).max(),
