@@ -530,6 +530,9 @@ fn unknown_key(
         );
     }
     let remedy = match nearest(key, known.clone()) {
+        _ if key == "clock" && known.clone().any(|name| name == "move_time") => {
+            "only external engines play by a clock so far; bound this player by `move_time`, `depth` or `nodes`".to_owned()
+        }
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let keys: Vec<String> = known.map(|name| format!("`{name}`")).collect();
