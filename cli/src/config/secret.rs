@@ -59,7 +59,8 @@ pub(super) fn token_in(path: &Path) -> Result<Token> {
             path.display()
         ))
     })?;
-    let token = text.parse().map_err(|error| {
+    // Editors of Windows begin files with a byte order mark.
+    let token = text.trim_start_matches('\u{feff}').parse().map_err(|error| {
         failed().because(error).help("a token file holds one line of visible ASCII, the token")
     })?;
     warn_if_others_read(path, &metadata);

@@ -203,7 +203,8 @@ fn a_token_that_others_can_read_is_warned_of() {
 #[test]
 fn a_coordinator_with_a_token_serves_only_who_brings_it() {
     let sandbox = with_config("");
-    write_private(&sandbox, "token", "s3cret-s3cret\n");
+    // As editors of Windows write it.
+    write_private(&sandbox, "token", "\u{feff}s3cret-s3cret\r\n");
     sandbox.write("sweep.toml", &tic_tac_toe("guarded", 4));
     let log = std::fs::File::create(sandbox.path("coordinator.log")).unwrap();
     let coordinator = sandbox.coordinator_as(
