@@ -29,6 +29,7 @@ mod interrupt;
 mod listen;
 mod logging;
 mod networks;
+mod on_finish;
 mod outcome;
 mod output;
 mod panic;

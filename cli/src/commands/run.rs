@@ -29,6 +29,7 @@ use crate::held;
 use crate::interrupt::Interrupts;
 use crate::listen::TlsArguments;
 use crate::logging;
+use crate::on_finish::OnFinish;
 use crate::outcome::{self, Outcomes};
 use crate::output::{count, counted, terminal};
 use crate::preflight::{self, DATABASE_THREADS};
@@ -94,6 +95,8 @@ pub(crate) struct Run {
     /// Only say what the sweep would reuse, add and drop, and what it would still play
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    on_finish: OnFinish,
     /// Print the end result as JSON, as spelrum report --json does; with --dry-run what it says
     #[arg(long)]
     json: bool,
@@ -370,7 +373,8 @@ impl Run {
         for remark in change::remarks_on_claims(&submitted.claims) {
             voice::say(&remark);
         }
-        if experiment.state.is_over() {
+        let was_over = experiment.state.is_over();
+        if was_over {
             voice::say(&already(&experiment, db));
         } else {
             let Prepared { offer, quiet, engines } = match prepared.take() {
@@ -398,6 +402,9 @@ impl Run {
         let format = if self.json { ReportFormat::Json } else { ReportFormat::Text };
         let out = &mut terminal::stdout();
         report::write(&results, &experiment, Shown::Usual, format, out).await?;
+        if !was_over && interrupts.exit().is_none() {
+            self.on_finish.run(&experiment, experiment.state).await;
+        }
         if experiment.state == ExperimentState::Paused && interrupts.exit().is_none() {
             voice::say(&self.stopped(&results.progress(&experiment).await?, db));
             return Ok(Exit::FailedGames);

@@ -45,6 +45,7 @@ mod migrations;
 mod missing_engines;
 mod networks;
 mod new;
+mod on_finish;
 mod other_sqlite;
 mod outside;
 mod outside_results;

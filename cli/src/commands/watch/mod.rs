@@ -21,6 +21,7 @@ use crate::away::Away;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::on_finish::OnFinish;
 use crate::output::{count, counted, optional, percent, terminal, write_json_line};
 use crate::progress::{
     self, LogTimes, RANGE_HELP, forfeits_text, rate_text, settled_text, training_text,
@@ -57,7 +58,8 @@ high_text); of what confirms a run gain, gain_low, gain_high; of its end ended. 
 Examples:
   spelrum watch --coordinator http://127.0.0.1:7878
   spelrum watch pentago-depth --db pentago-depth.db
-  spelrum watch pentago-depth --coordinator lab --json >>watched.jsonl";
+  spelrum watch pentago-depth --coordinator lab --json >>watched.jsonl
+  spelrum watch --coordinator lab --on-finish 'mail -s \"$SPELRUM_EXPERIMENT $SPELRUM_STATE\" ada </dev/null'";
 
 /// Show how an experiment goes, until it ends
 #[derive(Args, Debug)]
@@ -70,6 +72,8 @@ pub(crate) struct Watch {
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    on_finish: OnFinish,
 }
 
 /// A look in JSON.
@@ -135,6 +139,7 @@ impl Watch {
             source,
             experiment,
             json: self.json,
+            on_finish: self.on_finish,
             bar: if is_live { progress::watch_bar() } else { ProgressBar::hidden() },
             start: Instant::now(),
             pace: Pace::default(),
@@ -164,6 +169,7 @@ struct Watching {
     source: ResultsSource,
     experiment: ExperimentSummary,
     json: bool,
+    on_finish: OnFinish,
     bar: ProgressBar,
     start: Instant,
     pace: Pace,
@@ -191,6 +197,7 @@ impl Watching {
                 Ok(()) if look.has_ended() => {
                     self.bar.finish_and_clear();
                     self.tell(&look, "end")?;
+                    self.on_finish.run(&self.experiment, look.state).await;
                     let has_failed = look.games_failed > 0;
                     return Ok(if has_failed { Exit::FailedGames } else { Exit::Success });
                 }
