@@ -40,7 +40,7 @@ Examples:
   spelrum games pentago-depth --coordinator http://127.0.0.1:7878 --format jsonl
   spelrum games chess-engines --db chess-engines.db --format pgn --searches --follow >>games.pgn";
 
-/// Write an experiment's games as text, CSV, JSON lines or Parquet
+/// Write an experiment's games as PGN, text, CSV or JSON lines
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Games {
@@ -49,15 +49,8 @@ pub(crate) struct Games {
     experiment: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// How to write them: text, pgn (of chess), csv, jsonl (an object in each line), or parquet, if this
-    /// spelrum was built with it
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        value_enum,
-        default_value_t = Format::Text,
-        hide_possible_values = true
-    )]
+    /// How to write them
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Write to this file, once all games are there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
@@ -93,7 +86,8 @@ enum Format {
     Csv,
     /// A JSON object in each line
     Jsonl,
-    /// A Parquet file; not in every build
+    /// A Parquet file
+    #[cfg_attr(not(feature = "parquet"), value(hide = true))]
     Parquet,
 }
 

@@ -103,7 +103,7 @@ pub(crate) enum Command {
     Report(report::Report),
     /// Ask the results anything, in SQL
     Sql(sql::Sql),
-    /// Write an experiment's games as text, CSV, JSON lines or Parquet
+    /// Write an experiment's games as PGN, text, CSV or JSON lines
     Games(games::Games),
     /// Work out Elo, likelihoods and sequential tests from counts given by hand
     Stats(stats::Stats),

@@ -21,7 +21,8 @@ pub(crate) enum RowsFormat {
     Json,
     /// A JSON object in each line
     Jsonl,
-    /// A Parquet file; not in every build
+    /// A Parquet file
+    #[cfg_attr(not(feature = "parquet"), value(hide = true))]
     Parquet,
     /// A plot as an SVG file
     Svg,
