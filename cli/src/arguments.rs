@@ -259,7 +259,7 @@ impl SlotsArguments {
                     ))
                     .help(format!(
                         "{}make the players' tables and trees smaller (table_mib, \
-                         max_tree_nodes), or say --memory if there is more",
+                         max_tree_nodes, Hash of an engine), or say --memory if there is more",
                         fewer.unwrap_or_default()
                     )))
             }

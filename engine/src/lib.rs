@@ -163,7 +163,9 @@ pub use notation::{
     Played, book_entries, book_positions, legal_moves, move_heard, moves_told, parse_legal_move,
     written_moves,
 };
-pub use outside::{AWAITED_BUILD, GtpBoard, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
+pub use outside::{
+    AWAITED_BUILD, GtpBoard, HASH_OPTION, OUTSIDE_ALGORITHMS, OutsideRules, Protocol, hash_bytes,
+};
 pub use parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
     Parameters, Promise, RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest,

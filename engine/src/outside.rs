@@ -143,6 +143,35 @@ pub(crate) const TABLES: &[AlgorithmInfo] = &[
     },
 ];
 
+/// The UCI option for the size of an engine's hash table, in MiB.
+pub const HASH_OPTION: &str = "Hash";
+
+/// More than any machine has, and far from what a number of bytes holds.
+const HASH_MIB_MAX: u64 = 1 << 30;
+
+/// Bytes of a hash table of this size in MiB, as an option has it.
+#[must_use]
+pub fn hash_bytes(mib: i64) -> u64 {
+    u64::try_from(mib).unwrap_or(0).min(HASH_MIB_MAX) << 20
+}
+
+/// Bytes that the hash table of an external engine takes, where its player sets the size; otherwise 0.
+pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
+    let is_uci = matches!(
+        parameters.get("algorithm"),
+        Some(Value::Text(name)) if name == Protocol::Uci.name()
+    );
+    let Some(Value::Table(options)) = parameters.get("options").filter(|_| is_uci) else {
+        return 0;
+    };
+    let hash = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(HASH_OPTION));
+    match hash.map(|(_, value)| value) {
+        Some(Value::Integer(mib)) => hash_bytes(*mib),
+        Some(Value::Text(mib)) => hash_bytes(mib.parse().unwrap_or(0)),
+        Some(_) | None => 0,
+    }
+}
+
 impl OutsideRules {
     /// What the settings of such a player say.
     pub(crate) fn from_settings(

@@ -5,10 +5,12 @@
 
 use std::fmt;
 
-use spelrum_engine::{Parameters, Protocol, Rules, Value};
+use spelrum_engine::{HASH_OPTION, Parameters, Protocol, Rules, Value};
 
 /// The option by which a UCI engine is told to castle as in Chess960.
 pub const CHESS960_OPTION: &str = "UCI_Chess960";
+/// The option for the number of threads that a UCI engine thinks on.
+pub const THREADS_OPTION: &str = "Threads";
 
 /// The most options that a worker offers of one engine; also the most GTP commands.
 pub const CAPABILITIES_MAX: usize = 500;
@@ -21,7 +23,8 @@ const NAMED_MAX: usize = 4;
 /// What an engine can do, as it reported at its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capabilities {
-    /// The options that it declares, in its order; `None` where its protocol cannot say: GTP.
+    /// The options that it declares, in its order; `None` where its protocol cannot say: GTP. Their defaults are
+    /// the values that they have unless a sweep sets them, so that those of the engines file are among them.
     pub declared: Option<Vec<EngineOption>>,
     /// The options that a sweep may set, as the engines file of that machine has them.
     pub settable: Vec<EngineOption>,
@@ -193,6 +196,13 @@ impl EngineRequest {
         })
     }
 
+    /// The whole number that it sets this option to, if it does.
+    #[must_use]
+    pub fn number_of(&self, option: &str) -> Option<i64> {
+        let (_, value) = self.options.iter().find(|(name, _)| name.eq_ignore_ascii_case(option))?;
+        value.parse().ok()
+    }
+
     /// Whether an engine with these capabilities may refuse it: nothing of it can be refused by one that
     /// reported nothing.
     #[must_use]
@@ -357,6 +367,18 @@ impl EngineOption {
 }
 
 impl Capabilities {
+    /// The whole number that this option has unless a sweep sets it, if the engine declares it.
+    #[must_use]
+    pub fn number_of(&self, option: &str) -> Option<i64> {
+        match &named(self.declared.as_ref()?, option)?.kind {
+            OptionKind::Spin { default, .. } => default.parse().ok(),
+            OptionKind::Check { .. }
+            | OptionKind::Combo { .. }
+            | OptionKind::Button
+            | OptionKind::Text { .. } => None,
+        }
+    }
+
     /// The same within the bounds: what is too much is left out, from the end.
     #[must_use]
     pub fn within_bounds(mut self) -> Self {
@@ -374,9 +396,10 @@ impl Capabilities {
             options.truncate(kept);
         };
         cut(&mut self.settable);
-        // Chess960 comes first, so that it is known whatever an engine declares beside.
+        // What decides which games a worker gets comes first, so that it is known whatever an engine declares beside.
+        let first = [CHESS960_OPTION, HASH_OPTION, THREADS_OPTION];
         if let Some(declared) = &mut self.declared {
-            declared.sort_by_key(|it| !it.name.eq_ignore_ascii_case(CHESS960_OPTION));
+            declared.sort_by_key(|it| !first.iter().any(|name| it.name.eq_ignore_ascii_case(name)));
             cut(declared);
         }
         if let Some(gtp) = &mut self.gtp {

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::capabilities::{EngineRequest, Inability};
+use spelrum_engine::{HASH_OPTION, hash_bytes};
+
+use crate::capabilities::{Capabilities, EngineRequest, Inability};
 use crate::engines::{NeededEngine, OfferedEngine, can_play};
 use crate::labels::{Label, WantedLabel};
 use crate::speed::{SPEED_FRESH_MS, SPEED_SLOW_MS, Speed};
@@ -139,13 +141,21 @@ impl Demands {
     /// What the first engine cannot do that is asked of it; `None` if nothing of that is known.
     #[must_use]
     pub fn inability(&self, offered: &[OfferedEngine]) -> Option<Inability> {
-        self.requests.iter().find_map(|request| {
-            let is_meant = |it: &&OfferedEngine| {
-                it.engine == request.engine && it.protocol == request.protocol
-            };
-            let capabilities = offered.iter().find(is_meant)?.capabilities.as_ref()?;
-            request.unmet_by(capabilities)
-        })
+        self.requests
+            .iter()
+            .find_map(|request| request.unmet_by(capabilities_for(request, offered)?))
+    }
+
+    /// Bytes that the hash tables of these engines take where the sweep does not set their size. What it sets is part
+    /// of the cell's memory.
+    #[must_use]
+    pub fn unset_hash_bytes(&self, offered: &[OfferedEngine]) -> u64 {
+        let unset = self.requests.iter().filter(|it| it.number_of(HASH_OPTION).is_none());
+        let bytes = unset.filter_map(|request| {
+            let capabilities = capabilities_for(request, offered)?;
+            capabilities.number_of(HASH_OPTION).map(hash_bytes)
+        });
+        bytes.fold(0, u64::saturating_add)
     }
 
     /// What of them a worker lacks first; `None` if it meets all.
@@ -173,6 +183,16 @@ impl Demands {
             Liking::Disliked
         }
     }
+}
+
+/// What the engine that is asked for reported that it can do.
+fn capabilities_for<'a>(
+    request: &EngineRequest,
+    offered: &'a [OfferedEngine],
+) -> Option<&'a Capabilities> {
+    let is_meant =
+        |it: &&OfferedEngine| it.engine == request.engine && it.protocol == request.protocol;
+    offered.iter().find(is_meant)?.capabilities.as_deref()
 }
 
 impl QuotaBound {
@@ -208,7 +228,11 @@ impl SpeedBounds {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_engine::Protocol;
+
     use super::*;
+    use crate::capabilities::{EngineOption, GameRequest, OptionKind};
+    use crate::engines::EngineIdentity;
 
     fn speed(nodes_per_second: u64, noise_permille: u32, age_ms: u64) -> Speed {
         let (game, slots) = ("chess".to_owned(), 1);
@@ -238,6 +262,46 @@ mod tests {
         assert_eq!(lacks(&[speed(1_000, 51, 0)]), Some(noisy));
         let none = SpeedBounds { speed_min: None, noise_max_permille: None, ..bounds.clone() };
         assert_eq!(none.unmet_by(&[speed(1, 9_999, 0)]), None);
+    }
+
+    /// What the sweep sets is in the cell's memory already; else the engine's own size counts, on each side.
+    #[test]
+    fn hash_tables_count_where_the_sweep_does_not_set_them() {
+        let request = |hash: Option<&str>| EngineRequest {
+            engine: "fish".to_owned(),
+            protocol: Protocol::Uci,
+            options: hash.map(|it| ("hash".to_owned(), it.to_owned())).into_iter().collect(),
+            game: GameRequest::default(),
+            depth: true,
+            nodes: false,
+            move_time_us: None,
+            clock: false,
+        };
+        let requests = |of: [Option<&str>; 2]| Demands {
+            requests: of.map(request).into(),
+            ..Demands::default()
+        };
+        let kind = OptionKind::Spin { default: "512".to_owned(), min: 1, max: 4_096 };
+        let declared = Some(vec![EngineOption { name: "Hash".to_owned(), kind }]);
+        let fish = |capabilities| OfferedEngine {
+            engine: "fish".to_owned(),
+            protocol: Protocol::Uci,
+            at_once: 2,
+            identity: EngineIdentity {
+                name: String::new(),
+                author: String::new(),
+                sha256: [0; 32],
+            },
+            capabilities,
+            build: None,
+        };
+        let here = [fish(Some(Arc::new(Capabilities { declared, ..Capabilities::default() })))];
+        let mib = |of| requests(of).unset_hash_bytes(&here) >> 20;
+        assert_eq!(mib([None, None]), 1_024);
+        assert_eq!(mib([None, Some("64")]), 512);
+        assert_eq!(mib([Some("64"), Some("64")]), 0);
+        assert_eq!(requests([None, None]).unset_hash_bytes(&[fish(None)]), 0, "it is not known");
+        assert_eq!(requests([None, None]).unset_hash_bytes(&[]), 0);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
 use crate::demands::Demands;
 use crate::disturbance::Timing;
-use crate::engines::NeededEngine;
+use crate::engines::{NeededEngine, OfferedEngine};
 use crate::placement::{Placement, TimedGames};
 use crate::scheduler::Allocation;
 use crate::seeds::canonical_json;
@@ -366,13 +366,24 @@ impl Plan {
     /// Bytes of memory that the largest of its games may take: both players of a cell together.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes_with(&[])
+    }
+
+    /// The same with the hash tables of these engines where their players do not set the size.
+    #[must_use]
+    pub fn memory_bytes_with(&self, offered: &[OfferedEngine]) -> u64 {
         if self.course.is_some() {
-            return self.foreseen().memory_bytes();
+            return self.foreseen().memory_bytes_with(offered);
         }
+        let of_player = |parameters: &Parameters| {
+            let request = EngineRequest::of_parameters(parameters, GameRequest::default());
+            let demands = Demands { requests: request.into_iter().collect(), ..Demands::default() };
+            memory_bytes_of(parameters).saturating_add(demands.unset_hash_bytes(offered))
+        };
         let of_players: BTreeMap<&PlannedPlayer, u64> = self
             .players
             .iter()
-            .map(|player| (&**player, memory_bytes_of(&player.parameters())))
+            .map(|player| (&**player, of_player(&player.parameters())))
             .collect();
         let of_cell = |cell: &PlannedCell| -> u64 {
             cell.players.iter().map(|player| of_players[&**player]).sum()

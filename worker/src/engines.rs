@@ -17,6 +17,7 @@ use spelrum_external::{
     Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind, Guard,
     Identity, Lent, NoRoom, Options, Pool, Reservation,
 };
+use spelrum_tournament::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
 use spelrum_tournament::engines::{
     EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text,
 };
@@ -431,8 +432,24 @@ fn offer(
     let (protocol, at_once) = (seat::protocol(spec.protocol), spec.at_once);
     let (engine_name, build) = (name.to_owned(), Some(engine.identity().build));
     let identity = identity(engine.identity());
-    let capabilities = Some(Arc::new(capabilities(&mut engine, aborted)));
+    let mut capabilities = capabilities(&mut engine, aborted);
+    settle_defaults(&mut capabilities, &engine.spec().set);
+    let capabilities = Some(Arc::new(capabilities));
     Ok(OfferedEngine { engine: engine_name, protocol, at_once, identity, capabilities, build })
+}
+
+/// Makes the defaults of an engine's options those that it has unless a sweep sets them: by the engines file, and one
+/// thread where that says nothing else.
+fn settle_defaults(capabilities: &mut Capabilities, set: &Options) {
+    for EngineOption { name, kind } in capabilities.declared.iter_mut().flatten() {
+        let OptionKind::Spin { default, min, max } = kind else { continue };
+        let is_it = |(option, _): &(&String, _)| option.eq_ignore_ascii_case(name);
+        if let Some((_, value)) = set.iter().find(is_it) {
+            *default = value.to_string();
+        } else if name.eq_ignore_ascii_case(THREADS_OPTION) && (*min..=*max).contains(&1) {
+            "1".clone_into(default);
+        }
+    }
 }
 
 fn identity(identity: &Identity) -> EngineIdentity {

@@ -159,9 +159,10 @@ impl Run {
 
     /// As many slots as there is memory for. Where workers may join, a game that is too large here
     /// is left to them.
-    fn offer(&self, sweep: &SweepFile) -> Result<Offer> {
+    fn offer(&self, sweep: &SweepFile, engines: Option<&Engines>) -> Result<Offer> {
         let whole = self.slots.offer();
-        match self.slots.offer_for(sweep.plan.memory_bytes()) {
+        let offered = engines.map(Engines::offered).unwrap_or_default();
+        match self.slots.offer_for(sweep.plan.memory_bytes_with(&offered)) {
             Ok(offer) => {
                 if offer.slots < whole.slots {
                     voice::say(&format!(
@@ -261,7 +262,6 @@ impl Run {
         &self,
         sweep: &SweepFile,
         file: Option<&EngineFile>,
-        offer: Offer,
         interrupts: &Interrupts,
     ) -> Result<Option<Engines>> {
         let needed = match engines::needed(&sweep.plan, file) {
@@ -278,7 +278,7 @@ impl Run {
                 }
             }
         };
-        let finish = interrupts.finish.clone();
+        let (offer, finish) = (self.slots.offer(), interrupts.finish.clone());
         let (found, failures) = engines::find(needed.clone(), offer, finish).await?;
         if interrupts.exit().is_some() {
             // Nothing will be played.
@@ -298,9 +298,9 @@ impl Run {
         file: Option<&EngineFile>,
         interrupts: &Interrupts,
     ) -> Result<Prepared> {
-        let offer = self.offer(sweep)?;
+        let engines = self.engines(sweep, file, interrupts).await?;
+        let offer = self.offer(sweep, engines.as_ref())?;
         let quiet = self.slots.quiet(offer.slots)?;
-        let engines = self.engines(sweep, file, offer, interrupts).await?;
         Ok(Prepared { offer, quiet, engines })
     }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use spelrum_test_support::Tools;
 
+use crate::outside;
 use crate::sandbox::{Ran, Sandbox};
 
 /// Runs the program where it cannot have more than four million kibibytes of addresses.
@@ -91,6 +92,33 @@ fn run_refuses_what_it_has_no_memory_for() {
     sandbox.run(&["run", "sweep.toml", "--memory", "64MiB", "--slots", "2"]).expect_exit(0);
     // What is settled needs none.
     sandbox.run(&["run", "sweep.toml", "--memory", "31MiB"]).expect_exit(0);
+}
+
+/// The hash tables of external engines count, whether the sweep sets their size, the engines file, or neither.
+#[test]
+fn run_counts_the_hash_tables_of_engines() {
+    let Some(sandbox) = outside::sandbox(&["late"]) else { return };
+    let file = sandbox.path("engines.toml");
+    let engines = std::fs::read_to_string(&file).unwrap();
+    let run = |options: &str, memory: &str| {
+        let player = outside::outside("a", "late", &format!("depth = 1\n{options}"));
+        sandbox.write("sweep.toml", &outside::sweep(2, &format!("{player}{}", outside::RANDOM)));
+        outside::run(&sandbox, &["--memory", memory])
+    };
+    for (options, set, mib) in [
+        ("options = { Hash = 64 }", "", 64),
+        // What the engine declares.
+        ("", "", 16),
+        ("", "set = { Hash = 32 }\n", 32),
+    ] {
+        std::fs::write(&file, format!("{engines}{set}")).unwrap();
+        let refused = run(options, &format!("{}MiB", mib + 1));
+        refused.expect_exit(3);
+        // Each player has a MiB besides.
+        let said = format!("a game of it may take {}.0 MiB of memory", mib + 2);
+        assert!(refused.stderr().contains(&said), "{mib}: {}", refused.stderr());
+        assert!(refused.stderr().contains("Hash of an engine"), "{}", refused.stderr());
+    }
 }
 
 /// A worker gets no games that are too large for it, which `status` says; one that has the memory

@@ -38,7 +38,7 @@ macro_rules! algorithms {
                     + <$algorithm as Algorithm>::memory_bytes(parameters)
                     + network::memory_bytes(parameters);
             })+
-            BESIDE_BYTES
+            BESIDE_BYTES.saturating_add(outside::memory_bytes(parameters))
         }
 
         /// Whether evaluations of the player with these parameters, which are all spelt out, are a share of

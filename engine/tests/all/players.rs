@@ -4,7 +4,9 @@ use std::sync::LazyLock;
 
 use insta::assert_snapshot;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
-use spelrum_engine::{ALGORITHMS, ParameterError, ParameterKind, Player, Rules, parameters_of};
+use spelrum_engine::{
+    ALGORITHMS, ParameterError, ParameterKind, Player, Rules, memory_bytes_of, parameters_of,
+};
 
 static PENTAGO: LazyLock<Rules> = LazyLock::new(|| Pentago::rules(true));
 
@@ -153,4 +155,17 @@ fn players_say_how_much_memory_they_may_need() {
     assert_eq!(nodes("genetic-minimax", 1 << 20), 65);
     let mcts = mebibytes(r#"{"algorithm": "mcts", "nodes": 9, "max_tree_nodes": 1048576}"#);
     assert_eq!(mcts, 61);
+    // External engines: the hash table that the player sets, by any spelling of the option.
+    let engine = |algorithm: &str, options: &str| {
+        let json = format!(
+            r#"{{"algorithm": "{algorithm}", "engine": "fish", "depth": 3, "options": {options}}}"#
+        );
+        memory_bytes_of(&serde_json::from_str(&json).unwrap()) >> 20
+    };
+    assert_eq!(engine("uci", "{}"), 1);
+    assert_eq!(engine("uci", r#"{"Threads": 4, "Hash": 256}"#), 257);
+    assert_eq!(engine("uci", r#"{"hash": "64"}"#), 65);
+    assert_eq!(engine("uci", r#"{"Hash": -1}"#), 1);
+    assert_eq!(engine("uci", r#"{"Hash": 9223372036854775807}"#), (1 << 30) + 1);
+    assert_eq!(engine("gtp", r#"{"Hash": 256}"#), 1, "GTP has no unit for it");
 }

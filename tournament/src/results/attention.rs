@@ -609,7 +609,7 @@ fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> O
             slot_bytes(largest) >> 20
         ),
         remedy: "start a worker with fewer --slots, or with more --memory where there is more, or \
-                 make the players' tables and trees smaller (table_mib, max_tree_nodes)"
+                 make the players' tables and trees smaller (table_mib, max_tree_nodes, Hash of an engine)"
             .to_owned(),
     })
 }

@@ -89,15 +89,20 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     let Wanted { demands, memory_bytes, .. } = wanted;
     let engines = &demands.engines;
     let has_room = |worker: &&WorkerSummary| slot_bytes(worker) >= *memory_bytes;
+    let needed = |worker: &&WorkerSummary| {
+        memory_bytes.saturating_add(demands.unset_hash_bytes(&worker.engines))
+    };
     if let Some(inability) = inability(demands, here) {
         return vec![Missing::Ability(inability)];
     }
     let mut able = here.iter().filter(|worker| demands.has_engines(&worker.engines)).peekable();
     if able.peek().is_some() {
         // What is too large for all is told as that.
-        let is_memory = !able.any(&has_room) && here.iter().any(has_room);
-        let missing = is_memory.then(|| Missing::Memory(engines.to_vec(), *memory_bytes));
-        return missing.into_iter().collect();
+        let able: Vec<&&WorkerSummary> = able.collect();
+        let can_hold = |worker: &&&WorkerSummary| slot_bytes(worker) >= needed(worker);
+        let is_memory = !able.iter().any(can_hold) && here.iter().any(has_room);
+        let least = able.into_iter().map(needed).min().filter(|_| is_memory);
+        return least.into_iter().map(|it| Missing::Memory(engines.to_vec(), it)).collect();
     }
     let is_met = |need: &NeededEngine| {
         here.iter().any(|worker| worker.engines.iter().any(|offered| need.is_met_by(offered)))

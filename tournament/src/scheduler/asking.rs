@@ -81,6 +81,11 @@ impl<'a> Asking<'a> {
 
     /// Whether each of its slots can hold a game of the cell.
     pub(super) fn has_memory(&self, cell: &Cell) -> bool {
-        cell.memory_bytes() <= self.slot_bytes
+        let bytes = cell.memory_bytes();
+        if bytes > self.slot_bytes || self.slot_bytes == u64::MAX {
+            return bytes <= self.slot_bytes;
+        }
+        let unset = cell.demands().map_or(0, |it| it.unset_hash_bytes(&self.offer.engines));
+        bytes.saturating_add(unset) <= self.slot_bytes
     }
 }

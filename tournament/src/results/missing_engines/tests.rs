@@ -3,7 +3,7 @@ use std::sync::Arc;
 use spelrum_engine::{ENGINE_REVISION, Protocol};
 
 use super::*;
-use crate::capabilities::{Capabilities, EngineRequest, GameRequest};
+use crate::capabilities::{Capabilities, EngineOption, EngineRequest, GameRequest, OptionKind};
 use crate::demands::Demands;
 use crate::engines::EngineIdentity;
 use crate::scheduler::ExperimentState;
@@ -197,6 +197,36 @@ fn engines_without_memory_are_told() {
         [
             "cell 7 (a against b) needs fish (uci) and up to 50 MiB of memory for a slot, which no worker \
           that is here has together: v has 30 MiB for a slot"
+        ]
+    );
+}
+
+/// What an engine takes for its hash table, where the sweep does not say, is the worker's to report.
+#[test]
+fn hash_tables_that_the_sweep_does_not_set_are_counted() {
+    let request = EngineRequest::of_parameters(
+        &serde_json::from_str(r#"{"algorithm":"uci","engine":"fish","depth":1}"#).unwrap(),
+        GameRequest::of_game("chess"),
+    );
+    let demands = Demands {
+        engines: vec![need("fish")],
+        requests: vec![request.unwrap()],
+        ..Demands::default()
+    };
+    let waits = [Wanted { demands: Arc::new(demands), ..wanted(7, 1, &[]) }];
+    let with = |hash: &str| {
+        let kind = OptionKind::Spin { default: hash.to_owned(), min: 1, max: 4_096 };
+        let declared = Some(vec![EngineOption { name: "Hash".to_owned(), kind }]);
+        let capabilities = Some(Arc::new(Capabilities { declared, ..Capabilities::default() }));
+        let engine = OfferedEngine { capabilities, ..offer("fish", "Fish 15", 1) };
+        WorkerSummary { memory_bytes: Some(200 << 20), ..worker("v", &[engine]) }
+    };
+    assert_eq!(problems(&waits, &[with("50")]), [""; 0]);
+    assert_eq!(
+        problems(&waits, &[with("51")]),
+        [
+            "cell 7 (a against b) needs fish (uci) and up to 101 MiB of memory for a slot, which no worker \
+          that is here has together: v has 100 MiB for a slot"
         ]
     );
 }
