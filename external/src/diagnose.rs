@@ -32,6 +32,7 @@ impl EngineFailure {
     /// What is wrong with the engine that failed so. `spoken` is what it speaks, if it was looked for.
     #[must_use]
     pub fn diagnose(&self, spec: &EngineSpec, spoken: Option<Spoken>) -> Diagnosis {
+        let spec = &spec.in_place(0);
         if let Some(diagnosis) = spoken.and_then(|it| it.diagnosis(spec.protocol)) {
             return diagnosis;
         }

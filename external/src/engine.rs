@@ -13,6 +13,7 @@ use crate::build::build_of;
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::guard::Guard;
 use crate::identity::{Identity, hash_program};
+use crate::place::{Place, Places, options_in_place};
 use crate::process::{Aborted, Process};
 use crate::processes::peak_bytes;
 use crate::situation::{Choice, Conditions, Situation};
@@ -33,6 +34,8 @@ pub struct Engine {
     is_lost: bool,
     /// The hardware threads that it was told to run on, if it was.
     kept_on: Option<BTreeSet<u32>>,
+    /// Behind the process, which is gone when the place is free.
+    _place: Place,
 }
 
 /// How an engine went that was told to quit.
@@ -86,6 +89,17 @@ impl Engine {
         guard: &Guard,
         aborted: Aborted<'_>,
     ) -> Result<Self, EngineFailure> {
+        Self::start_in(Places::default().take(&spec.name), spec, options, guard, aborted)
+    }
+
+    /// The same in this place.
+    pub(crate) fn start_in(
+        place: Place,
+        spec: &EngineSpec,
+        options: &Options,
+        guard: &Guard,
+        aborted: Aborted<'_>,
+    ) -> Result<Self, EngineFailure> {
         let failed = |kind, transcript| {
             let (engine, during) = (spec.name.clone(), Phase::Start);
             EngineFailure { engine, kind, during, transcript }
@@ -96,15 +110,21 @@ impl Engine {
             .map_err(|refused| failed(FailureKind::NotAllowed(refused), String::new()))?;
         let sha256 = hash_program(&spec.command).map_err(|kind| failed(kind, String::new()))?;
         let build = build_of(spec).map_err(|kind| failed(kind, String::new()))?;
+        // Its build is the same in every place.
+        let placed = spec.in_place(place.number());
+        if spec.has_directory_for_each_place() {
+            // Where that is refused, the directory is missing.
+            let _missing = std::fs::create_dir_all(&placed.directory);
+        }
         let mut process =
-            Process::start(spec, guard).map_err(|kind| failed(kind, String::new()))?;
-        match Speaker::start(&mut process, spec, &options, aborted) {
+            Process::start(&placed, guard).map_err(|kind| failed(kind, String::new()))?;
+        let told = options_in_place(&options, place.number());
+        match Speaker::start(&mut process, &placed, &told, aborted) {
             Ok(speaker) => {
                 let (name, author) = speaker.name_and_author();
                 let identity = Identity { name, author, sha256, build };
-                let spec = spec.clone();
-                let (is_lost, kept_on) = (false, None);
-                Ok(Self { spec, options, identity, process, speaker, is_lost, kept_on })
+                let (spec, is_lost, kept_on, _place) = (placed, false, None, place);
+                Ok(Self { spec, options, identity, process, speaker, is_lost, kept_on, _place })
             }
             Err(kind) => {
                 // What it says when it is ended belongs to the explanation.

@@ -57,6 +57,7 @@ pub mod gtp;
 pub mod guard;
 mod identity;
 mod log;
+mod place;
 mod placing;
 mod pool;
 mod process;

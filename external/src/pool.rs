@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::file::EngineFile;
 use crate::guard::Guard;
+use crate::place::Places;
 use crate::process::Aborted;
 use crate::situation::Conditions;
 use crate::spec::{EngineSpec, Options};
@@ -26,6 +27,7 @@ pub struct Pool(Arc<Shared>);
 struct Shared {
     file: EngineFile,
     guard: Guard,
+    places: Places,
     idle_max: usize,
     state: Mutex<State>,
     /// Somebody has given room back.
@@ -95,7 +97,8 @@ impl Pool {
     #[must_use]
     pub fn new(file: EngineFile, guard: Guard, idle_max: usize) -> Self {
         let (state, has_room) = (Mutex::default(), Condvar::new());
-        Self(Arc::new(Shared { file, guard, idle_max, state, has_room }))
+        let places = Places::default();
+        Self(Arc::new(Shared { file, guard, places, idle_max, state, has_room }))
     }
 
     /// The engines that there are.
@@ -200,7 +203,9 @@ impl Reservation {
             }
         }
         pool.make_room(&spec);
-        let mut engine = self.lend(Engine::start(&spec, &options, &pool.guard, aborted)?);
+        let place = pool.places.take(name);
+        let engine = Engine::start_in(place, &spec, &options, &pool.guard, aborted)?;
+        let mut engine = self.lend(engine);
         engine.new_game(conditions, aborted)?;
         Ok(engine)
     }

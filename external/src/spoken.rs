@@ -38,7 +38,7 @@ impl Spoken {
                 return None;
             }
             let greetings: String = GREETINGS[place..].concat();
-            let mut process = Process::start(spec, guard).ok()?;
+            let mut process = Process::start(&spec.in_place(0), guard).ok()?;
             process.say(&greetings, deadline, aborted).ok()?;
             loop {
                 let line = process.next_line(deadline, aborted).ok()?.line;

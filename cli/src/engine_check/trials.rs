@@ -56,7 +56,7 @@ impl<'a> Trials<'a> {
     }
 
     pub(super) fn run(mut self) -> Checked {
-        let files = Files::of(&self.spec.directory);
+        let files = Files::of(&self.spec.in_place(0).directory);
         (self.step)("starting it");
         let begun = Instant::now();
         let started = self.start();
@@ -333,7 +333,7 @@ impl<'a> Trials<'a> {
         (self.step)("quitting");
         let patience = self.spec.patience.quit;
         let parting = engine.part();
-        let files = Files::of(&self.spec.directory).changed_since(before);
+        let files = Files::of(&self.spec.in_place(0).directory).changed_since(before);
         self.checked.parting = Some(Left { took: parting.took, files });
         if !parting.ended_by_itself {
             self.checked.note(

@@ -226,3 +226,31 @@ fn idle_engines_make_room_and_do_not_pile_up() {
     drop(free);
     assert_eq!(running(), 0);
 }
+
+/// Engines that run at once share no folder, also where they play the same game; one that follows takes a folder over.
+#[test]
+fn each_engine_that_runs_has_a_folder_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = format!("{}/log-{{slot}}", folder.path().display());
+    let directory = folder.path().join("work/{slot}");
+    let pool = pool([EngineSpec { directory, ..spec("uci", &[&mark]) }]);
+    let place_of = |number: u32| {
+        let word = folder.path().join(format!("log-{number}")).display().to_string();
+        // The engine, and its guard, which runs in the same directory.
+        let places: std::collections::BTreeSet<_> = processes_with(&word)
+            .into_iter()
+            .map(|(process, _)| std::fs::read_link(format!("/proc/{process}/cwd")).unwrap())
+            .collect();
+        places.into_iter().collect::<Vec<_>>()
+    };
+    let work = folder.path().canonicalize().unwrap().join("work");
+    let mut room = pool.reserve(&["scripted"; 2], &never).unwrap();
+    let [first, second] = [1, 2].map(|mib| take(&mut room, &hash(mib)));
+    assert_eq!([0, 1].map(place_of), [[work.join("0")], [work.join("1")]]);
+    assert_eq!(first.identity().build, second.identity().build, "a place makes no other build");
+    first.discard();
+    let mut room = pool.reserve(&["scripted"], &never).unwrap();
+    let _third = take(&mut room, &hash(3));
+    assert_eq!([0, 1, 2].map(|it| place_of(it).len()), [1, 1, 0]);
+    drop(second);
+}
