@@ -2,14 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use spelrum_external::{Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard};
+use spelrum_external::{
+    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, engines_within, files_of_engines,
+    open_files, raise_open_files,
+};
 use spelrum_tournament::Plan;
 use spelrum_tournament::capabilities::Inability;
 use spelrum_tournament::engines::{NeededEngine, can_play};
-use spelrum_worker::{Engines, options_of};
+use spelrum_worker::{Engines, Room, options_of};
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::Offer;
@@ -19,6 +23,10 @@ use crate::voice;
 
 /// The word with which this program is started as a guard of an engine.
 pub(crate) const GUARD: &str = "guard";
+
+/// Files that a process has open beside its engines: a worker's, or one that is a coordinator as well.
+pub(crate) const FILES_OF_WORKER: u64 = 80;
+pub(crate) const FILES_OF_RUN: u64 = 128;
 
 /// The file of engines.
 #[derive(Args, Debug)]
@@ -65,6 +73,30 @@ impl EnginesArguments {
     }
 }
 
+/// External engines in a game: both players may be one.
+const ENGINES_PER_GAME: u64 = 2;
+
+/// Lets this process open as many files as engines on all slots need, with as many again that wait for games of other
+/// cells, and `beside` of its own. Returns as many slots as it may have, and what people are to know if they are fewer.
+pub(crate) fn slots_within_open_files(
+    slots: NonZeroU32,
+    beside: u64,
+) -> (NonZeroU32, Option<String>) {
+    let engines = ENGINES_PER_GAME * u64::from(slots.get());
+    let files = raise_open_files(files_of_engines(2 * engines, beside));
+    let fitting = engines_within(files, beside) / ENGINES_PER_GAME;
+    let fitting = u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, slots.get());
+    let fitting = NonZeroU32::new(fitting).unwrap_or(NonZeroU32::MIN);
+    let told = (fitting < slots).then(|| {
+        format!(
+            "playing {fitting} games at once instead of {slots}: this process may have {files} files open, and \
+             external engines in all slots need {}; raise the limit: ulimit -n, or LimitNOFILE= in a systemd unit",
+            files_of_engines(engines, beside)
+        )
+    });
+    (fitting, told)
+}
+
 /// What a file of engines says.
 pub(crate) fn read(file: &Path) -> Result<EngineFile> {
     EngineFile::read(file).map_err(|error| {
@@ -75,17 +107,21 @@ pub(crate) fn read(file: &Path) -> Result<EngineFile> {
 }
 
 /// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered. Told to
-/// finish, it looks at no more of them.
+/// finish, it looks at no more of them. `beside` are the files that this process has open besides.
 pub(crate) async fn find(
     file: EngineFile,
     offer: Offer,
+    beside: u64,
     finish: CancellationToken,
 ) -> Result<(Engines, Vec<EngineFailure>)> {
     let guard = Guard::of_this_program(&[GUARD]).map_err(|error| {
         CliError::new(Exit::Internal, "find this program, which guards engines").because(error)
     })?;
     let finding = tokio::task::spawn_blocking(move || {
-        Engines::find(file, guard, offer.slots, &|| finish.is_cancelled())
+        let engines_max = engines_within(open_files(), beside).max(ENGINES_PER_GAME);
+        let Offer { slots, memory_bytes } = offer;
+        let room = Room { slots, engines_max, memory_bytes };
+        Engines::find(file, guard, room, &|| finish.is_cancelled())
     });
     finding.await.map_err(|error| match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),

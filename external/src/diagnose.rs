@@ -59,6 +59,11 @@ impl EngineFailure {
             FailureKind::NoProcess(problem) if problem.starts_with("there is no directory") => {
                 Diagnosis::new(problem, "create it, or change `directory` in the engines file")
             }
+            FailureKind::Exhausted(_) => Diagnosis::new(
+                self.kind.to_string(),
+                "use fewer --slots, or raise the limits on open files and processes: ulimit -n and -u, LimitNOFILE= \
+                 and TasksMax= in a systemd unit",
+            ),
             FailureKind::NoProcess(_) => Diagnosis::new(
                 self.kind.to_string(),
                 "end other programs, or raise the limit on processes",

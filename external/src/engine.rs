@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use crate::breach::Breach;
 use crate::build::build_of;
-use crate::failure::{EngineFailure, FailureKind, Phase};
-use crate::guard::Guard;
+use crate::failure::{EngineFailure, Exit, FailureKind, Phase};
+use crate::guard::{EXHAUSTED, Guard};
 use crate::identity::{Identity, hash_program};
 use crate::place::{Place, Places, options_in_place};
 use crate::process::{Aborted, Process};
 use crate::processes::peak_bytes;
 use crate::situation::{Choice, Conditions, Situation};
-use crate::spec::{EngineSpec, Options, Protocol};
-use crate::uci::Declared;
+use crate::spec::{EngineSpec, OptionValue, Options, Protocol};
+use crate::uci::{Declared, Kind};
 
 use over_gtp::OverGtp;
 use over_uci::OverUci;
@@ -129,7 +129,7 @@ impl Engine {
             Err(kind) => {
                 // What it says when it is ended belongs to the explanation.
                 process.end();
-                Err(failed(kind, process.transcript()))
+                Err(failed(of_guard(kind, &process.transcript()), process.transcript()))
             }
         }
     }
@@ -281,6 +281,18 @@ impl Engine {
         peak_bytes(self.guard_id())
     }
 
+    /// Bytes of its hash table, as far as it is known.
+    pub(crate) fn hash_bytes(&self) -> u64 {
+        hash_bytes(&self.spec, &self.options).unwrap_or_else(|| {
+            let mut declared = self.declared().into_iter().flatten();
+            let hash = declared.find(|option| option.name.eq_ignore_ascii_case(HASH_OPTION));
+            match hash.map(|option| &option.kind) {
+                Some(Kind::Spin { default, .. }) => mebibytes(*default),
+                Some(_) | None => 0,
+            }
+        })
+    }
+
     /// The hardware threads that it runs on, if it was told.
     pub(crate) const fn kept_on(&self) -> Option<&BTreeSet<u32>> {
         self.kept_on.as_ref()
@@ -325,5 +337,48 @@ impl Engine {
     fn failure(&self, kind: FailureKind, during: Phase) -> EngineFailure {
         let (engine, transcript) = (self.spec.name.clone(), self.transcript());
         EngineFailure { engine, kind, during, transcript }
+    }
+}
+
+/// The UCI option for the size of a hash table, in MiB.
+const HASH_OPTION: &str = "Hash";
+
+/// Bytes of an engine's hash table, if its file or these options set the size.
+pub(crate) fn hash_bytes(spec: &EngineSpec, options: &Options) -> Option<u64> {
+    let mut set = spec.set.iter().chain(options);
+    let hash = set.find(|(name, _)| name.eq_ignore_ascii_case(HASH_OPTION))?.1;
+    match hash {
+        OptionValue::Number(mib) if spec.protocol == Protocol::Uci => Some(mebibytes(*mib)),
+        OptionValue::Number(_) | OptionValue::Flag(_) | OptionValue::Text(_) => None,
+    }
+}
+
+fn mebibytes(count: i64) -> u64 {
+    u64::try_from(count).unwrap_or(0).saturating_mul(1 << 20)
+}
+
+/// What happened to an engine that did not start: its guard may say that the system had no room for it.
+fn of_guard(kind: FailureKind, transcript: &str) -> FailureKind {
+    if kind != FailureKind::Crash(Exit::Code(EXHAUSTED.into())) {
+        return kind;
+    }
+    let said = transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
+    said.map_or(kind, |said| FailureKind::Exhausted(said.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An engine may end with the same status; its guard says why it does.
+    #[test]
+    fn a_guard_that_finds_no_room_is_told_from_an_engine_that_ends() {
+        let ended = || FailureKind::Crash(Exit::Code(75));
+        let said = "! guard: Resource temporarily unavailable (os error 11)\n";
+        let exhausted = "Resource temporarily unavailable (os error 11)".to_owned();
+        assert_eq!(of_guard(ended(), said), FailureKind::Exhausted(exhausted));
+        assert_eq!(of_guard(ended(), "! no net\n"), ended());
+        let refused = FailureKind::Crash(Exit::Code(126));
+        assert_eq!(of_guard(refused.clone(), said), refused);
     }
 }

@@ -1,9 +1,12 @@
 //! Why an engine has no move to offer, with what it said last.
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
+
+use rustix::io::Errno;
 
 use crate::spec::OptionRefused;
 
@@ -21,6 +24,12 @@ pub struct EngineFailure {
     /// The last lines that were exchanged with it, as
     /// [`Transcript::text`](crate::text::Transcript::text) has them.
     pub transcript: String,
+}
+
+/// Whether the system lacks open files, processes or memory for what was asked of it, which it may have later.
+pub(crate) fn is_exhaustion(error: &io::Error) -> bool {
+    let errno = Errno::from_io_error(error);
+    errno.is_some_and(|it| [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM].contains(&it))
 }
 
 impl EngineFailure {
@@ -83,6 +92,9 @@ pub enum FailureKind {
     /// The system started no process for it.
     #[error("no process could be started: {0}")]
     NoProcess(String),
+    /// The system has no room for its process now: it may have later.
+    #[error("the system has no room for its process now: {0}")]
+    Exhausted(String),
     /// It did not greet, or did not become ready, in time.
     #[error("no `{awaited}` within {} after `{asked}`", Shown(*.within))]
     NoAnswer {
@@ -249,6 +261,10 @@ mod tests {
                 "the file /net of `files` cannot be read: no such file",
             ),
             (FailureKind::NoProcess("no memory".into()), "no process could be started: no memory"),
+            (
+                FailureKind::Exhausted("too many files".into()),
+                "the system has no room for its process now: too many files",
+            ),
             (
                 FailureKind::NoAnswer { asked: "uci".into(), awaited: "uciok", within: ms(10_000) },
                 "no `uciok` within 10 s after `uci`",

@@ -34,6 +34,7 @@ use rustix::process::{
     setrlimit, waitid,
 };
 
+use crate::failure::is_exhaustion;
 use crate::spec::EngineSpec;
 
 /// How this program is started as a guard: with these words, behind which stand the guard's own.
@@ -45,6 +46,9 @@ pub struct Guard {
 
 /// After this it leaves what it could not kill.
 pub(crate) const GIVES_UP: Duration = Duration::from_secs(10);
+
+/// With this status a guard ends for which the system has no room, or not for its engine: `EX_TEMPFAIL`.
+pub(crate) const EXHAUSTED: u8 = 75;
 
 /// First of the guard's own words: guard an engine.
 const WATCH: &str = "watch";
@@ -123,7 +127,11 @@ pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode
     done.unwrap_or_else(|error| {
         // Standard error is the engine's, and ends in its transcript.
         let _ = io::Write::write_all(&mut io::stderr(), format!("guard: {error}\n").as_bytes());
-        ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
+        ExitCode::from(match error.kind() {
+            _ if is_exhaustion(&error) => EXHAUSTED,
+            io::ErrorKind::NotFound => 127,
+            _ => 126,
+        })
     })
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use rustix::fs::{Access, access};
 use sha2::{Digest as _, Sha256};
 
-use crate::failure::FailureKind;
+use crate::failure::{FailureKind, is_exhaustion};
 
 /// What an engine says that it is, in at most 200 bytes each and without control characters, and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +55,20 @@ pub(crate) fn hash_program(path: &Path) -> Result<[u8; 32], FailureKind> {
     }
     access(path, Access::EXEC_OK).map_err(|error| unusable(&io::Error::from(error)))?;
     // Programs that can be run and not read are rare, and nobody could say which they are.
-    hash_known(path, &metadata).map_err(|error| unusable(&error))
+    hash_known(path, &metadata).map_err(|error| match is_exhaustion(&error) {
+        true => FailureKind::Exhausted(error.to_string()),
+        false => unusable(&error),
+    })
 }
 
 /// The SHA-256 of a file that a program needs.
 pub(crate) fn hash_file(path: &Path) -> Result<[u8; 32], FailureKind> {
-    std::fs::metadata(path)
-        .and_then(|metadata| hash_known(path, &metadata))
-        .map_err(|error| FailureKind::NoFile { path: path.to_owned(), problem: error.to_string() })
+    std::fs::metadata(path).and_then(|metadata| hash_known(path, &metadata)).map_err(|error| {
+        match is_exhaustion(&error) {
+            true => FailureKind::Exhausted(error.to_string()),
+            false => FailureKind::NoFile { path: path.to_owned(), problem: error.to_string() },
+        }
+    })
 }
 
 /// What tells a file's contents from others without reading them: its device, number, length, and when it and its

@@ -57,6 +57,7 @@ pub mod gtp;
 pub mod guard;
 mod identity;
 mod log;
+mod open_files;
 mod place;
 mod placing;
 mod pool;
@@ -78,7 +79,8 @@ pub use failure::{EngineFailure, Exit, FailureKind, Phase};
 pub use file::{EngineFile, EngineFileError};
 pub use guard::{Guard, LEFT_BEHIND};
 pub use identity::Identity;
-pub use pool::{Lent, NoRoom, Pool, Reservation};
+pub use open_files::{engines_within, files_of_engines, open_files, raise_open_files};
+pub use pool::{Bounds, Lent, NoRoom, Pool, Reservation};
 pub use situation::{Choice, Clock, Colour, Conditions, Limits, Remaining, Situation, Start};
 pub use spec::{
     AllowedOption, EngineSpec, OptionRefused, OptionRule, OptionValue, Options, Patience, Protocol,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::build::build_of;
-use crate::engine::Engine;
+use crate::engine::{Engine, hash_bytes};
 use crate::failure::{EngineFailure, FailureKind, Phase};
 use crate::file::EngineFile;
 use crate::guard::Guard;
@@ -28,14 +28,30 @@ struct Shared {
     file: EngineFile,
     guard: Guard,
     places: Places,
-    idle_max: usize,
+    bounds: Bounds,
     state: Mutex<State>,
     /// Somebody has given room back.
     has_room: Condvar,
 }
 
+/// How many engines a pool has at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// So many wait for games: as many as play at once, so that all can go on.
+    pub idle: usize,
+    /// So many run, those that wait included. One that waits goes where another is started beyond it.
+    pub running: usize,
+    /// So many bytes the hash tables take of all that run. The same holds beyond it.
+    pub hash_bytes: u64,
+}
+
 #[derive(Debug, Default)]
 struct State {
+    /// How many are in use or about to be, and the bytes of their hash tables.
+    lent: (usize, u64),
+    /// How many are being started.
+    starting: usize,
+
     /// How many of each are promised to games.
     reserved: BTreeMap<String, u32>,
     /// Those that nobody uses, the longest unused first. With those in use there are never more of one
@@ -64,6 +80,8 @@ struct Room {
 #[derive(Debug)]
 pub struct Lent {
     engine: Option<Engine>,
+    /// What it is counted with among those in use.
+    hash_bytes: u64,
     room: Arc<Room>,
 }
 
@@ -96,9 +114,16 @@ impl Pool {
     /// so that all can go on, and none keeps memory that nobody will need.
     #[must_use]
     pub fn new(file: EngineFile, guard: Guard, idle_max: usize) -> Self {
+        let bounds = Bounds { idle: idle_max, running: usize::MAX, hash_bytes: u64::MAX };
+        Self::within(file, guard, bounds)
+    }
+
+    /// The same within these bounds.
+    #[must_use]
+    pub fn within(file: EngineFile, guard: Guard, bounds: Bounds) -> Self {
         let (state, has_room) = (Mutex::default(), Condvar::new());
         let places = Places::default();
-        Self(Arc::new(Shared { file, guard, places, idle_max, state, has_room }))
+        Self(Arc::new(Shared { file, guard, places, bounds, state, has_room }))
     }
 
     /// The engines that there are.
@@ -186,7 +211,8 @@ impl Reservation {
         // One that cannot be looked at may be on its way here: who runs is what it was.
         let build = build_of(&spec).ok();
         while let Some(engine) = pool.take_idle(&spec, &options, conditions) {
-            let mut engine = self.lend(engine);
+            let hash_bytes = engine.hash_bytes();
+            let mut engine = self.lend(Some(engine), hash_bytes);
             if !engine.is_usable() {
                 continue;
             }
@@ -202,16 +228,17 @@ impl Reservation {
                 Err(failure) => return Err(failure),
             }
         }
-        pool.make_room(&spec);
-        let place = pool.places.take(name);
-        let engine = Engine::start_in(place, &spec, &options, &pool.guard, aborted)?;
-        let mut engine = self.lend(engine);
-        engine.new_game(conditions, aborted)?;
-        Ok(engine)
+        let hash_bytes = hash_bytes(&spec, &options).unwrap_or(0);
+        pool.make_room(&spec, hash_bytes);
+        let mut lent = self.lend(None, hash_bytes);
+        lent.engine = Some(pool.start(&spec, &options, aborted)?);
+        lent.new_game(conditions, aborted)?;
+        Ok(lent)
     }
 
-    fn lend(&self, engine: Engine) -> Lent {
-        Lent { engine: Some(engine), room: Arc::clone(&self.room) }
+    /// One that is counted among those in use already.
+    fn lend(&self, engine: Option<Engine>, hash_bytes: u64) -> Lent {
+        Lent { engine, hash_bytes, room: Arc::clone(&self.room) }
     }
 }
 
@@ -237,6 +264,19 @@ impl State {
     fn promised(&self, name: &str) -> u32 {
         let count = |counts: &BTreeMap<String, u32>| counts.get(name).copied().unwrap_or(0);
         count(&self.reserved) + count(&self.leaving)
+    }
+
+    /// One more is in use.
+    const fn lend(&mut self, hash_bytes: u64) {
+        let (count, bytes) = self.lent;
+        self.lent = (count + 1, bytes.saturating_add(hash_bytes));
+    }
+
+    /// How many run or are about to, and the bytes of their hash tables.
+    fn running(&self) -> (usize, u64) {
+        let (count, bytes) = self.lent;
+        let idle = self.idle.iter().map(Engine::hash_bytes).fold(0, u64::saturating_add);
+        (count + self.idle.len(), bytes.saturating_add(idle))
     }
 
     /// Takes out idle engines, which count as leaving until they have been seen off.
@@ -269,12 +309,45 @@ impl Shared {
                 && engine.options() == options
                 && engine.suits(conditions)
         })?;
-        Some(state.idle.remove(at))
+        let engine = state.idle.remove(at);
+        state.lend(engine.hash_bytes());
+        Some(engine)
     }
 
-    /// Ends idle engines of this name if there would otherwise be too many with one more, and waits until
-    /// those are gone that are leaving.
-    fn make_room(&self, spec: &EngineSpec) {
+    /// Starts an engine, beside a few others at most: all cores are busy with them. Where the system has no room for
+    /// it, those that nobody uses make room.
+    fn start(
+        &self,
+        spec: &EngineSpec,
+        options: &Options,
+        aborted: Aborted<'_>,
+    ) -> Result<Engine, EngineFailure> {
+        let _turn = Turn::wait(self, aborted).ok_or_else(|| EngineFailure {
+            engine: spec.name.clone(),
+            kind: FailureKind::Aborted,
+            during: Phase::Start,
+            transcript: String::new(),
+        })?;
+        let start = || {
+            let place = self.places.take(&spec.name);
+            Engine::start_in(place, spec, options, &self.guard, aborted)
+        };
+        start().or_else(|failure| {
+            let leaving = match failure.kind {
+                FailureKind::Exhausted(_) => self.lock().dismiss(|_| true),
+                _ => Vec::new(),
+            };
+            if leaving.is_empty() {
+                return Err(failure);
+            }
+            self.see_off(leaving);
+            start()
+        })
+    }
+
+    /// Ends idle engines of this name, and of others, if there would otherwise be too many with one more, and waits
+    /// until those are gone that are leaving. The one more counts as in use from now on.
+    fn make_room(&self, spec: &EngineSpec, hash_bytes: u64) {
         let leaving = {
             let mut state = self.lock();
             let is_it = |engine: &Engine| engine.spec().name == spec.name;
@@ -282,11 +355,22 @@ impl Shared {
             let room = spec.at_once.saturating_sub(state.promised(&spec.name)) as usize;
             let idle = state.idle.iter().filter(|engine| is_it(engine)).count();
             let mut excess = idle.saturating_sub(room);
-            state.dismiss(|engine| {
+            let mut leaving = state.dismiss(|engine| {
                 let leaves = excess > 0 && is_it(engine);
                 excess -= usize::from(leaves);
                 leaves
-            })
+            });
+            state.lend(hash_bytes);
+            let (mut running, mut bytes) = state.running();
+            leaving.extend(state.dismiss(|engine| {
+                let leaves = running > self.bounds.running || bytes > self.bounds.hash_bytes;
+                if leaves {
+                    running -= 1;
+                    bytes = bytes.saturating_sub(engine.hash_bytes());
+                }
+                leaves
+            }));
+            leaving
         };
         self.see_off(leaving);
         let state = self.lock();
@@ -330,15 +414,14 @@ impl DerefMut for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let Some(mut engine) = self.engine.take() else { return };
-        if !engine.is_usable() {
-            return;
-        }
         let pool = &self.room.pool;
+        let engine = self.engine.take().and_then(|mut it| it.is_usable().then_some(it));
         let leaving = {
             let mut state = pool.lock();
-            state.idle.push(engine);
-            let mut excess = state.idle.len().saturating_sub(pool.idle_max);
+            let (count, bytes) = state.lent;
+            state.lent = (count.saturating_sub(1), bytes.saturating_sub(self.hash_bytes));
+            state.idle.extend(engine);
+            let mut excess = state.idle.len().saturating_sub(pool.bounds.idle);
             state.dismiss(|_| {
                 let leaves = excess > 0;
                 excess -= usize::from(leaves);
@@ -347,4 +430,36 @@ impl Drop for Lent {
         };
         pool.see_off(leaving);
     }
+}
+
+/// The turn of an engine to be started. It is over when this is dropped.
+struct Turn<'a>(&'a Shared);
+
+impl<'a> Turn<'a> {
+    /// Waits for a turn, unless nobody waits for it.
+    fn wait(pool: &'a Shared, aborted: Aborted<'_>) -> Option<Self> {
+        let mut state = pool.lock();
+        while state.starting >= starts_at_once() {
+            if aborted() {
+                return None;
+            }
+            let waited = pool.has_room.wait_timeout(state, SLICE);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.starting += 1;
+        Some(Self(pool))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.lock().starting -= 1;
+        self.0.has_room.notify_all();
+    }
+}
+
+/// How many engines are started at the same time: as many as there are cores, from 2 to 8. More would only keep each
+/// other from being ready in time.
+fn starts_at_once() -> usize {
+    std::thread::available_parallelism().map_or(4, usize::from).clamp(2, 8)
 }

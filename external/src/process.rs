@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::ioctl_fionbio;
 
-use crate::failure::{Exit, FailureKind};
+use crate::failure::{Exit, FailureKind, is_exhaustion};
 use crate::guard::{GIVES_UP as GUARD_GIVES_UP, Guard};
 use crate::log::Log;
 use crate::spec::{EngineSpec, Protocol};
@@ -92,7 +92,10 @@ impl Process {
             let directory = spec.directory.display();
             return Err(FailureKind::NoProcess(format!("there is no directory {directory}")));
         }
-        let no_process = |error: io::Error| FailureKind::NoProcess(error.to_string());
+        let no_process = |error: io::Error| match is_exhaustion(&error) {
+            true => FailureKind::Exhausted(error.to_string()),
+            false => FailureKind::NoProcess(error.to_string()),
+        };
         let mut guard = command.spawn().map_err(no_process)?;
         // Games go on without it.
         let log = spec.logs.as_deref().and_then(|logs| Log::start(logs, spec, guard.id()).ok());

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, PlayError, Player};
 use spelrum_external::{
-    Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind, Guard,
-    Identity, Lent, NoRoom, Options, Pool, Reservation,
+    Bounds, Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind,
+    Guard, Identity, Lent, NoRoom, Options, Pool, Reservation,
 };
 use spelrum_tournament::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
 use spelrum_tournament::engines::{
@@ -32,6 +32,12 @@ pub use seat::options_of;
 const UNPLAYABLE_WAIT: Duration = Duration::from_millis(100);
 /// So often that is doubled: up to a minute and a half.
 const UNPLAYABLE_DOUBLINGS: u32 = 10;
+/// Before a slot tries again for whose engine the system has no room; twice as long after each further time.
+const EXHAUSTED_WAIT: Duration = Duration::from_secs(1);
+/// So often, for half a minute; then the game is left to other workers.
+const EXHAUSTED_TRIES: u32 = 5;
+/// So often people are told of it.
+const EXHAUSTED_TOLD_AFTER: Duration = Duration::from_secs(60);
 /// So many engines are tried at the same time, to learn what they are.
 const TRIED_AT_ONCE: usize = 8;
 
@@ -49,6 +55,8 @@ struct Shared {
     not_kept: Mutex<BTreeSet<String>>,
     /// How many games in a row could not begin.
     unplayable: AtomicU32,
+    /// When people were told last that the system has no room for an engine.
+    exhausted: Mutex<Option<Instant>>,
     /// The first engine whose program was replaced while games of the build before were left.
     replaced: OnceLock<String>,
     /// Whether none is to be tried again.
@@ -68,8 +76,11 @@ pub(crate) trait Wanting: Host {
     /// Whether a game that has not begun is to be begun no more.
     fn wants_none(&self) -> bool;
 
-    /// It has room, and begins now: its time runs from here on.
+    /// It has its engines, and begins now: its time runs from here on.
     fn begins(&self);
+
+    /// It is to begin again later: its time does not run until then.
+    fn waits(&self);
 
     /// Where a program of others is to run that thinks on one thread, or not; `None` if it may run anywhere.
     fn place(&self, thinks_on_one_thread: bool) -> Option<BTreeSet<u32>>;
@@ -90,12 +101,25 @@ enum Trouble {
     NoGame(NoGame),
     /// An engine could not begin it.
     NotBegun(EngineFailure),
+    /// The system has no room for an engine now.
+    Exhausted(EngineFailure),
 }
 
 impl From<NoGame> for Trouble {
     fn from(no_game: NoGame) -> Self {
         Self::NoGame(no_game)
     }
+}
+
+/// How much room a machine has for engines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Games that are played at once.
+    pub slots: NonZeroU32,
+    /// Engines that may run at once.
+    pub engines_max: u64,
+    /// Memory for all of them, in bytes.
+    pub memory_bytes: Option<u64>,
 }
 
 impl Engines {
@@ -106,12 +130,18 @@ impl Engines {
     pub fn find(
         file: EngineFile,
         guard: Guard,
-        slots: NonZeroU32,
+        room: Room,
         aborted: &(dyn Fn() -> bool + Sync),
     ) -> (Self, Vec<EngineFailure>) {
         let names: Vec<String> = file.iter().map(|spec| spec.name.clone()).collect();
-        // Both sides of every game may be engines.
-        let pool = Pool::new(file, guard, 2 * slots.get() as usize);
+        let Room { slots, engines_max, memory_bytes } = room;
+        let bounds = Bounds {
+            // Both sides of every game may be engines.
+            idle: 2 * slots.get() as usize,
+            running: usize::try_from(engines_max).unwrap_or(usize::MAX),
+            hash_bytes: memory_bytes.unwrap_or(u64::MAX),
+        };
+        let pool = Pool::within(file, guard, bounds);
         let mut found = Vec::new();
         for some in names.chunks(TRIED_AT_ONCE) {
             let tried = thread::scope(|scope| {
@@ -134,8 +164,10 @@ impl Engines {
         }
         let (told, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
         let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
+        let exhausted = Mutex::default();
         let replaced = OnceLock::new();
-        let shared = Shared { pool, offers, told, not_kept, unplayable, replaced, closed };
+        let shared =
+            Shared { pool, offers, told, not_kept, unplayable, exhausted, replaced, closed };
         (Self(Arc::new(shared)), failures)
     }
 
@@ -230,22 +262,39 @@ impl Engines {
         number: u64,
         host: &dyn Wanting,
     ) -> Result<EnginesGame, NoGame> {
-        let played = self.play_now(cell, number, host).map_err(|trouble| match trouble {
-            Trouble::NoGame(no_game) => no_game,
-            Trouble::NotBegun(failure) => self.not_begun(&failure, host),
-        });
+        let mut tries = 0;
+        let played = loop {
+            let trouble = match self.play_now(cell, number, host) {
+                Ok(played) => break Ok(played),
+                Err(Trouble::NotBegun(failure)) => self.not_begun(failure, host),
+                Err(trouble) => trouble,
+            };
+            match trouble {
+                Trouble::NoGame(no_game) => break Err(no_game),
+                // Other slots play on, and others may have room for this game.
+                Trouble::NotBegun(failure) | Trouble::Exhausted(failure) => {
+                    if tries == EXHAUSTED_TRIES {
+                        break Err(NoGame::NotHere);
+                    }
+                    let wait = EXHAUSTED_WAIT * (1 << tries);
+                    self.tell_of_exhaustion(&failure, wait);
+                    host.waits();
+                    wait_unless_unwanted(wait, host);
+                    if host.wants_none() {
+                        break Err(NoGame::NotHere);
+                    }
+                    tries += 1;
+                }
+            }
+        };
         match &played {
             Ok(_) => self.0.unplayable.store(0, Ordering::Relaxed),
             Err(NoGame::Aborted | NoGame::NotHere) => {}
             Err(NoGame::Unplayable(_)) => {
                 let in_a_row = self.0.unplayable.fetch_add(1, Ordering::Relaxed);
                 let wait = UNPLAYABLE_WAIT.saturating_mul(1 << in_a_row.min(UNPLAYABLE_DOUBLINGS));
-                let until = Instant::now() + wait;
-                while Instant::now() < until && !host.wants_none() {
-                    thread::park_timeout(
-                        UNPLAYABLE_WAIT.min(until.saturating_duration_since(Instant::now())),
-                    );
-                }
+                host.waits();
+                wait_unless_unwanted(wait, host);
             }
         }
         played
@@ -253,12 +302,15 @@ impl Engines {
 
     /// What it means that an engine could not begin a game: whether it starts at all, without what the game
     /// asks of it, tells whose fault that is.
-    fn not_begun(&self, failure: &EngineFailure, host: &dyn Wanting) -> NoGame {
+    fn not_begun(&self, failure: EngineFailure, host: &dyn Wanting) -> Trouble {
         match &failure.kind {
-            FailureKind::Aborted => return NoGame::Aborted,
+            FailureKind::Aborted => return NoGame::Aborted.into(),
+            FailureKind::Exhausted(_) => return Trouble::Exhausted(failure),
             FailureKind::NotAllowed(_)
             | FailureKind::Option { .. }
-            | FailureKind::Unsupported(_) => return NoGame::Unplayable(self.explained(failure)),
+            | FailureKind::Unsupported(_) => {
+                return NoGame::Unplayable(self.explained(&failure)).into();
+            }
             FailureKind::Missing(_)
             | FailureKind::NotExecutable { .. }
             | FailureKind::NoFile { .. }
@@ -275,14 +327,32 @@ impl Engines {
         match offer(&self.0.pool, &failure.engine, &|| host.wants_none()) {
             Ok(engine) => {
                 self.0.offers.started(&failure.engine, engine);
-                NoGame::Unplayable(self.explained(failure))
+                NoGame::Unplayable(self.explained(&failure)).into()
             }
-            Err(again) if again.kind == FailureKind::Aborted => NoGame::Aborted,
+            Err(again) if again.kind == FailureKind::Aborted => NoGame::Aborted.into(),
+            Err(again) if matches!(again.kind, FailureKind::Exhausted(_)) => {
+                Trouble::Exhausted(again)
+            }
             Err(again) => {
                 self.withdraw(&again);
-                NoGame::NotHere
+                NoGame::NotHere.into()
             }
         }
+    }
+
+    /// Tells people, now and then, that the system has no room for an engine.
+    fn tell_of_exhaustion(&self, failure: &EngineFailure, wait: Duration) {
+        let mut told = self.0.exhausted.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_some_and(|at| at.elapsed() < EXHAUSTED_TOLD_AFTER) {
+            return;
+        }
+        *told = Some(Instant::now());
+        let problem = self.explained(failure);
+        tracing::warn!(
+            problem,
+            again_after = ?wait,
+            "an engine could not be started: its slot tries again, and the other slots go on"
+        );
     }
 
     fn play_now(
@@ -309,9 +379,9 @@ impl Engines {
                     }
                 },
             )?;
-        host.begins();
         let [first, second] = [0, 1].map(|index| self.seat(cell, players, index, &mut room, host));
         let mut seats = [first?, second?];
+        host.begins();
         let played = {
             let [first, second] = &mut seats;
             let outside = [outside(first), outside(second)];
@@ -376,7 +446,7 @@ impl Engines {
     ) -> Result<Option<EngineSeat>, Trouble> {
         let Some(rules) = players[index].outside() else { return Ok(None) };
         let (options, conditions) = seat::conditions(cell, players[index], rules);
-        let taken = room.take(&rules.engine, &options, &conditions, &|| host.aborted());
+        let taken = room.take(&rules.engine, &options, &conditions, &|| host.wants_none());
         let mut engine = taken.map_err(Trouble::NotBegun)?;
         self.keep(&mut engine, host);
         let other_clock = players[1 - index].outside().and_then(|rules| rules.clock);
@@ -408,6 +478,14 @@ impl Engines {
                 tracing::warn!(engine, %breach, "an engine departs from its protocol; told once");
             }
         }
+    }
+}
+
+/// Waits, unless the game is wanted no more.
+fn wait_unless_unwanted(wait: Duration, host: &dyn Wanting) {
+    let until = Instant::now() + wait;
+    while Instant::now() < until && !host.wants_none() {
+        thread::park_timeout(UNPLAYABLE_WAIT.min(until.saturating_duration_since(Instant::now())));
     }
 }
 

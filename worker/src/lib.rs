@@ -27,7 +27,7 @@ mod slot;
 
 pub use calibrating::measured_speed;
 pub use cores::{Cores, NoQuietSlots, QuietSlots};
-pub use engines::{Engines, capabilities, options_of};
+pub use engines::{Engines, Room, capabilities, options_of};
 pub use memory::memory_to_offer;
 pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
 

@@ -106,7 +106,7 @@ impl Slot {
         let started_unix_us = unix_us();
         let host = SlotHost {
             started: Instant::now(),
-            began: Cell::new(Instant::now()),
+            began: Cell::new((!has_engines(&batch.cell)).then(Instant::now)),
             timeout: batch.game_timeout,
             in_quiet: batch.in_quiet,
             slot: self,
@@ -147,7 +147,7 @@ impl Slot {
     fn train(&self, recipe: &Recipe, task: GameId) -> Option<v1::result::What> {
         let started_unix_us = unix_us();
         let started = Instant::now();
-        let (began, number) = (Cell::new(started), task.number);
+        let (began, number) = (Cell::new(Some(started)), task.number);
         let (timeout, in_quiet) = (None, false);
         let host = SlotHost { started, began, timeout, in_quiet, slot: self, number };
         tracing::info!(
@@ -377,8 +377,8 @@ pub(crate) fn timed_out(timeout: Duration) -> String {
 /// What the engine may know of its surroundings.
 struct SlotHost<'s> {
     started: Instant,
-    /// When the game began, which may have waited for programs of others.
-    began: Cell<Instant>,
+    /// When the game began, which may wait for external engines.
+    began: Cell<Option<Instant>>,
     /// How long the game may take.
     timeout: Option<Duration>,
     /// Whether it is played in quiet.
@@ -418,8 +418,13 @@ impl Wanting for SlotHost<'_> {
     }
 
     fn begins(&self) {
-        self.began.set(Instant::now());
+        self.began.set(Some(Instant::now()));
         self.slot.reports.begins(self.slot.number, self.number, true);
+    }
+
+    fn waits(&self) {
+        self.began.set(None);
+        self.slot.reports.begins(self.slot.number, self.number, false);
     }
 
     fn place(&self, thinks_on_one_thread: bool) -> Option<BTreeSet<u32>> {
@@ -429,7 +434,8 @@ impl Wanting for SlotHost<'_> {
 
 impl SlotHost<'_> {
     fn has_timed_out(&self) -> bool {
-        self.timeout.is_some_and(|timeout| self.began.get().elapsed() > timeout)
+        let took = self.began.get().map(|began| began.elapsed());
+        self.timeout.zip(took).is_some_and(|(timeout, took)| took > timeout)
     }
 
     /// Whether the game's result would be dropped.
@@ -531,7 +537,7 @@ mod tests {
         let slot = Slot { number: 0, signs: Arc::clone(&signs), reports, engines: None, keeping };
         let slot = &slot;
         let started = Instant::now();
-        let began = Cell::new(started);
+        let began = Cell::new(Some(started));
         let (timeout, in_quiet) = (None, false);
         let host = SlotHost { started, began: began.clone(), timeout, in_quiet, slot, number: 0 };
         let (wall, cpu) = (host.wall(), host.cpu());

@@ -1,7 +1,5 @@
 //! `spelrum playing-process`: plays for the worker that started it. Not for people.
 
-use std::num::NonZeroU32;
-
 use clap::Args;
 use spelrum_external::{EngineFile, FailureKind};
 use spelrum_worker::{self as worker, Engines, PlayingCommand, QuietSlots};
@@ -10,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{self, Offer, SlotsArguments};
 use crate::config::TOKEN_VARIABLE;
-use crate::engines::{self, EnginesArguments};
+use crate::engines::{self, EnginesArguments, FILES_OF_WORKER};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::TERMINATING;
@@ -38,12 +36,16 @@ pub(crate) struct PlayingProcess {
 /// # Errors
 /// If the system does not tell which program this is.
 pub(crate) fn command(
-    slots: NonZeroU32,
+    Offer { slots, memory_bytes }: Offer,
     quiet: &QuietSlots,
     engines: &EnginesArguments,
     logs: LogArguments,
 ) -> Result<PlayingCommand> {
     let mut words = vec![NAME.into(), "--slots".into(), slots.to_string().into()];
+    if let Some(bytes) = memory_bytes {
+        let mebibytes = (bytes >> 20).clamp(1, u32::MAX.into());
+        words.extend(["--memory".into(), format!("{mebibytes}MiB").into()]);
+    }
     words.extend(["--quiet-cpus".into(), quiet.to_string().into()]);
     words.extend(engines.words());
     words.extend(logs.words());
@@ -85,7 +87,8 @@ impl PlayingProcess {
 /// The engines that start, told of with those that do not.
 async fn find(file: EngineFile, offer: Offer) -> Result<Engines> {
     // When the worker ends before they are found, this process ends.
-    let (engines, failures) = engines::find(file.clone(), offer, CancellationToken::new()).await?;
+    let (engines, failures) =
+        engines::find(file.clone(), offer, FILES_OF_WORKER, CancellationToken::new()).await?;
     for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
         tracing::error!("{}", engines::not_offered(&file, &failure));
         tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);

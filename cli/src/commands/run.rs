@@ -22,7 +22,7 @@ use crate::builds;
 use crate::change;
 use crate::commands::speed::speed_unmeasured;
 use crate::embedded::{Embedded, How};
-use crate::engines::{self, EnginesArguments};
+use crate::engines::{self, EnginesArguments, FILES_OF_RUN};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::held;
@@ -278,8 +278,14 @@ impl Run {
                 }
             }
         };
-        let (offer, finish) = (self.slots.offer(), interrupts.finish.clone());
-        let (found, failures) = engines::find(needed.clone(), offer, finish).await?;
+        let mut offer = self.slots.offer();
+        let (slots, told) = engines::slots_within_open_files(offer.slots, FILES_OF_RUN);
+        offer.slots = slots;
+        if let Some(told) = told {
+            voice::say(&told);
+        }
+        let finish = interrupts.finish.clone();
+        let (found, failures) = engines::find(needed.clone(), offer, FILES_OF_RUN, finish).await?;
         if interrupts.exit().is_some() {
             // Nothing will be played.
         } else if self.listen.is_none() {
@@ -299,7 +305,11 @@ impl Run {
         interrupts: &Interrupts,
     ) -> Result<Prepared> {
         let engines = self.engines(sweep, file, interrupts).await?;
-        let offer = self.offer(sweep, engines.as_ref())?;
+        let mut offer = self.offer(sweep, engines.as_ref())?;
+        if engines.is_some() {
+            // It was said when they were started.
+            (offer.slots, _) = engines::slots_within_open_files(offer.slots, FILES_OF_RUN);
+        }
         let quiet = self.slots.quiet(offer.slots)?;
         Ok(Prepared { offer, quiet, engines })
     }

@@ -5,7 +5,7 @@ use spelrum_worker::{self as worker, Playing};
 
 use crate::arguments::{self, CoordinatorArguments, LabelArguments, SlotsArguments};
 use crate::commands::playing_process;
-use crate::engines::EnginesArguments;
+use crate::engines::{self, EnginesArguments, FILES_OF_WORKER};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
@@ -55,14 +55,21 @@ impl Worker {
         let coordinator = config::coordinator(&self.coordinator)?;
         let labels = self.labels.labels()?;
         // Read here for what is wrong with it to be said first.
-        self.engines.read()?;
+        let engines = self.engines.read()?;
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
         })?;
-        let offer = self.slots.offer();
+        let mut offer = self.slots.offer();
+        if engines.is_some() {
+            let (slots, told) = engines::slots_within_open_files(offer.slots, FILES_OF_WORKER);
+            offer.slots = slots;
+            if let Some(told) = told {
+                tracing::warn!("{told}");
+            }
+        }
         let quiet = self.slots.quiet(offer.slots)?;
         tracing::info!("{}", arguments::told(offer.slots, &quiet));
-        let playing = playing_process::command(offer.slots, &quiet, &self.engines, self.logs)?;
+        let playing = playing_process::command(offer, &quiet, &self.engines, self.logs)?;
         let config = worker::Config {
             coordinator: coordinator.endpoint()?,
             token: coordinator.token.map(|token| token.value),

@@ -10,13 +10,14 @@ use std::process::{Command, Stdio};
 use spelrum_test_support::Tools;
 
 use crate::disk::SmallDisk;
+use crate::outside;
 use crate::sandbox::{Process, Ran, Sandbox, tic_tac_toe};
 
 /// What a shell starts the program with, below the limits of `ulimit`.
 fn limited(tools: Tools, limits: &str, free: &Command) -> Ran {
-    let mut command = tools.command("sh");
+    let mut command = tools.command("bash");
     command
-        .args(["-c", &format!("{limits} && exec \"$@\""), "sh"])
+        .args(["-c", &format!("{limits} && exec \"$@\""), "bash"])
         .arg(free.get_program())
         .args(free.get_args())
         .current_dir(free.get_current_dir().unwrap())
@@ -47,7 +48,7 @@ fn limited(tools: Tools, limits: &str, free: &Command) -> Ran {
 
 #[test]
 fn too_few_open_files_are_told_with_how_to_have_more() {
-    let Some(tools) = Tools::find(&["sh"]) else { return };
+    let Some(tools) = Tools::find(&["bash"]) else { return };
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 2));
     for command in [
@@ -75,10 +76,54 @@ fn too_few_open_files_are_told_with_how_to_have_more() {
     raised.expect_exit(0);
 }
 
+/// A worker with external engines has as many open files as it may, and as many slots as these are enough for. Where
+/// something else has taken them, a slot that could not start its engine waits, and the others play on.
+#[test]
+fn a_worker_with_engines_plays_with_the_open_files_that_there_are() {
+    let Some(tools) = Tools::find(&["bash"]) else { return };
+    let games = 60;
+    for (limits, told, starts) in [
+        ("ulimit -Sn 128", None, true),
+        ("ulimit -n 128", Some("playing 6 games at once instead of 40"), true),
+        // Files that it knows nothing of.
+        (
+            "ulimit -n 128 && for i in {40..126}; do eval \"exec $i</dev/null\"; done",
+            Some("playing 6 games at once instead of 40"),
+            false,
+        ),
+    ] {
+        let Some(sandbox) = outside::sandbox(&[]) else { return };
+        let players = ["a", "b"].map(|name| outside::outside(name, "ours", "depth = 2"));
+        sandbox.write("sweep.toml", &outside::sweep(games, &players.concat()));
+        let coordinator = sandbox.coordinator("c.db", "127.0.0.1:0");
+        let coordinator = coordinator.url.as_str();
+        sandbox.run(&["submit", "sweep.toml", "--coordinator", coordinator]).expect_exit(0);
+        let worker = sandbox.spelrum(&[
+            "worker",
+            "--coordinator",
+            coordinator,
+            "--engines",
+            "engines.toml",
+            "--slots",
+            "40",
+            "--exit-when-done",
+        ]);
+        let ran = limited(tools, limits, &worker);
+        let said = ran.stderr();
+        assert_eq!(ran.0.status.code(), Some(0), "{limits}: {said}");
+        let played = "SELECT count(*) FROM games WHERE failure IS NULL";
+        assert_eq!(sandbox.sql("c.db", played), games.to_string(), "{limits}: {said}");
+        assert_eq!(said.contains("games at once instead of"), told.is_some(), "{said}");
+        assert!(told.is_none_or(|told| said.contains(told)), "{limits}: {said}");
+        let waits = said.contains("an engine could not be started: its slot tries again");
+        assert_ne!(waits, starts, "{limits}: {said}");
+    }
+}
+
 /// Of addresses, which stacks and memory take: as few as there are, the program ends, and says which lack.
 #[test]
 fn too_little_memory_is_told_and_nothing_waits_for_ever() {
-    let Some(tools) = Tools::find(&["sh"]) else { return };
+    let Some(tools) = Tools::find(&["bash"]) else { return };
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 2));
     let run = sandbox.spelrum(&["run", "sweep.toml", "--slots", "64"]);

@@ -308,6 +308,7 @@ fn fault(failure: &EngineFailure) -> Fault {
         | FailureKind::NotExecutable { .. }
         | FailureKind::NoFile { .. }
         | FailureKind::NoProcess(_)
+        | FailureKind::Exhausted(_)
         | FailureKind::Option { .. } => Fault::Aborted,
         FailureKind::OutOfTime { .. } => Fault::OutOfTime(words),
         FailureKind::Hang { .. } | FailureKind::NoAnswer { .. } => Fault::Stall(words),

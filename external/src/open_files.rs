@@ -1,0 +1,61 @@
+//! The files that a process may have open: each of its engines needs some.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Files that each engine keeps open: its three pipes, and its log if there is one.
+const PER_ENGINE: u64 = 4;
+
+/// How many files this process may have open.
+#[must_use]
+pub fn open_files() -> u64 {
+    // None is without a limit.
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+/// Raises the number of files that this process may have open to what it needs, as far as it may. Returns how many it
+/// may have open then.
+///
+/// Not further: engines inherit the limit, and some programs go through all files that there may be.
+pub fn raise_open_files(needed: u64) -> u64 {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    if current.is_some_and(|current| current < needed) {
+        let raised = needed.min(maximum.unwrap_or(u64::MAX));
+        // Whether it was raised is seen by who asks again.
+        let _refused = setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum });
+    }
+    open_files()
+}
+
+/// So many files engines need, with so many of the process besides.
+#[must_use]
+pub const fn files_of_engines(engines: u64, beside: u64) -> u64 {
+    beside.saturating_add(engines.saturating_mul(PER_ENGINE))
+}
+
+/// So many engines a process can have that may have so many files open, with so many besides.
+#[must_use]
+pub const fn engines_within(files: u64, beside: u64) -> u64 {
+    files.saturating_sub(beside) / PER_ENGINE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_raised_as_far_as_it_is_needed() {
+        let before = open_files();
+        assert_eq!(raise_open_files(before), before);
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        let most = maximum.unwrap_or(u64::MAX);
+        assert_eq!(raise_open_files(before.saturating_add(1)), before.saturating_add(1).min(most));
+    }
+
+    #[test]
+    fn engines_have_the_files_that_are_left() {
+        assert_eq!(engines_within(files_of_engines(80, 96), 96), 80);
+        assert_eq!(engines_within(128, 96), 8);
+        assert_eq!(engines_within(64, 96), 0);
+        assert_eq!(files_of_engines(u64::MAX, 96), u64::MAX);
+    }
+}
