@@ -63,6 +63,10 @@ pub(crate) struct Estimate {
     /// Whether programs of others play in some cells, which are not tried out.
     #[serde(skip)]
     engines: bool,
+    /// Bytes of memory that a game may take at most, by what the sweep says of its players.
+    game_memory_bytes: u64,
+    /// Slots that a game takes at most.
+    game_slots: u32,
     /// Bytes of database; `None` if not one game ended within the calibration.
     bytes: Option<u64>,
 }
@@ -88,7 +92,7 @@ impl Estimate {
             Some(bytes) => format!("about {}", mebibytes(bytes)),
             None => "unknown".to_owned(),
         };
-        vec![
+        let mut lines = vec![
             (if most { "runs" } else { "cells" }, count(self.cells)),
             (
                 self.task.noun(2),
@@ -97,7 +101,16 @@ impl Estimate {
             (if self.task.is_game() { "openings" } else { "positions" }, self.openings_text()),
             ("time", time),
             ("database", bytes),
-        ]
+        ];
+        if self.engines {
+            let memory = mebibytes(self.game_memory_bytes);
+            let slots = match self.game_slots {
+                1 => "1 slot".to_owned(),
+                slots => format!("{slots} slots"),
+            };
+            lines.push(("each game", format!("takes up to {memory} of memory, and {slots}")));
+        }
+        lines
     }
 }
 
@@ -199,6 +212,8 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
         depends_on_results,
         engines,
+        game_memory_bytes: plan.memory_bytes(),
+        game_slots: plan.slots_per_game(),
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.record {
                 Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
@@ -393,6 +408,8 @@ mod tests {
                 seconds_at_least: false,
                 depends_on_results: false,
                 engines: false,
+                game_memory_bytes: 0,
+                game_slots: 1,
                 bytes: None,
             };
             estimate.slots_text()

@@ -77,7 +77,7 @@ impl EnginesArguments {
 const ENGINES_PER_GAME: u64 = 2;
 
 /// Lets this process open as many files as engines on all slots need, with as many again that wait for games of other
-/// cells, and `beside` of its own. Returns as many slots as it may have, and what people are to know if they are fewer.
+/// cells, and `beside` of its own. Returns the slots that it can have, with a warning if these are fewer.
 pub(crate) fn slots_within_open_files(
     slots: NonZeroU32,
     beside: u64,
@@ -87,14 +87,14 @@ pub(crate) fn slots_within_open_files(
     let fitting = engines_within(files, beside) / ENGINES_PER_GAME;
     let fitting = u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, slots.get());
     let fitting = NonZeroU32::new(fitting).unwrap_or(NonZeroU32::MIN);
-    let told = (fitting < slots).then(|| {
+    let warning = (fitting < slots).then(|| {
         format!(
             "playing {fitting} games at once instead of {slots}: this process may have {files} files open, and \
              external engines in all slots need {}; raise the limit: ulimit -n, or LimitNOFILE= in a systemd unit",
             files_of_engines(engines, beside)
         )
     });
-    (fitting, told)
+    (fitting, warning)
 }
 
 /// What a file of engines says.

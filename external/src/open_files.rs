@@ -20,19 +20,19 @@ pub fn raise_open_files(needed: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < needed) {
         let raised = needed.min(maximum.unwrap_or(u64::MAX));
-        // Whether it was raised is seen by who asks again.
+        // A limit that could not be raised is returned as it is.
         let _refused = setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum });
     }
     open_files()
 }
 
-/// So many files engines need, with so many of the process besides.
+/// Files that so many engines need, with those that the process has open besides.
 #[must_use]
 pub const fn files_of_engines(engines: u64, beside: u64) -> u64 {
     beside.saturating_add(engines.saturating_mul(PER_ENGINE))
 }
 
-/// So many engines a process can have that may have so many files open, with so many besides.
+/// Engines for which so many open files are enough, with those that the process has open besides.
 #[must_use]
 pub const fn engines_within(files: u64, beside: u64) -> u64 {
     files.saturating_sub(beside) / PER_ENGINE

@@ -4,17 +4,30 @@ use std::collections::BTreeSet;
 use std::io;
 
 use crate::engine::Engine;
-use crate::spec::{OptionValue, Protocol};
+use crate::spec::{EngineSpec, OptionValue, Options, Protocol};
+
+impl EngineSpec {
+    /// How many threads it thinks on with these options, if that is known: an engine that speaks UCI is set to one
+    /// unless its file or a sweep says otherwise.
+    #[must_use]
+    pub fn threads(&self, options: &Options) -> Option<u32> {
+        let mut set = self.set.iter().chain(options);
+        let threads = set.find(|(name, _)| name.eq_ignore_ascii_case("Threads"));
+        match threads.map(|(_, value)| value) {
+            _ if self.protocol != Protocol::Uci => None,
+            None => Some(1),
+            Some(OptionValue::Number(threads)) => u32::try_from(*threads).ok(),
+            Some(OptionValue::Text(threads)) => threads.parse().ok(),
+            Some(OptionValue::Flag(_)) => None,
+        }
+    }
+}
 
 impl Engine {
-    /// Whether it is known to think on one thread: one that speaks UCI is told to, unless its file or a
-    /// sweep says otherwise. Of others nobody knows.
+    /// How many threads it thinks on, if that is known.
     #[must_use]
-    pub fn thinks_on_one_thread(&self) -> bool {
-        let set = self.spec().set.iter().chain(self.options());
-        let mut threads = set.filter(|(name, _)| name.eq_ignore_ascii_case("Threads"));
-        self.spec().protocol == Protocol::Uci
-            && threads.all(|(_, value)| *value == OptionValue::Number(1))
+    pub fn threads(&self) -> Option<u32> {
+        self.spec().threads(self.options())
     }
 
     /// Lets it run on these hardware threads only, with its guard and all that it has started. What it

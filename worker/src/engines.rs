@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, PlayError, Player};
+use spelrum_engine::{GameRecord, Host, Outcome, OutsidePlayer, Parameters, PlayError, Player};
 use spelrum_external::{
     Bounds, Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind,
     Guard, Identity, Lent, NoRoom, Options, Pool, Reservation,
@@ -32,12 +32,12 @@ pub use seat::options_of;
 const UNPLAYABLE_WAIT: Duration = Duration::from_millis(100);
 /// So often that is doubled: up to a minute and a half.
 const UNPLAYABLE_DOUBLINGS: u32 = 10;
-/// Before a slot tries again for whose engine the system has no room; twice as long after each further time.
+/// The wait of a slot before it starts an engine again for which the system had no room; it doubles each time.
 const EXHAUSTED_WAIT: Duration = Duration::from_secs(1);
-/// So often, for half a minute; then the game is left to other workers.
+/// Starts that are tried again, within half a minute; then the game is left to other workers.
 const EXHAUSTED_TRIES: u32 = 5;
-/// So often people are told of it.
-const EXHAUSTED_TOLD_AFTER: Duration = Duration::from_secs(60);
+/// The shortest time between two warnings about it.
+const EXHAUSTED_WARNING_INTERVAL: Duration = Duration::from_secs(60);
 /// So many engines are tried at the same time, to learn what they are.
 const TRIED_AT_ONCE: usize = 8;
 
@@ -55,8 +55,11 @@ struct Shared {
     not_kept: Mutex<BTreeSet<String>>,
     /// How many games in a row could not begin.
     unplayable: AtomicU32,
-    /// When people were told last that the system has no room for an engine.
+    /// When the last warning was logged that the system has no room for an engine.
     exhausted: Mutex<Option<Instant>>,
+    slots: NonZeroU32,
+    /// Whether the log has the warning that games need more threads than there are slots.
+    warned_of_threads: AtomicBool,
     /// The first engine whose program was replaced while games of the build before were left.
     replaced: OnceLock<String>,
     /// Whether none is to be tried again.
@@ -82,8 +85,9 @@ pub(crate) trait Wanting: Host {
     /// It is to begin again later: its time does not run until then.
     fn waits(&self);
 
-    /// Where a program of others is to run that thinks on one thread, or not; `None` if it may run anywhere.
-    fn place(&self, thinks_on_one_thread: bool) -> Option<BTreeSet<u32>>;
+    /// Where an external engine is to run that thinks on so many threads, if that is known; `None` if it may run
+    /// anywhere.
+    fn place(&self, threads: Option<u32>) -> Option<BTreeSet<u32>>;
 }
 
 /// Why a game with programs of others has no record.
@@ -164,10 +168,20 @@ impl Engines {
         }
         let (told, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
         let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
-        let exhausted = Mutex::default();
+        let (exhausted, warned_of_threads) = (Mutex::default(), AtomicBool::new(false));
         let replaced = OnceLock::new();
-        let shared =
-            Shared { pool, offers, told, not_kept, unplayable, exhausted, replaced, closed };
+        let shared = Shared {
+            pool,
+            offers,
+            told,
+            not_kept,
+            unplayable,
+            exhausted,
+            slots,
+            warned_of_threads,
+            replaced,
+            closed,
+        };
         (Self(Arc::new(shared)), failures)
     }
 
@@ -181,6 +195,25 @@ impl Engines {
     #[must_use]
     pub fn replaced(&self) -> Option<&str> {
         self.0.replaced.get().map(String::as_str)
+    }
+
+    /// How many threads the games of a cell think on at once: as many as the player with most, since players think by
+    /// turns.
+    pub(crate) fn threads_of(&self, cell: &PlayableCell) -> u32 {
+        let of_player = |parameters: &Arc<Parameters>| {
+            let need = NeededEngine::of_parameters(parameters)?;
+            self.0.pool.engines().get(&need.engine)?.threads(&options_of(parameters))
+        };
+        let threads = cell.definition().players.iter().filter_map(of_player).max().unwrap_or(1);
+        if threads > self.0.slots.get() && !self.0.warned_of_threads.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "engines think on {threads} threads, and this worker has {} slots: their games take all of them, and \
+                 more threads than cores if there is a core for each slot; start it with more --slots, or leave \
+                 these games to a larger machine",
+                self.0.slots
+            );
+        }
+        threads
     }
 
     /// Tries those again that did not start, and says so whenever what can play here has changed.
@@ -277,7 +310,7 @@ impl Engines {
                         break Err(NoGame::NotHere);
                     }
                     let wait = EXHAUSTED_WAIT * (1 << tries);
-                    self.tell_of_exhaustion(&failure, wait);
+                    self.warn_of_exhaustion(&failure, wait);
                     host.waits();
                     wait_unless_unwanted(wait, host);
                     if host.wants_none() {
@@ -340,13 +373,13 @@ impl Engines {
         }
     }
 
-    /// Tells people, now and then, that the system has no room for an engine.
-    fn tell_of_exhaustion(&self, failure: &EngineFailure, wait: Duration) {
-        let mut told = self.0.exhausted.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.is_some_and(|at| at.elapsed() < EXHAUSTED_TOLD_AFTER) {
+    /// Warns at intervals that the system has no room for an engine.
+    fn warn_of_exhaustion(&self, failure: &EngineFailure, wait: Duration) {
+        let mut warned = self.0.exhausted.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.is_some_and(|at| at.elapsed() < EXHAUSTED_WARNING_INTERVAL) {
             return;
         }
-        *told = Some(Instant::now());
+        *warned = Some(Instant::now());
         let problem = self.explained(failure);
         tracing::warn!(
             problem,
@@ -416,11 +449,11 @@ impl Engines {
 
     /// Lets an engine run where its slot's games are played, as far as it is known to need no more.
     fn keep(&self, engine: &mut Lent, host: &dyn Wanting) {
-        let is_on_one = engine.thinks_on_one_thread();
-        let Some(place) = host.place(is_on_one) else { return };
+        let Some(place) = host.place(engine.threads()) else { return };
         let mut problem = engine.keep_on(&place).err().map(|error| error.to_string());
-        if problem.is_none() && host.place(true).is_some_and(|own| own != place) {
-            problem = Some("it may think on several threads".to_owned());
+        let is_kept = engine.threads().is_some_and(|threads| place.len() <= threads as usize);
+        if problem.is_none() && !is_kept && host.place(Some(1)).is_some_and(|own| own != place) {
+            problem = Some("it may think on more threads than there are quiet slots".to_owned());
         }
         let name = &engine.spec().name;
         if let Some(problem) = problem

@@ -23,6 +23,7 @@ mod outage;
 mod outcome;
 mod panics;
 mod playing;
+mod sharing;
 mod slot;
 
 pub use calibrating::measured_speed;
@@ -50,6 +51,7 @@ use cores::Keeping;
 use hub::{Hub, Reports, SlotSide};
 use link::{Introduction, Link, Offered};
 use playing::Supervisor;
+use sharing::Sharing;
 use slot::Slot;
 
 /// What a worker needs to know.
@@ -178,7 +180,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     let (hub, sides, to_do) = Hub::new(slots, quiet_slots, exit_when_done, speed.clone());
     let hub = Arc::new(hub);
     let keeping = Arc::new(Keeping::new(config.quiet.clone()));
-    let players = Players::start(&hub, sides, config.playing.clone(), &keeping)?;
+    let players = Players::start(&hub, (slots, sides), config.playing.clone(), &keeping)?;
     let calibrating = Arc::new(Calibrating::new(config.slots, &config.quiet, Arc::clone(&keeping)));
     // Whatever becomes of this future, playing and measuring end with it.
     let _close = CloseOnDrop {
@@ -236,7 +238,7 @@ impl Players {
     /// Starts them. They end when the hub is closed.
     fn start(
         hub: &Arc<Hub>,
-        sides: Vec<SlotSide>,
+        (slots, sides): (NonZeroU32, Vec<SlotSide>),
         playing: Playing,
         keeping: &Arc<Keeping>,
     ) -> Result<Self, WorkerError> {
@@ -250,11 +252,13 @@ impl Players {
                     .map_err(WorkerError::Process);
             }
         };
+        let sharing = Arc::new(Sharing::new(slots));
         for side in sides {
             let SlotSide { number, batches, signs } = side;
             let reports = Arc::clone(hub) as Arc<dyn Reports>;
             let (engines, keeping) = (engines.clone(), Arc::clone(keeping));
-            let slot = Slot { number, signs, reports, engines, keeping };
+            let sharing = Arc::clone(&sharing);
+            let slot = Slot { number, signs, reports, engines, keeping, sharing };
             std::thread::Builder::new()
                 .name(format!("slot {number}"))
                 .stack_size(STACK_BYTES)

@@ -28,6 +28,7 @@ use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
 use crate::hub::{Reports, Signs};
 use crate::outcome::{Finished, failed};
 use crate::panics;
+use crate::sharing::{Shares, Sharing};
 
 /// Finished games are handed in at least this often, even from the middle of a batch.
 const HAND_IN_AFTER: Duration = Duration::from_millis(100);
@@ -46,6 +47,8 @@ pub(crate) struct Slot {
     pub(crate) engines: Option<Engines>,
     /// Where its thread belongs.
     pub(crate) keeping: Arc<Keeping>,
+    /// Which slots the games of all slots have.
+    pub(crate) sharing: Arc<Sharing>,
 }
 
 impl Slot {
@@ -60,6 +63,12 @@ impl Slot {
     /// Plays one batch, and reports it.
     pub(crate) fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
         let Self { number: slot, signs, reports, .. } = self;
+        let threads = self.threads_of(&batch.cell);
+        let quiet = batch.in_quiet.then(|| self.keeping.quiet_slots()).filter(|&it| it > 0);
+        let Some(shares) = self.sharing.take(*slot, threads, quiet, || signs.is_stopped()) else {
+            reports.freed(*slot, 0, Duration::ZERO);
+            return;
+        };
         self.keeping.begins(batch.in_quiet, Some(*slot));
         // One for the batch: games may be shorter than it takes to make one.
         let (worker, lease, cell) = (reports.worker(), batch.lease.0, batch.range.cell.0);
@@ -76,7 +85,7 @@ impl Slot {
             // With programs of others it may wait before it begins.
             reports.begins(*slot, number, !has_engines(&batch.cell));
             let game = GameId { cell: batch.range.cell, number };
-            let Some(what) = self.play_one(batch, game) else { break };
+            let Some(what) = self.play_one(batch, game, &shares) else { break };
             tracing::debug!(number, "a game is over");
             results.push(Finished::new(batch.lease, what));
             played += 1;
@@ -90,8 +99,23 @@ impl Slot {
         reports.freed(*slot, played, took);
     }
 
+    /// How many threads the games of a cell think on at once.
+    fn threads_of(&self, cell: &cells::Cell) -> u32 {
+        match (cell, &self.engines) {
+            (Ok(Ready::Games(games)), Some(engines)) if games.cell.has_engines() => {
+                engines.threads_of(&games.cell)
+            }
+            _ => 1,
+        }
+    }
+
     /// Plays one game. `None` if it was aborted, or is given back with what is left of its batch.
-    fn play_one(&self, batch: &Batch<Arc<cells::Cell>>, game: GameId) -> Option<v1::result::What> {
+    fn play_one(
+        &self,
+        batch: &Batch<Arc<cells::Cell>>,
+        game: GameId,
+        shares: &Shares<'_>,
+    ) -> Option<v1::result::What> {
         let ready = match &*batch.cell {
             Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => ready,
             Ok(Ready::Training { found: Some(sha256), .. }) => {
@@ -99,7 +123,7 @@ impl Slot {
                 return Some(v1::result::What::Training(training::to_wire(found)));
             }
             Ok(Ready::Training { training, found: None }) => {
-                return self.train(training.recipe(), game);
+                return self.train(training.recipe(), game, shares);
             }
             Err(problem) => return Some(failed(game, problem)),
         };
@@ -109,6 +133,7 @@ impl Slot {
             began: Cell::new((!has_engines(&batch.cell)).then(Instant::now)),
             timeout: batch.game_timeout,
             in_quiet: batch.in_quiet,
+            slots: &shares.slots,
             slot: self,
             number: game.number,
         };
@@ -144,12 +169,18 @@ impl Slot {
     }
 
     /// Trains a network, for as long as that takes. `None` if it was aborted.
-    fn train(&self, recipe: &Recipe, task: GameId) -> Option<v1::result::What> {
+    fn train(
+        &self,
+        recipe: &Recipe,
+        task: GameId,
+        shares: &Shares<'_>,
+    ) -> Option<v1::result::What> {
         let started_unix_us = unix_us();
         let started = Instant::now();
         let (began, number) = (Cell::new(Some(started)), task.number);
         let (timeout, in_quiet) = (None, false);
-        let host = SlotHost { started, began, timeout, in_quiet, slot: self, number };
+        let slots = &shares.slots;
+        let host = SlotHost { started, began, timeout, in_quiet, slots, slot: self, number };
         tracing::info!(
             number = task.number,
             ending = recipe.endgame().name(),
@@ -383,6 +414,8 @@ struct SlotHost<'s> {
     timeout: Option<Duration>,
     /// Whether it is played in quiet.
     in_quiet: bool,
+    /// The slots that it has.
+    slots: &'s BTreeSet<usize>,
     slot: &'s Slot,
     /// The game's.
     number: u64,
@@ -427,8 +460,11 @@ impl Wanting for SlotHost<'_> {
         self.slot.reports.begins(self.slot.number, self.number, false);
     }
 
-    fn place(&self, thinks_on_one_thread: bool) -> Option<BTreeSet<u32>> {
-        self.slot.keeping.place_of(self.slot.number, self.in_quiet && thinks_on_one_thread)
+    fn place(&self, threads: Option<u32>) -> Option<BTreeSet<u32>> {
+        let own = BTreeSet::from([self.slot.number]);
+        let slots = if threads == Some(1) { &own } else { self.slots };
+        let fits = threads.is_some_and(|threads| threads as usize <= slots.len());
+        self.slot.keeping.place_of(slots, self.in_quiet && fits)
     }
 }
 
@@ -534,12 +570,16 @@ mod tests {
         let signs = sides.remove(0).signs;
         let reports = Arc::new(hub);
         let keeping = Arc::new(Keeping::new(QuietSlots::default()));
-        let slot = Slot { number: 0, signs: Arc::clone(&signs), reports, engines: None, keeping };
-        let slot = &slot;
+        let sharing = Arc::new(Sharing::new(NonZeroU32::MIN));
+        let signs_of_slot = Arc::clone(&signs);
+        let slot =
+            Slot { number: 0, signs: signs_of_slot, reports, engines: None, keeping, sharing };
+        let (slot, slots) = (&slot, &BTreeSet::from([0]));
         let started = Instant::now();
         let began = Cell::new(Some(started));
         let (timeout, in_quiet) = (None, false);
-        let host = SlotHost { started, began: began.clone(), timeout, in_quiet, slot, number: 0 };
+        let (began_too, number) = (began.clone(), 0);
+        let host = SlotHost { started, began: began_too, timeout, in_quiet, slots, slot, number };
         let (wall, cpu) = (host.wall(), host.cpu());
         assert!(cpu > Duration::ZERO);
         assert!(host.wall() >= wall && host.cpu() >= cpu);

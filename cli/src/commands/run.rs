@@ -279,10 +279,10 @@ impl Run {
             }
         };
         let mut offer = self.slots.offer();
-        let (slots, told) = engines::slots_within_open_files(offer.slots, FILES_OF_RUN);
+        let (slots, warning) = engines::slots_within_open_files(offer.slots, FILES_OF_RUN);
         offer.slots = slots;
-        if let Some(told) = told {
-            voice::say(&told);
+        if let Some(warning) = warning {
+            voice::say(&warning);
         }
         let finish = interrupts.finish.clone();
         let (found, failures) = engines::find(needed.clone(), offer, FILES_OF_RUN, finish).await?;

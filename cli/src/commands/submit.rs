@@ -28,7 +28,8 @@ it no longer names stays but leaves the reports. That is said before it happens,
 after a yes.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
-openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, bytes; with --engines also engines, as \
+openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, game_memory_bytes, game_slots, bytes; \
+with --engines also engines, as \
 spelrum engine check has them.
 
 Examples:

@@ -61,10 +61,10 @@ impl Worker {
         })?;
         let mut offer = self.slots.offer();
         if engines.is_some() {
-            let (slots, told) = engines::slots_within_open_files(offer.slots, FILES_OF_WORKER);
+            let (slots, warning) = engines::slots_within_open_files(offer.slots, FILES_OF_WORKER);
             offer.slots = slots;
-            if let Some(told) = told {
-                tracing::warn!("{told}");
+            if let Some(warning) = warning {
+                tracing::warn!("{warning}");
             }
         }
         let quiet = self.slots.quiet(offer.slots)?;

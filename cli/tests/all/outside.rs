@@ -19,6 +19,7 @@ while read -r line; do
             echo "id name Scripted $1"
             echo "id author Nobody"
             echo "option name Hash type spin default 16 min 1 max 64"
+            echo "option name Threads type spin default 1 min 1 max 64"
             echo uciok ;;
         isready) echo readyok ;;
         go*)
@@ -31,6 +32,7 @@ while read -r line; do
                 babbles) while :; do echo "info depth 1 score cp 3"; done ;;
                 sleeps) sleep 600 ;;
                 late) sleep 3; echo "bestmove e2e4" ;;
+                slow) sleep 1; echo "bestmove (none)" ;;
             esac ;;
         quit) exit 0 ;;
     esac
@@ -131,6 +133,34 @@ fn a_player_over_uci_is_the_player() {
     let inside = played(format!("[players.ours]\n{ours}"));
     let options = "options = { shuffle = false }\ndepth = 2";
     assert_eq!(played(outside("ours", "ours", options)), inside);
+}
+
+/// A game whose engines think on several threads takes as many slots, so that no core has two of them.
+#[test]
+fn a_game_takes_a_slot_for_each_thread_of_its_engine() {
+    let Some(sandbox) = sandbox(&["slow"]) else { return };
+    let file = sandbox.path("engines.toml");
+    let engines = std::fs::read_to_string(&file).unwrap();
+    let at_once = "SELECT max(n) FROM (SELECT (SELECT count(*) FROM games AS o
+        WHERE o.started_unix_us <= g.started_unix_us
+            AND o.started_unix_us + o.wall_us > g.started_unix_us) AS n FROM games AS g)";
+    for (set, options) in [
+        ("set = { Threads = 2 }\n", ""),
+        ("options.Threads = { min = 1, max = 4 }\n", "options = { Threads = 2 }"),
+    ] {
+        std::fs::write(&file, format!("{engines}{set}")).unwrap();
+        let player = outside("slow", "slow", &format!("depth = 1\n{options}"));
+        let other = outside("other", "ours", "depth = 1");
+        sandbox.write("sweep.toml", &sweep(8, &format!("{player}{other}")));
+        let _gone = std::fs::remove_file(sandbox.path("match.db"));
+        run(&sandbox, &["--slots", "4"]);
+        assert_eq!(
+            sandbox.sql("match.db", "SELECT count(*) FROM games WHERE outcome IS NOT NULL"),
+            "8"
+        );
+        let at_once: u32 = sandbox.sql("match.db", at_once).parse().unwrap();
+        assert!(at_once <= 2, "{at_once} games of two threads on four slots");
+    }
 }
 
 /// The same over GTP, from openings that have to be reached by moves.
@@ -280,10 +310,12 @@ fn what_is_said_to_be_reproducible_is_played_twice() {
 #[test]
 fn costs_are_told_without_engines() {
     let sandbox = Sandbox::new();
-    sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{}", outside("it", "x", "depth = 1"))));
+    let player = outside("it", "x", "depth = 1\noptions = { Hash = 128, Threads = 4 }");
+    sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
     let ran = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
-    ran.expect_exit(0);
-    assert!(ran.stdout().contains("programs of others are not tried out"), "{}", ran.stdout());
+    let said = ran.expect_exit(0).stdout();
+    assert!(said.contains("programs of others are not tried out"), "{said}");
+    assert!(said.contains("takes up to 130.0 MiB of memory, and 4 slots"), "{said}");
 }
 
 /// What cannot be played is said before anything is played, with what to do about it.

@@ -48,13 +48,15 @@ fn an_engine_stays_where_it_is_kept_with_all_that_it_starts() {
 }
 
 #[test]
-fn who_thinks_on_one_thread_is_known_of_uci_alone() {
-    let thinks_on_one = |protocol: &str, threads: Option<i64>| {
+fn how_many_threads_an_engine_thinks_on_is_known_of_uci_alone() {
+    let threads = |protocol: &str, threads: Option<i64>| {
         let mut spec = spec(protocol, &[]);
         spec.set.extend(threads.map(|it| ("threads".to_owned(), OptionValue::Number(it))));
-        start(&spec).unwrap().thinks_on_one_thread()
+        start(&spec).unwrap().threads()
     };
-    assert!(thinks_on_one("uci", None) && thinks_on_one("uci", Some(1)));
-    assert!(!thinks_on_one("uci", Some(2)));
-    assert!(!thinks_on_one("gtp", None));
+    assert_eq!([None, Some(1)].map(|set| threads("uci", set)), [Some(1); 2]);
+    assert_eq!(threads("uci", Some(2)), Some(2));
+    assert_eq!(threads("gtp", None), None);
+    let asked = [("Threads".to_owned(), OptionValue::Number(4))].into();
+    assert_eq!(spec("uci", &[]).threads(&asked), Some(4));
 }

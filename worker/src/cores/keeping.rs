@@ -42,10 +42,20 @@ impl Keeping {
         Self { quiet, state: Mutex::default() }
     }
 
-    /// Where a slot's game is to be played, in quiet or not; `None` if nothing is kept anywhere.
-    pub(crate) fn place_of(&self, slot: usize, in_quiet: bool) -> Option<BTreeSet<u32>> {
+    /// How many slots are quiet; 0 if none is.
+    pub(crate) fn quiet_slots(&self) -> u32 {
+        self.quiet.count()
+    }
+
+    /// Where a game that has these slots is to be played, in quiet or not; `None` if nothing is kept anywhere.
+    pub(crate) fn place_of(
+        &self,
+        slots: &BTreeSet<usize>,
+        in_quiet: bool,
+    ) -> Option<BTreeSet<u32>> {
         let QuietSlots { cpus, all, .. } = &self.quiet;
-        let own = cpus.get(slot).filter(|_| in_quiet).map(|&cpu| [cpu].into());
+        let own = || slots.iter().map(|&slot| cpus.get(slot).copied()).collect();
+        let own: Option<BTreeSet<u32>> = in_quiet.then(own).flatten();
         (!cpus.is_empty()).then(|| own.unwrap_or_else(|| all.clone()))
     }
 
@@ -197,8 +207,8 @@ mod tests {
             return spelrum_test_support::skip(format!("no slot can be quiet here: {}", quiet.why));
         };
         let keeping = Keeping::new(quiet.clone());
-        assert_eq!(keeping.place_of(0, true), Some([cpu].into()));
-        assert_eq!(keeping.place_of(0, false).as_ref(), Some(&quiet.all));
+        assert_eq!(keeping.place_of(&[0].into(), true), Some([cpu].into()));
+        assert_eq!(keeping.place_of(&[0].into(), false).as_ref(), Some(&quiet.all));
         let turn = Barrier::new(2);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -224,8 +234,27 @@ mod tests {
     }
 
     #[test]
+    fn a_game_with_several_slots_has_all_their_cores() {
+        let quiet = QuietSlots {
+            cpus: vec![2, 4, 6],
+            all: (0..8).collect(),
+            rest: (0..2).collect(),
+            ..QuietSlots::default()
+        };
+        let keeping = Keeping::new(quiet);
+        assert_eq!(keeping.quiet_slots(), 3);
+        assert_eq!(keeping.place_of(&[0, 2].into(), true), Some([2, 6].into()));
+        assert_eq!(keeping.place_of(&[0, 2].into(), false), Some((0..8).collect()));
+        // One of them is not quiet.
+        assert_eq!(keeping.place_of(&[2, 3].into(), true), Some((0..8).collect()));
+    }
+
+    #[test]
     fn nothing_is_kept_anywhere_without_quiet_slots() {
         let keeping = Keeping::new(QuietSlots::default());
-        assert_eq!([false, true].map(|in_quiet| keeping.place_of(0, in_quiet)), [None, None]);
+        assert_eq!(
+            [false, true].map(|in_quiet| keeping.place_of(&[0].into(), in_quiet)),
+            [None, None]
+        );
     }
 }

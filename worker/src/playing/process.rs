@@ -29,6 +29,7 @@ use crate::hub::{Reports, Signs};
 use crate::networks::Supplied;
 use crate::outcome::Finished;
 use crate::panics;
+use crate::sharing::Sharing;
 use crate::slot::Slot;
 
 /// A process that plays for the worker that started it.
@@ -86,9 +87,9 @@ impl PlayingProcess {
     ) -> io::Result<()> {
         let Self { orders, outlet } = self;
         let openings = Arc::<OpeningsCache>::default();
-        let keeping = Arc::new(Keeping::new(quiet));
+        let places = (Arc::new(Keeping::new(quiet)), Arc::new(Sharing::new(slots)));
         let slots = (0..slots.get() as usize)
-            .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings, &keeping))
+            .map(|number| Chair::start(number, &outlet, engines.as_ref(), &openings, &places))
             .collect::<io::Result<Vec<_>>>()?;
         let offered = || engines.as_ref().map(Engines::offered).unwrap_or_default();
         let tell = || {
@@ -159,12 +160,13 @@ impl Chair {
         outlet: &Arc<Outlet>,
         engines: Option<&Engines>,
         openings: &Arc<OpeningsCache>,
-        keeping: &Arc<Keeping>,
+        (keeping, sharing): &(Arc<Keeping>, Arc<Sharing>),
     ) -> io::Result<Self> {
         let signs = Arc::<Signs>::default();
         let reports = Arc::clone(outlet) as Arc<dyn Reports>;
         let (engines, keeping) = (engines.cloned(), Arc::clone(keeping));
-        let slot = Slot { number, signs: Arc::clone(&signs), reports, engines, keeping };
+        let (sharing, own_signs) = (Arc::clone(sharing), Arc::clone(&signs));
+        let slot = Slot { number, signs: own_signs, reports, engines, keeping, sharing };
         let (sender, tasks) = threads::channel::<(Play, Arc<Definition>)>();
         let openings = Arc::clone(openings);
         let play = move || {

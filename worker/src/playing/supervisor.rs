@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::net::Shutdown;
+use std::num::NonZeroU32;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
@@ -28,6 +29,7 @@ use crate::cores::{Keeping, QuietSlots};
 use crate::hub::{Reports, Signs, SlotSide};
 use crate::networks::Supplied;
 use crate::outcome::{Finished, failed};
+use crate::sharing::Sharing;
 use crate::slot::{Slot, timed_out};
 
 /// How often it looks at what is played.
@@ -231,7 +233,8 @@ impl Shared {
         let reports = Arc::clone(&self.reports);
         // What comes to nothing needs no place.
         let nowhere = Arc::new(Keeping::new(QuietSlots::default()));
-        let here = Slot { number, signs, reports, engines: None, keeping: nowhere };
+        let sharing = Arc::new(Sharing::new(NonZeroU32::MIN));
+        let here = Slot { number, signs, reports, engines: None, keeping: nowhere, sharing };
         for batch in batches {
             self.keeping.begins(batch.in_quiet, None);
             match &*batch.cell {
