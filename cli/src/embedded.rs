@@ -25,6 +25,7 @@ use crate::listen::{OwnDoor, TlsArguments};
 use crate::progress::Progress;
 use crate::remote::{Client, Manner};
 use crate::results::ResultsSource;
+use crate::standing::Standing;
 use crate::sweep_file::SweepFile;
 use crate::voice;
 use crate::{build, config, held, listen, remote};
@@ -54,6 +55,8 @@ pub(crate) struct How {
     pub(crate) engines: Option<Engines>,
     /// Whether no other worker can play.
     pub(crate) alone: bool,
+    /// Whether the match under way is shown; a course has too many.
+    pub(crate) is_match: bool,
 }
 
 /// A coordinator inside this process, and a client of it.
@@ -174,8 +177,8 @@ impl Embedded {
         progress: &mut Progress,
     ) -> Result<()> {
         let uuid = &experiment.uuid;
-        let How { offer: Offer { slots, memory_bytes }, quiet, labels, speed, engines, alone } =
-            how;
+        let How { offer, quiet, labels, speed, engines, alone, is_match } = how;
+        let Offer { slots, memory_bytes } = offer;
         let own_engines = engines.clone().filter(|_| alone);
         let replaced = || own_engines.as_ref().and_then(Engines::replaced);
         let config = worker::Config {
@@ -196,6 +199,8 @@ impl Embedded {
         let shutdown = worker::Shutdown { finish: finish.clone(), now: interrupts.now.clone() };
         let mut working = pin!(worker::run(config, shutdown));
         let mut next_look = Instant::now();
+        let results = ResultsSource::File(self.readers());
+        let mut standing = Standing::new(is_match);
         loop {
             tokio::select! {
                 ended = &mut working => {
@@ -212,7 +217,8 @@ impl Embedded {
                     let start = Instant::now();
                     let has_ended = match self.readers.progress(experiment.experiment).await {
                         Ok(Some(seen)) => {
-                            progress.look(&seen);
+                            standing.read(&results, experiment, &seen).await;
+                            progress.look(&seen, standing.text());
                             // Resumed by whoever has looked at why it stopped.
                             seen.has_ended() || seen.stopped_for.is_some()
                         }

@@ -42,6 +42,7 @@ mod replay;
 mod report;
 mod results;
 mod session;
+mod standing;
 mod steering;
 mod summary;
 mod supervisor;

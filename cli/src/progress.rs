@@ -26,6 +26,15 @@ const STEPS_TEMPLATE: &str = "{elapsed_precise} {spinner} {msg}";
 /// The times between the lines of a log; the last is repeated.
 const LOG_INTERVALS_S: [u64; 5] = [30, 60, 120, 300, 600];
 
+/// The longest of these times while the standing of a match is shown.
+const MATCH_INTERVAL_S: u64 = 60;
+
+/// What progress shows of a match: for help texts.
+pub(crate) const MATCH_HELP: &str = "\
+In an experiment of up to 16 cells, progress also shows the first match under way: the player's score in percent, its \
+Elo difference, each with half the width of its 95% interval, and where its stop rule stands (the SPRT's LLR and its two \
+bounds). Before the match ends these figures are provisional: do not stop by them, let a stop rule do it.";
+
 /// What the ends of the range mean: for help texts.
 pub(crate) const RANGE_HELP: &str = "\
 The time left is what the games left of each cell will take, by the mean time of its games so far, \
@@ -47,6 +56,8 @@ pub(crate) struct Progress {
     training: String,
     /// What players forfeited, in words.
     forfeits: String,
+    /// Standing of the match under way; empty without one.
+    standing: String,
     log: LogTimes,
 }
 
@@ -68,12 +79,13 @@ impl Progress {
             forecast: None,
             training: String::new(),
             forfeits: String::new(),
+            standing: String::new(),
             log: LogTimes::default(),
         }
     }
 
-    /// This was seen now.
-    pub(crate) fn look(&mut self, seen: &results::Progress) {
+    /// This was seen now; `standing` describes the match under way.
+    pub(crate) fn look(&mut self, seen: &results::Progress, standing: &str) {
         let elapsed = self.start.elapsed();
         self.pace.see(elapsed, seen.games_settled, seen.wall_us);
         // Of what is still to be asked for nobody knows how long it takes.
@@ -84,8 +96,10 @@ impl Progress {
         self.training = training_text(seen);
         self.forfeits = forfeits_text(seen);
         let rate = rate_text(self.task, self.pace.games_per_second(), self.forecast);
-        self.bar.set_message(rate + &self.training + &self.forfeits);
-        if self.bar.is_hidden() && self.log.is_due(elapsed) {
+        self.standing = standing.to_owned();
+        let message = rate + &self.training + &self.forfeits + &standing_line(standing);
+        self.bar.set_message(message);
+        if self.bar.is_hidden() && self.log.is_due(elapsed, !standing.is_empty()) {
             say(&self.line(self.pace.games_per_second()));
         }
     }
@@ -104,6 +118,7 @@ impl Progress {
         if self.settled >= self.planned {
             self.forecast = None;
             self.training.clear();
+            self.standing.clear();
         }
         say(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
     }
@@ -113,6 +128,7 @@ impl Progress {
             + &rate_text(self.task, games_per_second, self.forecast)
             + &self.training
             + &self.forfeits
+            + &standing_text(&self.standing)
     }
 }
 
@@ -139,7 +155,7 @@ impl RowsProgress {
             self.bar.set_length(of);
             self.bar.set_position(done);
         }
-        if self.bar.is_hidden() && self.log.is_due(self.start.elapsed()) {
+        if self.bar.is_hidden() && self.log.is_due(self.start.elapsed(), false) {
             say(&text);
         }
         self.bar.set_message(text);
@@ -179,6 +195,16 @@ pub(crate) fn forfeits_text(seen: &results::Progress) -> String {
     format!(", {} {noun} ({})", count(games), players.join(", "))
 }
 
+/// The standing of a match as the second line of a terminal's bar.
+pub(crate) fn standing_line(standing: &str) -> String {
+    if standing.is_empty() { String::new() } else { format!("\n{standing}") }
+}
+
+/// The same at the end of a log line: `; a 54.2 % ± 8.1, Elo +29 ± 57`.
+pub(crate) fn standing_text(standing: &str) -> String {
+    if standing.is_empty() { String::new() } else { format!("; {standing}") }
+}
+
 /// `1,300 of 4,000 games settled`
 pub(crate) fn settled_text(task: Task, settled: u64, planned: u64) -> String {
     format!("{} of {} {} settled", count(settled), count(planned), task.noun(planned))
@@ -214,8 +240,9 @@ pub(crate) struct LogTimes {
 
 impl LogTimes {
     /// Whether a line is due at this time from the start; if so, the next is later.
-    pub(crate) fn is_due(&mut self, elapsed: Duration) -> bool {
+    pub(crate) fn is_due(&mut self, elapsed: Duration, shows_match: bool) -> bool {
         let interval = LOG_INTERVALS_S[self.lines.min(LOG_INTERVALS_S.len() - 1)];
+        let interval = if shows_match { interval.min(MATCH_INTERVAL_S) } else { interval };
         let is_due = elapsed >= self.last + Duration::from_secs(interval);
         if is_due {
             self.lines += 1;
@@ -300,8 +327,16 @@ mod tests {
     #[test]
     fn a_log_gets_lines_less_and_less_often() {
         let mut log = LogTimes::default();
-        let due: Vec<u64> =
-            (0..3_600).filter(|&second| log.is_due(Duration::from_secs(second))).collect();
+        let mut is_due = |second: &u64| log.is_due(Duration::from_secs(*second), false);
+        let due: Vec<u64> = (0..3_600).filter(&mut is_due).collect();
         assert_eq!(due, [30, 90, 210, 510, 1_110, 1_710, 2_310, 2_910, 3_510]);
+    }
+
+    #[test]
+    fn a_log_of_a_match_gets_a_line_each_minute() {
+        let mut log = LogTimes::default();
+        let mut is_due = |second: &u64| log.is_due(Duration::from_secs(*second), true);
+        let due: Vec<u64> = (0..300).filter(&mut is_due).collect();
+        assert_eq!(due, [30, 90, 150, 210, 270]);
     }
 }

@@ -45,7 +45,9 @@ The results stay in the database. Run the same file again and it goes on where i
 game is settled it only shows the tables. Change the file and run it again: it says what it keeps, \
 adds and drops, and plays what is missing. The first Ctrl-C finishes the games under way, the \
 second stops now; either way nothing that was finished is lost. Where stderr is not a terminal, a \
-line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min.
+line says how far it is after 30 s, then after 1, 2 and 5 min, then every 10 min, or every minute during a match.
+
+{MATCH}
 
 {RANGE}
 
@@ -63,7 +65,7 @@ Workers of other machines can join the last one: spelrum worker --coordinator ht
 
 /// Play a sweep on this machine and show the results; run again, it resumes
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES.replace("{RANGE}", progress::RANGE_HELP))]
+#[command(after_help = EXAMPLES.replace("{RANGE}", progress::RANGE_HELP).replace("{MATCH}", progress::MATCH_HELP))]
 pub(crate) struct Run {
     #[command(flatten)]
     sweep: SweepArguments,
@@ -402,7 +404,8 @@ impl Run {
             };
             let mut progress = Progress::start(bar, experiment.task, settled, planned);
             let alone = self.listen.is_none();
-            let how = How { offer, quiet, labels, speed, engines, alone };
+            let is_match = sweep.plan.course.is_none();
+            let how = How { offer, quiet, labels, speed, engines, alone, is_match };
             coordinator.play(&experiment, how, interrupts, &mut progress).await?;
             progress.end();
         }

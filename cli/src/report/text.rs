@@ -64,10 +64,9 @@ fn strength(report: &Report) -> TitledTable {
         Column::numbers("score"),
         Column::words("95% interval"),
     ]);
-    // A test's answer takes the place of the difference, which is biased where a test has ended.
-    columns.extend((!is_tested).then(|| Column::numbers("Elo")));
-    columns.push(Column::words("stronger"));
-    columns.extend(is_tested.then(|| Column::words("LLR")));
+    columns.push(Column::numbers("Elo"));
+    // A test answers the question itself; an interval at its stop is not valid.
+    columns.push(Column::words(if is_tested { "LLR" } else { "stronger" }));
     let mut table = TitledTable::new("cells", "Who is stronger", columns);
     for cell in &report.cells {
         let games = match cell.games == cell.games_planned {
@@ -83,11 +82,10 @@ fn strength(report: &Report) -> TitledTable {
             count(cell.losses),
             optional(cell.score, |score| format!("{:.3}", score.score)),
             optional(cell.score, |score| format!("{:.3}–{:.3}", score.low, score.high)),
+            optional(cell.strength().elo, signed),
+            if is_tested { optional(cell.sprt(), tested) } else { stronger(cell) },
         ];
-        let elo = (!is_tested).then(|| optional(cell.strength().elo, signed));
-        let test = is_tested.then(|| optional(cell.sprt(), tested));
-        let said = elo.into_iter().chain([stronger(cell)]).chain(test);
-        table.row(places(report, &cell.axes).chain(row).chain(said));
+        table.row(places(report, &cell.axes).chain(row));
     }
     table
 }
@@ -288,7 +286,8 @@ fn stops(report: &Report) -> Vec<String> {
     if !ended.is_empty() {
         let biased = match rule {
             StopRule::Sprt(_) => {
-                "A score at a stop is a little too far from even: the test waited for it."
+                "Score and Elo of a cell that an SPRT stopped are biased away from even: the test waited for it.\n\
+                 Report the test's answer; measure the difference in a match of fixed length."
             }
             StopRule::Precision(_) => {
                 "An interval at a stop is a little too sure of itself: the rule waited for it."

@@ -6,7 +6,7 @@ use std::process::{ChildStdout, Stdio};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::sandbox::{Process, Sandbox, tic_tac_toe};
+use crate::sandbox::{Process, Sandbox, Watched, tic_tac_toe, wait_until};
 
 /// A watcher whose lines are read.
 pub(crate) struct Watcher {
@@ -106,6 +106,24 @@ fn every_cell_is_told_once_when_its_last_game_is_settled() {
         for (key, value) in result.as_object().unwrap() {
             assert_eq!(told[key], *value, "{key}");
         }
+    }
+}
+
+#[test]
+fn a_match_under_way_is_shown_with_its_score_and_stop_rule() {
+    let sandbox = Sandbox::new();
+    let sweep = tic_tac_toe("small", 20_000).replace("[1, 2]", "[2]");
+    sandbox.write("sweep.toml", &format!("stop = {{ precision = 0.005 }}\n{sweep}"));
+    let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
+    run.read_until("into small.db");
+    wait_until("games are settled", || sandbox.settled("small.db") >= 100);
+    run.process.kill();
+    let coordinator = sandbox.coordinator("small.db", "127.0.0.1:0");
+    for door in [["--db", "small.db"], ["--coordinator", &coordinator.url]] {
+        let line = Watcher::start(&sandbox, &door).line();
+        let (_, standing) = line.split_once("; random ").expect(&line);
+        assert!(standing.contains(" % ± ") && standing.contains(" (stops at ± 0.5)"), "{line}");
+        assert!(standing.contains(", Elo "), "{line}");
     }
 }
 

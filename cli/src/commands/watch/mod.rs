@@ -24,10 +24,12 @@ use crate::interrupt::Interrupts;
 use crate::on_finish::OnFinish;
 use crate::output::{count, counted, optional, percent, terminal, write_json_line};
 use crate::progress::{
-    self, LogTimes, RANGE_HELP, forfeits_text, rate_text, settled_text, training_text,
+    self, LogTimes, MATCH_HELP, RANGE_HELP, forfeits_text, rate_text, settled_text, standing_line,
+    standing_text, training_text,
 };
 use crate::report::Forfeits;
 use crate::results::ResultsSource;
+use crate::standing::Standing;
 use crate::voice;
 use runs::{RunNews, ToldRuns};
 
@@ -42,7 +44,9 @@ Each cell gets a line when its last game is settled: its place on the axes, play
 wins, draws and losses of the player, its score with a 95% interval; and how its stop rule has ended it, if it \
 has: after how many games, and which strength a sequential test has taken. It ends when the experiment \
 does. Of one that depends on its own results, each run's generations or steps get a line instead. Ctrl-C ends the watching and nothing else. In a pipe a line says how far it is, at once, \
-after 30 s, then after 1, 2 and 5 min, then every 10 min.
+after 30 s, then after 1, 2 and 5 min, then every 10 min, or every minute during a match.
+
+{MATCH}
 
 {RANGE}
 
@@ -63,7 +67,7 @@ Examples:
 
 /// Show how an experiment goes, until it ends
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES.replace("{RANGE}", RANGE_HELP))]
+#[command(after_help = EXAMPLES.replace("{RANGE}", RANGE_HELP).replace("{MATCH}", MATCH_HELP))]
 pub(crate) struct Watch {
     /// The experiment's name or UUID; may be left out if there is only one, or one unfinished
     experiment: Option<String>,
@@ -145,6 +149,7 @@ impl Watch {
             pace: Pace::default(),
             log: LogTimes::default(),
             runs: ToldRuns::default(),
+            standing: Standing::new(!self.json),
         };
         tokio::select! {
             ended = watching.watch() => ended,
@@ -175,6 +180,7 @@ struct Watching {
     pace: Pace,
     log: LogTimes,
     runs: ToldRuns,
+    standing: Standing,
 }
 
 impl Watching {
@@ -186,6 +192,7 @@ impl Watching {
         self.runs.news(self.source.runs(&self.experiment).await?);
         self.bar.set_prefix(self.experiment.task.noun(look.games_planned));
         self.bar.set_length(look.games_planned);
+        self.read_standing(&look).await;
         self.seen(&look);
         if !look.has_ended() {
             self.tell(&look, "progress")?;
@@ -222,18 +229,28 @@ impl Watching {
         // After the look: when the experiment has ended, all its cells are told.
         self.tell_settled_cells(last_game_id).await?;
         self.tell_runs().await?;
+        self.read_standing(look).await;
         self.seen(look);
-        if !look.has_ended() && self.bar.is_hidden() && self.log.is_due(self.start.elapsed()) {
+        let shows_match = !self.standing.text().is_empty();
+        let elapsed = self.start.elapsed();
+        if !look.has_ended() && self.bar.is_hidden() && self.log.is_due(elapsed, shows_match) {
             self.tell(look, "progress")?;
         }
         Ok(())
+    }
+
+    /// Reads where the match under way stands; runs of a course have lines of their own.
+    async fn read_standing(&mut self, look: &Progress) {
+        if !self.runs.is_any() {
+            self.standing.read(&self.source, &self.experiment, look).await;
+        }
     }
 
     fn seen(&mut self, look: &Progress) {
         self.pace.see(self.start.elapsed(), look.games_settled, look.wall_us);
         self.bar.set_length(look.games_planned);
         self.bar.set_position(look.games_settled);
-        self.bar.set_message(self.figures(look));
+        self.bar.set_message(self.figures(look) + &standing_line(self.standing.text()));
     }
 
     async fn tell_settled_cells(&self, last_game_id: &mut i64) -> Result<()> {
@@ -289,7 +306,8 @@ impl Watching {
         } else if self.bar.is_hidden() && !voice::is_quiet() {
             let settled =
                 settled_text(self.experiment.task, look.games_settled, look.games_planned);
-            writeln!(out, "{}: {settled}{}", self.experiment.name, self.figures(look))?;
+            let (figures, standing) = (self.figures(look), standing_text(self.standing.text()));
+            writeln!(out, "{}: {settled}{figures}{standing}", self.experiment.name)?;
         }
         out.flush()?;
         Ok(())
