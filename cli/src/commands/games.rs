@@ -103,7 +103,7 @@ impl Format {
         let margins = Rules::games().into_iter().find(is_its).is_some_and(|it| it.margin.is_some());
         let rows = match self {
             Self::Text => return Box::new(Text { out, searches }),
-            Self::Pgn => return Box::new(Pgn { out, searches }),
+            Self::Pgn => return Box::new(Pgn::new(out, searches)),
             Self::Csv => RowsFormat::Csv,
             Self::Jsonl => RowsFormat::Jsonl,
             Self::Parquet => RowsFormat::Parquet,

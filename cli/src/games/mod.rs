@@ -1,6 +1,7 @@
 //! An experiment's games, one after the other, in the forms in which they leave: text and rows.
 
 mod follow;
+mod names;
 mod pgn;
 mod rows;
 mod text;

@@ -8,6 +8,7 @@ use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
 use spelrum_tournament::results::{Played, places_text};
 
+use super::names::Names;
 use super::{Told, WriteGames, write_wrapped};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -18,6 +19,14 @@ pub(crate) struct Pgn<W> {
     pub(crate) out: W,
     /// Whether each move has a comment about the search for it.
     pub(crate) searches: bool,
+    names: Names,
+}
+
+impl<W> Pgn<W> {
+    /// Writes to `out`.
+    pub(crate) fn new(out: W, searches: bool) -> Self {
+        Self { out, searches, names: Names::default() }
+    }
 }
 
 impl<W: Write> WriteGames for Pgn<W> {
@@ -32,7 +41,7 @@ impl<W: Write> WriteGames for Pgn<W> {
                 .because(format!("they are games of {name}, and PGN is for chess"))
                 .help("--format text is the same form for every game"));
         }
-        Ok(write_game(&mut self.out, game, self.searches)?)
+        Ok(write_game(&mut self.out, game, self.searches, &mut self.names)?)
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -45,9 +54,14 @@ impl<W: Write> WriteGames for Pgn<W> {
 }
 
 /// Writes a game and an empty line.
-fn write_game(out: &mut dyn Write, game: &Told<'_>, searches: bool) -> io::Result<()> {
+fn write_game(
+    out: &mut dyn Write,
+    game: &Told<'_>,
+    searches: bool,
+    names: &mut Names,
+) -> io::Result<()> {
     let result = game.played().map_or("*", |played| result(&Sheet::of(played)));
-    for (tag, value) in tags(game, result) {
+    for (tag, value) in tags(game, result, names) {
         writeln!(out, "[{tag} \"{}\"]", quotable(&value))?;
     }
     writeln!(out)?;
@@ -101,12 +115,15 @@ fn termination(sheet: &Sheet) -> &'static str {
     found.map_or("normal", |(_, words)| words)
 }
 
-fn tags(game: &Told<'_>, result: &str) -> Vec<(&'static str, String)> {
+fn tags(game: &Told<'_>, result: &str, names: &mut Names) -> Vec<(&'static str, String)> {
     let summary = &game.whole.game.summary;
     let sheet = game.played().map(Sheet::of);
     let white_moves_first = sheet.as_ref().is_none_or(|it| it.white_moves_first);
-    let [white, black] = by_color(white_moves_first, summary.players.clone());
-    let [white_parameters, black_parameters] = by_color(white_moves_first, game.parameters());
+    let players = by_color(white_moves_first, summary.players.each_ref());
+    let parameters = by_color(white_moves_first, game.parameters());
+    let [white, black] =
+        [0, 1].map(|side| names.name(players[side], &parameters[side], game.axes, &game.cell.axes));
+    let [white_parameters, black_parameters] = parameters;
     let unknown = || "?".to_owned();
     let date = |us| date_time(us).chars().take("2026-11-23".len()).collect::<String>();
     let date = game.whole.started_unix_us.map(|us| date(us).replace('-', "."));

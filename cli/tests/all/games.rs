@@ -288,6 +288,29 @@ fn what_cannot_be_followed_is_refused() {
     assert_eq!(told.expect_exit(0).stdout().lines().count(), 1 + 4);
 }
 
+/// A rating program takes equal names for one player.
+#[test]
+fn players_that_differ_by_an_axis_have_different_names_in_pgn() {
+    let sandbox = played(
+        "name = \"axes\"\ngame = \"chess\"\ngames = 2\nmax_plies = 4\nseed = \"$seed\"\n\n[axes]\ndepth = [1, 2]\nseed = [1, 2]\n\n\
+         [players.fish]\nalgorithm = \"alpha-beta\"\npreset = \"chess\"\ndepth = \"$depth\"\n\n\
+         [players.random]\nalgorithm = \"random\"\n",
+    );
+    let ran = sandbox.run(&["games", "--db", "x.db", "--format", "pgn"]);
+    let mut names: Vec<&str> = ran
+        .expect_exit(0)
+        .stdout()
+        .lines()
+        .filter(|line| line.starts_with("[White ") || line.starts_with("[Black "))
+        .filter_map(|line| line.split('"').nth(1))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    let [one, two, random] = names[..] else { panic!("{names:?}") };
+    assert!(one.starts_with("fish (depth=1") && two.starts_with("fish (depth=2"), "{names:?}");
+    assert_eq!(random, "random");
+}
+
 #[test]
 fn pgn_is_for_chess() {
     let sandbox = played(&tic_tac_toe("small", 2));
