@@ -51,6 +51,10 @@ pub struct DrawRule {
     pub moves: NonZeroU32,
     /// Not before so many full moves, of two plies each, have been played from the opening.
     pub after: u32,
+    /// Whether a move after which no earlier position can come again, in chess a capture or a pawn move, is the first
+    /// of the moves that count.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restart: bool,
 }
 
 impl fmt::Display for Adjudication {
@@ -60,8 +64,11 @@ impl fmt::Display for Adjudication {
         if let Some(ResignRule { score, moves, both }) = self.resign {
             rules.push(format!("resign = {{ score = {score}, moves = {moves}, both = {both} }}"));
         }
-        if let Some(DrawRule { score, moves, after }) = self.draw {
-            rules.push(format!("draw = {{ score = {score}, moves = {moves}, after = {after} }}"));
+        if let Some(DrawRule { score, moves, after, restart }) = self.draw {
+            let restart = if restart { ", restart = true" } else { "" };
+            rules.push(format!(
+                "draw = {{ score = {score}, moves = {moves}, after = {after}{restart} }}"
+            ));
         }
         if self.tables {
             rules.push("tables = true".to_owned());
@@ -93,10 +100,19 @@ impl Adjudicator {
         Self { rule: rule.unwrap_or_default(), plies: 0, runs: [Runs::default(); 2] }
     }
 
-    /// A side has moved, and said this of its move: whether the game is over by it.
-    pub(crate) fn after_move(&mut self, mover: Side, score: Option<i32>) -> Option<Ending> {
+    /// A side has moved, and said this of its move, after which an earlier position may or may not come again: whether
+    /// the game is over by it.
+    pub(crate) fn after_move(
+        &mut self,
+        mover: Side,
+        score: Option<i32>,
+        is_irreversible: bool,
+    ) -> Option<Ending> {
         self.plies += 1;
         let Adjudication { resign, draw, tables: _ } = self.rule;
+        if is_irreversible && draw.is_some_and(|rule| rule.restart) {
+            self.runs.iter_mut().for_each(|runs| runs.level = 0);
+        }
         let runs = &mut self.runs[mover.index()];
         let distance = score.map(i32::unsigned_abs);
         let is_far = |rule: ResignRule| distance.is_some_and(|it| it >= rule.score.get());
@@ -139,29 +155,36 @@ mod tests {
     use super::*;
 
     /// The rule as it reads, of all moves so far: slow and obvious.
-    fn ending(rule: Adjudication, moves: &[(Side, Option<i32>)]) -> Option<Ending> {
-        let all_of_last = |side: Side, count: NonZeroU32, is: &dyn Fn(i64) -> bool| {
-            let own = moves.iter().rev().filter(|(mover, _)| *mover == side);
-            let last: Vec<Option<i32>> =
-                own.map(|(_, score)| *score).take(count.get() as usize).collect();
-            last.len() == count.get() as usize
-                && last.iter().all(|score| score.is_some_and(|it| is(it.into())))
-        };
+    fn ending(rule: Adjudication, moves: &[(Side, Option<i32>, bool)]) -> Option<Ending> {
+        let since = moves.iter().rposition(|(.., is_irreversible)| *is_irreversible).unwrap_or(0);
+        let plies = moves.len();
+        let all: Vec<_> = moves.iter().map(|(mover, score, _)| (*mover, *score)).collect();
+        let restarts = rule.draw.is_some_and(|draw| draw.restart);
+        let counted = if restarts { &all[since..] } else { &all[..] };
+        type Moves<'m> = &'m [(Side, Option<i32>)];
+        let all_of_last =
+            |side: Side, moves: Moves<'_>, count: NonZeroU32, is: &dyn Fn(i64) -> bool| {
+                let own = moves.iter().rev().filter(|(mover, _)| *mover == side);
+                let last: Vec<Option<i32>> =
+                    own.map(|(_, score)| *score).take(count.get() as usize).collect();
+                last.len() == count.get() as usize
+                    && last.iter().all(|score| score.is_some_and(|it| is(it.into())))
+            };
         let sides = [Side::First, Side::Second];
         if let Some(ResignRule { score, moves, both }) = rule.resign {
             let score = i64::from(score.get());
             for side in sides {
-                let agrees = all_of_last(side.other(), moves, &|it| it >= score);
-                if all_of_last(side, moves, &|it| it <= -score) && (agrees || !both) {
+                let agrees = all_of_last(side.other(), &all, moves, &|it| it >= score);
+                if all_of_last(side, &all, moves, &|it| it <= -score) && (agrees || !both) {
                     let termination = Termination::RESIGN_RULE;
                     return Some(Ending { winner: Some(side.other()), termination });
                 }
             }
         }
-        let DrawRule { score, moves: count, after } = rule.draw?;
+        let DrawRule { score, moves: count, after, restart: _ } = rule.draw?;
         let is_level = |it: i64| it.abs() <= i64::from(score);
-        (moves.len() >= 2 * after as usize
-            && sides.iter().all(|&side| all_of_last(side, count, &is_level)))
+        (plies >= 2 * after as usize
+            && sides.iter().all(|&side| all_of_last(side, counted, count, &is_level)))
         .then_some(Ending { winner: None, termination: Termination::DRAW_RULE })
     }
 
@@ -173,10 +196,12 @@ mod tests {
             moves,
             both,
         });
-        let draw = (0..3_u32, moves(), 0..6_u32).prop_map(|(score, moves, after)| DrawRule {
+        let draw = (0..3_u32, moves(), 0..6_u32, any::<bool>());
+        let draw = draw.prop_map(|(score, moves, after, restart)| DrawRule {
             score,
             moves,
             after,
+            restart,
         });
         (prop::option::of(resign), prop::option::of(draw)).prop_map(|(resign, draw)| Adjudication {
             resign,
@@ -186,19 +211,21 @@ mod tests {
     }
 
     /// Each player has an opinion that seldom changes, so that runs get long.
-    fn games() -> impl Strategy<Value = Vec<(Side, Option<i32>)>> {
+    fn games() -> impl Strategy<Value = Vec<(Side, Option<i32>, bool)>> {
         let score = prop_oneof![
             8 => (-4..=4_i32).prop_map(Some),
             1 => Just(None),
             1 => prop_oneof![Just(Some(i32::MIN)), Just(Some(i32::MAX))],
         ];
-        let stretch = (score.clone(), score, 1..6_usize, prop::bool::weighted(0.1));
+        let begins_anew = prop::bool::weighted(0.4);
+        let stretch = (score.clone(), score, 1..6_usize, prop::bool::weighted(0.1), begins_anew);
         prop::collection::vec(stretch, 1..8).prop_map(|stretches| {
             let mut side = Side::First;
             let mut moves = Vec::new();
-            for (first, second, plies, keeps_turn) in stretches {
-                for _ in 0..plies {
-                    moves.push((side, if side == Side::First { first } else { second }));
+            for (first, second, plies, keeps_turn, begins_anew) in stretches {
+                for ply in 0..plies {
+                    let score = if side == Side::First { first } else { second };
+                    moves.push((side, score, begins_anew && ply == 1));
                     side = if keeps_turn { side } else { side.other() };
                 }
             }
@@ -212,8 +239,8 @@ mod tests {
         #[test]
         fn counting_is_the_rule(rule in rules(), moves in games()) {
             let mut adjudicator = Adjudicator::new(Some(rule));
-            for (index, &(mover, score)) in moves.iter().enumerate() {
-                let ended = adjudicator.after_move(mover, score);
+            for (index, &(mover, score, is_irreversible)) in moves.iter().enumerate() {
+                let ended = adjudicator.after_move(mover, score, is_irreversible);
                 prop_assert_eq!(ended, ending(rule, &moves[..=index]), "ply {}", index);
                 if ended.is_some() {
                     break;
@@ -228,7 +255,7 @@ mod tests {
             let mut adjudicator = Adjudicator::new(rule);
             for ply in 0..100 {
                 let side = if ply % 2 == 0 { Side::First } else { Side::Second };
-                assert_eq!(adjudicator.after_move(side, Some(0)), None);
+                assert_eq!(adjudicator.after_move(side, Some(0), false), None);
             }
         }
     }
@@ -237,7 +264,7 @@ mod tests {
     fn a_rule_is_written_as_in_a_sweep() {
         let (three, far) = (NonZeroU32::new(3).unwrap(), NonZeroU32::new(600).unwrap());
         let resign = Some(ResignRule { score: far, moves: three, both: true });
-        let draw = Some(DrawRule { score: 10, moves: three, after: 40 });
+        let draw = Some(DrawRule { score: 10, moves: three, after: 40, restart: false });
         let text = Adjudication { resign, draw, tables: false }.to_string();
         assert_eq!(
             text,
@@ -246,5 +273,10 @@ mod tests {
         );
         assert_eq!(Adjudication { draw, ..Adjudication::default() }.to_string(), text[50..]);
         assert_eq!(Adjudication { resign, ..Adjudication::default() }.to_string(), text[..48]);
+        let draw = draw.map(|rule| DrawRule { restart: true, ..rule });
+        assert_eq!(
+            Adjudication { draw, ..Adjudication::default() }.to_string(),
+            "draw = { score = 10, moves = 3, after = 40, restart = true }"
+        );
     }
 }

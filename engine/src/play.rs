@@ -259,7 +259,8 @@ pub fn arbitrate<G: Game>(
         if watch(&record).is_break() {
             return Err(PlayError::Aborted);
         }
-        adjudicated = adjudicator.after_move(side, record.search.score);
+        let is_irreversible = position.is_after_irreversible_move();
+        adjudicated = adjudicator.after_move(side, record.search.score, is_irreversible);
         if is_ended_by_tables && let Some(ending) = tables::ending(&position) {
             adjudicated = Some(ending);
         }

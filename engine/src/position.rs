@@ -209,6 +209,12 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         None
     }
 
+    /// Whether no earlier position can come again after the last move, as far as the position itself shows it: in chess
+    /// after a capture or a pawn move.
+    fn is_after_irreversible_move(&self) -> bool {
+        false
+    }
+
     /// How far [`Side::First`] is ahead at the end of a game, in what the game counts
     /// (`Game::MARGIN`), such as discs: negative where the other side is. At most [`MARGIN_MAX`] either
     /// way, and of the winner's sign. `None` while the game goes on, and in a game that counts nothing.

@@ -388,7 +388,7 @@ mod tests {
         let [score, moves] = [600, 3].map(|it| NonZeroU32::new(it).unwrap());
         Adjudication {
             resign: Some(ResignRule { score, moves, both: true }),
-            draw: Some(DrawRule { score: 10, moves, after: 40 }),
+            draw: Some(DrawRule { score: 10, moves, after: 40, restart: false }),
             tables: false,
         }
     }

@@ -17,7 +17,7 @@ fn resign(score: u32, moves: u32, both: bool) -> Option<ResignRule> {
 }
 
 fn draw(score: u32, moves: u32, after: u32) -> Option<DrawRule> {
-    Some(DrawRule { score, moves: NonZeroU32::new(moves).unwrap(), after })
+    Some(DrawRule { score, moves: NonZeroU32::new(moves).unwrap(), after, restart: false })
 }
 
 /// Moves by chance, and says of each move what it was told to say.
@@ -138,7 +138,7 @@ fn ending(rule: Adjudication, scores: &[Option<i32>]) -> Option<(Option<usize>, 
             }
         }
     }
-    let DrawRule { score, moves, after } = rule.draw?;
+    let DrawRule { score, moves, after, restart: _ } = rule.draw?;
     let is_level = |side| last(side, moves, &|it| it.unsigned_abs() <= score);
     (scores.len() >= 2 * after as usize && is_level(0) && is_level(1))
         .then_some((None, Termination::DRAW_RULE))
@@ -249,6 +249,44 @@ fn the_position_comes_first() {
         }
     }
     assert!(decided > 0);
+}
+
+/// Of games of chess by chance, all of whose scores are level, those that restart the count end as many moves after the
+/// last capture or pawn move, that one included, as the rule asks for. The referee agrees.
+#[test]
+fn captures_and_pawn_moves_restart_the_count_where_the_rule_says_so() {
+    let rules = Rules::from_name("chess").unwrap();
+    let opening = start(&rules);
+    let mut later = 0;
+    for seed in 0..20 {
+        let end = |restart| {
+            let rule = draw(0, 3, 0).map(|rule| DrawRule { restart, ..rule });
+            let board = Board {
+                rules: &rules,
+                opening: &opening,
+                max_plies: Some(400),
+                adjudication: Some(Adjudication { draw: rule, ..Adjudication::default() }),
+            };
+            let record = game(&board, &[Some(0)], 2 * seed);
+            assert_eq!(judge(&board, &record), Ok(()));
+            record
+        };
+        let (at_once, record) = (end(false), end(true));
+        assert_eq!((at_once.moves.len(), at_once.termination), (6, Termination::DRAW_RULE));
+        if record.termination != Termination::DRAW_RULE {
+            continue;
+        }
+        let moves = record.moves.iter().map(|record| record.mv.as_str());
+        let positions = replay_moves(&rules, &opening, moves).unwrap();
+        let clocks: Vec<u32> = positions
+            .iter()
+            .map(|it| it.position.split(' ').nth(4).unwrap().parse().unwrap())
+            .collect();
+        let (since, last) = (clocks[1..].iter().rposition(|&it| it == 0), record.moves.len() - 1);
+        assert_eq!(last - since.unwrap_or(0), 5, "{clocks:?}");
+        later += u32::from(last > 5);
+    }
+    assert!(later > 10, "{later}");
 }
 
 /// Our players' scores end their games, from either side, and the same game comes again.

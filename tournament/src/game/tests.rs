@@ -126,7 +126,7 @@ fn max_plies_adjudicates() {
 fn level_after(moves: u32) -> Option<Adjudication> {
     let moves = NonZeroU32::new(moves).unwrap();
     Some(Adjudication {
-        draw: Some(DrawRule { score: 1_000, moves, after: 0 }),
+        draw: Some(DrawRule { score: 1_000, moves, after: 0, restart: false }),
         ..Adjudication::default()
     })
 }

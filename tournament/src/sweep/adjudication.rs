@@ -23,18 +23,26 @@ pub(super) struct AdjudicationInFile {
     pub(super) rule: Adjudication,
     /// Where it says that tables end games, if it does.
     tables_place: Option<Span>,
+    /// Where it says that counting restarts, if it does.
+    restart_place: Option<Span>,
 }
 
 impl AdjudicationInFile {
-    /// Refuses tables where no game comes to a position of one, or every game begins there.
+    /// Refuses tables where no game comes to a position of one, or every game begins there, and restarts in games
+    /// without captures of pieces and pawn moves.
     pub(super) fn check_setting(
         &self,
         rules: &Rules,
         openings: &OpeningsRule,
     ) -> Result<(), Fault> {
+        let is_chess = rules.name() == Chess::rules().name();
+        if let Some(place) = self.restart_place.as_ref().filter(|_| !is_chess) {
+            let problem = "`restart` is about captures and pawn moves, which only chess has";
+            return Err(Fault::at(place, problem, "remove `restart`"));
+        }
         let Some(place) = &self.tables_place else { return Ok(()) };
         let fault = |problem: &str, remedy| Err(Fault::at(place, problem, remedy));
-        if rules.name() != Chess::rules().name() {
+        if !is_chess {
             return fault("exact tables are of chess endings", "remove `tables`");
         }
         match openings {
@@ -72,8 +80,11 @@ pub(super) fn read(node: &Node) -> Result<AdjudicationInFile, Fault> {
     }
     let tables_place =
         table.get("tables").filter(|_| tables == Some(true)).map(|entry| entry.value.place.clone());
+    let restart_place = rule("draw")
+        .filter(|_| draw.is_some_and(|draw| draw.restart))
+        .map(|node| node.place.clone());
     let rule = Adjudication { resign, draw, tables: tables.unwrap_or(false) };
-    Ok(AdjudicationInFile { rule, tables_place })
+    Ok(AdjudicationInFile { rule, tables_place, restart_place })
 }
 
 fn read_resign(node: &Node) -> Result<ResignRule, Fault> {
@@ -98,6 +109,10 @@ fn read_draw(node: &Node) -> Result<DrawRule, Fault> {
         score: rule.number("score", None, 0, SCORE_MAX)?.0,
         moves: rule.positive("moves", Some(DRAW_MOVES), MOVES_MAX)?,
         after: rule.number("after", Some(0), 0, MOVES_MAX)?.0,
+        restart: match table.get("restart").map(|entry| &entry.value) {
+            None => false,
+            Some(node) => node.switch("`restart`", "draw = { score = 10, restart = true }")?,
+        },
     })
 }
 

@@ -258,6 +258,10 @@ impl Position for Chess {
         side_of(self.board.side_to_move())
     }
 
+    fn is_after_irreversible_move(&self) -> bool {
+        self.board.halfmove_clock() == 0
+    }
+
     fn ending(&self) -> Option<Ending> {
         let draw = |termination| Some(Ending { winner: None, termination });
         if self.is_dead() {

@@ -63,7 +63,7 @@ pub(in crate::sweep) static RESIGN: [Key; 3] = [
 ];
 
 /// The keys of `draw`.
-pub(in crate::sweep) static DRAW: [Key; 3] = [
+pub(in crate::sweep) static DRAW: [Key; 4] = [
     Key::new(
         "score",
         "",
@@ -82,5 +82,12 @@ pub(in crate::sweep) static DRAW: [Key; 3] = [
         "",
         "Not before so many full moves, of two plies, from the opening. Default: 0.",
         Kind::Whole { min: 0, max: Some(MOVES_MAX), default: Some(0) },
+    ),
+    Key::new(
+        "restart",
+        "",
+        "Whether counting starts again at each capture and pawn move of chess, as other match runners count. Default: \
+         false.",
+        Kind::Switch { default: false },
     ),
 ];

@@ -28,7 +28,7 @@ fn what_is_not_said_is_as_in_match_runners() {
         adjudication("adjudication = { resign = { score = 600 }, draw = { score = 10 } }"),
         Some(Adjudication {
             resign: Some(ResignRule { score: some(600), moves: some(3), both: true }),
-            draw: Some(DrawRule { score: 10, moves: some(8), after: 0 }),
+            draw: Some(DrawRule { score: 10, moves: some(8), after: 0, restart: false }),
             tables: false,
         })
     );
@@ -37,7 +37,7 @@ fn what_is_not_said_is_as_in_match_runners() {
 #[test]
 fn everything_can_be_said_within_bounds() {
     let resign = ResignRule { score: some(1), moves: some(5_000), both: false };
-    let draw = DrawRule { score: 1_000_000, moves: some(1), after: 5_000 };
+    let draw = DrawRule { score: 1_000_000, moves: some(1), after: 5_000, restart: false };
     assert_eq!(
         adjudication("adjudication.resign = { score = 1, moves = 5000, both = false }"),
         Some(Adjudication { resign: Some(resign), ..Adjudication::default() })
@@ -54,6 +54,7 @@ fn everything_can_be_said_within_bounds() {
     assert!(none != one && one != two && none != two);
     // At its default or spelt out, it is the same.
     assert_eq!(hash("adjudication.draw = { score = 1, moves = 8, after = 0 }"), one);
+    assert_eq!(hash("adjudication.draw = { score = 1, restart = false }"), one);
 }
 
 /// Chess between players who move by chance, with this said of its openings and its games' ends.
@@ -70,7 +71,17 @@ fn tables_end_games_beside_scores_or_alone() {
     let with = Adjudication { tables: true, ..Adjudication::default() };
     assert_eq!(of("adjudication = { tables = true }"), Some(with));
     assert_eq!(of("adjudication = { tables = false }"), Some(Adjudication::default()));
-    let draw = Some(DrawRule { score: 10, moves: some(8), after: 0 });
+    let draw = Some(DrawRule { score: 10, moves: some(8), after: 0, restart: false });
     let both = of("adjudication = { tables = true, draw = { score = 10 } }");
     assert_eq!(both, Some(Adjudication { draw, ..with }));
+}
+
+#[test]
+fn counting_restarts_in_chess_alone_and_only_where_it_says_so() {
+    let definition = |said: &str| planned(&chess(said)).cells[0].definition.clone();
+    let [plain, restarting] = ["", ", restart = true"]
+        .map(|restart| definition(&format!("adjudication.draw = {{ score = 10{restart} }}")));
+    assert!(!plain.canonical_json().contains("restart"));
+    assert!(restarting.canonical_json().contains(r#""restart":true"#));
+    assert!(restarting.adjudication.unwrap().draw.unwrap().restart);
 }

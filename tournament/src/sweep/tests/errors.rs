@@ -139,6 +139,7 @@ errors! {
     adjudication_tables_of_wrong_type: endings("\"start\"\nadjudication = { tables = 1 }", TABLE_PLAYER);
     adjudication_tables_of_another_game: head("adjudication = { tables = true }");
     adjudication_tables_of_endings: endings("{ kind = \"ending\", ending = \"KRK\" }\nadjudication.tables = true", TABLE_PLAYER);
+    adjudication_restart_of_another_game: head("adjudication = { draw = { score = 10, restart = true } }");
     adjudication_draw_too_late: head("adjudication = { draw = { score = 10, after = 5001 } }");
     game_timeout_without_unit: head("game_timeout = \"10\"");
     game_timeout_of_wrong_type: head("game_timeout = 600");
