@@ -76,7 +76,7 @@ impl Spoken {
             ),
             (Self::Xboard, _) => Diagnosis::new(
                 "it speaks the XBoard protocol, and Spelrum speaks UCI and GTP",
-                "start it in another mode by `args` if it has one, or through an adapter such as `polyglot`",
+                "start it in another mode by `args` if it has one, or through an adapter such as `wb2uci`",
             ),
             (Self::Uci, Protocol::Uci) | (Self::Gtp, Protocol::Gtp) => return None,
         })
