@@ -35,7 +35,7 @@ use crate::output::{count, counted, terminal};
 use crate::preflight::{self, DATABASE_THREADS};
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
-use crate::report::{self, ReportFormat, Shown};
+use crate::report::{self, ReportFormat, Shown, TableStyle};
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile};
 use crate::voice;
@@ -414,7 +414,8 @@ impl Run {
         let results = ResultsSource::File(coordinator.readers());
         let format = if self.json { ReportFormat::Json } else { ReportFormat::Text };
         let out = &mut terminal::stdout();
-        report::write(&results, &experiment, Shown::Usual, format, out).await?;
+        let style = TableStyle::default();
+        report::write(&results, &experiment, Shown::Usual, format, &style, out).await?;
         if !was_over && interrupts.exit().is_none() {
             self.on_finish.run(&experiment, experiment.state).await;
         }

@@ -19,7 +19,7 @@ mod writer;
 
 pub(crate) use colors::with_colors;
 pub(crate) use csv::{CsvField, write_csv};
-pub(crate) use document::{Document, Part, TitledTable};
+pub(crate) use document::{Document, LatexStyle, Part, TitledTable, chosen_columns};
 pub(crate) use file::NewFile;
 pub(crate) use json::{Pairs, write_json, write_json_line};
 pub(crate) use numbers::{

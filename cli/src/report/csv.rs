@@ -22,13 +22,32 @@ use super::ratings_json::{Group, GroupRows};
 use super::runs::runs;
 use super::side_by_side;
 use super::table_name::TableName;
-use crate::output::CsvField;
+use crate::output::{CsvField, chosen_columns};
 
 /// Headings, and a row of fields for each.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<CsvField>>,
+}
+
+impl Rows {
+    /// Keeps these columns, in this order.
+    ///
+    /// # Errors
+    /// If one is missing: the headings that there are.
+    pub(super) fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
+        let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
+        if !names.iter().all(|name| headings.iter().any(|it| it.eq_ignore_ascii_case(name))) {
+            return Err(std::mem::take(&mut self.headings));
+        }
+        let chosen = chosen_columns(names, &headings);
+        for row in &mut self.rows {
+            *row = chosen.iter().filter_map(|&column| row.get(column).cloned()).collect();
+        }
+        self.headings = chosen.iter().map(|&column| self.headings[column].clone()).collect();
+        Ok(())
+    }
 }
 
 /// What came of cells, or what moves cost.

@@ -3,6 +3,7 @@
 
 mod accuracy;
 mod accuracy_json;
+mod asked;
 mod axes;
 mod claims;
 mod claims_json;
@@ -28,12 +29,14 @@ mod runs;
 mod scaled;
 mod side_by_side;
 mod table_name;
+mod table_style;
 mod text;
 mod worker_effects;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use asked::{asked_for, comparisons, overview_of, phases_of};
 use clap::ValueEnum;
 use comparisons_json::Compared;
 use csv::{ComparedRows, OverviewRows, PhaseRows, ReportRows};
@@ -41,20 +44,21 @@ use ratings::Meetings;
 use ratings_json::GroupRows;
 use serde::Serialize;
 use spelrum_tournament::Task;
-use spelrum_tournament::results::{
-    Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report, SideBySide,
-};
+use spelrum_tournament::results::{Detail, ExperimentSummary, Ratings, Report, SideBySide};
 
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
 use crate::output::{
-    Document, Figure, Part, TitledTable, date_time, plot_files, write_csv, write_json, write_plots,
+    Document, Figure, LatexStyle, Part, TitledTable, date_time, plot_files, write_csv, write_json,
+    write_plots,
 };
 use crate::results::ResultsSource;
 use crate::voice;
 
 pub(crate) use forfeits::Forfeits;
 pub(crate) use table_name::TableName;
+pub(crate) use table_style::TableStyle;
+use table_style::no_such_column;
 
 /// What a page says that has nothing to plot.
 const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
@@ -99,6 +103,7 @@ pub(crate) async fn write(
     of: &ExperimentSummary,
     shown: Shown,
     format: ReportFormat,
+    style: &TableStyle,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let mut out = BufWriter::new(out);
@@ -109,21 +114,34 @@ pub(crate) async fn write(
         ReportFormat::Text => {
             let mut document = document(source, of, shown).await?;
             accuracy::shorten(&mut document.parts);
+            style.apply(&mut document)?;
             document.write_text(&mut out)?;
         }
-        ReportFormat::Markdown => document(source, of, shown).await?.write_markdown(&mut out)?,
-        ReportFormat::Latex => document(source, of, shown).await?.write_latex(&mut out)?,
+        ReportFormat::Markdown => {
+            let mut document = document(source, of, shown).await?;
+            style.apply(&mut document)?;
+            document.write_markdown(&mut out)?;
+        }
+        ReportFormat::Latex => {
+            let mut document = document(source, of, shown).await?;
+            style.apply(&mut document)?;
+            document.write_latex(style.latex, &mut out)?;
+        }
         ReportFormat::Html => {
             let Page { mut document, figures, question, engine_revision } =
                 with_overview(source, of, shown, page(source, of, shown).await?).await;
             if of.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
             }
+            style.apply(&mut document)?;
             document.write_html(&question, facts(of, engine_revision), &figures, &mut out)?;
         }
         ReportFormat::Csv => {
-            let csv::Rows { headings, rows } = table(source, of, shown).await?;
-            write_csv(&mut out, &headings, &rows)?;
+            let mut rows = table(source, of, shown).await?;
+            if let Some(names) = &style.columns {
+                rows.choose_columns(names).map_err(|headings| no_such_column(names, &headings))?;
+            }
+            write_csv(&mut out, &rows.headings, &rows.rows)?;
         }
         ReportFormat::Json => write_everything(source, of, shown, &mut out).await?,
     }
@@ -179,6 +197,7 @@ pub(crate) async fn write_two(
     source: &ResultsSource,
     of: [&ExperimentSummary; 2],
     format: ReportFormat,
+    latex: LatexStyle,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let mut out = BufWriter::new(out);
@@ -214,7 +233,7 @@ pub(crate) async fn write_two(
     match format {
         ReportFormat::Text => two.document().write_text(&mut out)?,
         ReportFormat::Markdown => two.document().write_markdown(&mut out)?,
-        ReportFormat::Latex => two.document().write_latex(&mut out)?,
+        ReportFormat::Latex => two.document().write_latex(latex, &mut out)?,
         ReportFormat::Html => {
             let by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
             let facts = [("page by", by)].into_iter();
@@ -653,47 +672,5 @@ fn unless_failed<T>(what: &str, asked: Result<Option<T>>) -> Option<T> {
         let problem = problem.strip_prefix("error: ").unwrap_or(problem);
         voice::say(&format!("note: there are no {what} here: {problem}"));
         None
-    })
-}
-
-async fn comparisons(source: &ResultsSource, of: &ExperimentSummary) -> Result<Comparisons> {
-    source.comparisons(of).await?.ok_or_else(|| {
-        CliError::new(Exit::Input, format!("compare the cells of {}", of.name))
-            .because("the coordinator is of an earlier release, which compares none")
-            .help("update it, or read its database: spelrum report --compare --db FILE")
-    })
-}
-
-/// How long moves took by phase, where moves are recorded.
-async fn phases_of(source: &ResultsSource, of: &ExperimentSummary) -> Result<Phases> {
-    let failed = || CliError::new(Exit::Input, format!("tell the phases of {}", of.name));
-    let phases = source.phases(of).await?.ok_or_else(|| {
-        failed()
-            .because("the coordinator is of an earlier release, which does not tell them")
-            .help("update it, or read its database: spelrum report --phases --db FILE")
-    })?;
-    if !phases.moves_recorded {
-        return Err(failed()
-            .because(
-                "its moves are not kept: its sweep says record = \"games\", or they were pruned",
-            )
-            .help("play it with record = \"moves\""));
-    }
-    Ok(phases)
-}
-
-async fn asked_for(source: &ResultsSource, of: &ExperimentSummary) -> Result<Ratings> {
-    source.ratings(of).await?.ok_or_else(|| {
-        CliError::new(Exit::Input, format!("rate the players of {}", of.name))
-            .because("the coordinator is of an earlier release, which has no ratings")
-            .help("update it, or read its database: spelrum report --ratings --db FILE")
-    })
-}
-
-async fn overview_of(source: &ResultsSource, of: &ExperimentSummary) -> Result<Overview> {
-    source.overview(of).await?.ok_or_else(|| {
-        CliError::new(Exit::Input, format!("tell how the games of {} were played", of.name))
-            .because("the coordinator is of an earlier release, which does not tell it")
-            .help("update it, or read its database: spelrum report --table workers --db FILE")
     })
 }

@@ -1,5 +1,7 @@
 //! Texts of users, among them names of players, as they must be written so that they are read as they are.
 
+use super::layout::may_break_after;
+
 /// A text in one line of Markdown, also in a cell of a table.
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -42,6 +44,19 @@ pub(super) fn latex(text: &str) -> String {
         before = Some(character);
     }
     escaped
+}
+
+/// The same, where a line may end after punctuation.
+pub(super) fn breakable(text: &str) -> String {
+    let mut broken = String::with_capacity(2 * text.len());
+    for piece in text.split_inclusive(may_break_after) {
+        broken.push_str(&latex(piece));
+        // A line ends at a space anyway.
+        if piece.ends_with(|end| end != ' ' && may_break_after(end)) {
+            broken.push_str(r"\allowbreak{}");
+        }
+    }
+    broken
 }
 
 /// A number, a dash for none, or another text of a column of numbers in LaTeX: with a minus, not with a

@@ -3,6 +3,7 @@
 mod escape;
 mod html;
 mod latex;
+mod layout;
 mod markdown;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,25 @@ pub(crate) enum Part {
     Words(String),
     /// What heads the parts that follow.
     Heading(String),
+}
+
+/// Choices for tables in LaTeX.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LatexStyle {
+    /// Whether each table is rotated onto a page of its own.
+    pub(crate) is_landscape: bool,
+    /// Size of the font in points; without it, the largest in which a table fits.
+    pub(crate) size_pt: Option<u8>,
+}
+
+/// Places of the columns with these names, in the order of the names.
+pub(crate) fn chosen_columns(names: &[String], headings: &[&str]) -> Vec<usize> {
+    let with_name = |name: &String| {
+        let all = headings.iter().enumerate();
+        let same = all.filter(|(_, heading)| heading.eq_ignore_ascii_case(name));
+        same.map(|(column, _)| column).collect::<Vec<_>>()
+    };
+    names.iter().flat_map(with_name).collect()
 }
 
 /// A table with its title, and what its reader must know besides.
@@ -98,8 +118,28 @@ impl Document {
     }
 
     /// Writes it as LaTeX: a floating table for each, with a caption and a label.
-    pub(crate) fn write_latex(&self, out: &mut dyn Write) -> io::Result<()> {
-        latex::write(self, out)
+    pub(crate) fn write_latex(&self, style: LatexStyle, out: &mut dyn Write) -> io::Result<()> {
+        latex::write(self, style, out)
+    }
+
+    /// Keeps these columns of its tables, in this order, by their headings; of several alike, all.
+    ///
+    /// # Errors
+    /// If no table has a column of one of these names: the headings that there are.
+    pub(crate) fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
+        let mut headings = Vec::new();
+        for part in &mut self.parts {
+            let Part::Table(table) = part else { continue };
+            let there: Vec<&str> = table.columns.iter().map(Column::heading).collect();
+            headings.extend(there.iter().map(|&heading| heading.to_owned()));
+            let chosen = chosen_columns(names, &there);
+            table.rows.iter_mut().for_each(|row| {
+                *row = chosen.iter().filter_map(|&column| row.get(column).cloned()).collect();
+            });
+            table.columns = chosen.iter().map(|&column| table.columns[column].clone()).collect();
+        }
+        let is_there = |name: &String| headings.iter().any(|it| it.eq_ignore_ascii_case(name));
+        if headings.is_empty() || names.iter().all(is_there) { Ok(()) } else { Err(headings) }
     }
 
     /// Writes it as a page of HTML that stands alone, headed by what it is to answer and by facts, each with its

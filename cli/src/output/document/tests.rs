@@ -35,6 +35,10 @@ fn document(names: &[&str]) -> Document {
     }
 }
 
+fn latex(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    document.write_latex(LatexStyle::default(), out)
+}
+
 fn written(document: &Document, write: fn(&Document, &mut dyn Write) -> io::Result<()>) -> String {
     let mut out = Vec::new();
     write(document, &mut out).unwrap();
@@ -45,14 +49,14 @@ fn written(document: &Document, write: fn(&Document, &mut dyn Write) -> io::Resu
 fn each_form_is_as_it_should_be() {
     let document = document(&["alpha_beta", "mcts"]);
     insta::assert_snapshot!("markdown", written(&document, Document::write_markdown));
-    insta::assert_snapshot!("latex", written(&document, Document::write_latex));
+    insta::assert_snapshot!("latex", written(&document, latex));
 }
 
 #[test]
 fn hostile_names_are_read_as_they_are() {
     let document = document(&HOSTILE);
     insta::assert_snapshot!("hostile_markdown", written(&document, Document::write_markdown));
-    insta::assert_snapshot!("hostile_latex", written(&document, Document::write_latex));
+    insta::assert_snapshot!("hostile_latex", written(&document, latex));
 }
 
 /// Cells of a row of Markdown, read as GitHub reads them: a bar ends a cell unless it is escaped.
@@ -119,10 +123,10 @@ fn assert_balanced(latex: &str) {
 
 #[test]
 fn latex_is_balanced_whatever_names_are() {
-    assert_balanced(&written(&document(&HOSTILE), Document::write_latex));
+    assert_balanced(&written(&document(&HOSTILE), latex));
     for character in (0_u8..=0x7f).map(char::from) {
         for name in [character.to_string(), format!("a{character}{character}b")] {
-            let latex = written(&document(&[&name]), Document::write_latex);
+            let latex = written(&document(&[&name]), latex);
             assert_balanced(&latex);
             // Names add no cells and no rows.
             let rows = latex.lines().filter(|line| line.ends_with(r" \\"));
@@ -134,9 +138,33 @@ fn latex_is_balanced_whatever_names_are() {
 
 #[test]
 fn labels_differ_and_rows_begin_with_no_option() {
-    let latex = written(&document(&["[1pt]", "*"]), Document::write_latex);
+    let latex = written(&document(&["[1pt]", "*"]), latex);
     assert_balanced(&latex);
     assert!(latex.contains(r"\label{tab:-1pt---cells}"), "{latex}");
     assert!(latex.contains(r"\label{tab:-1pt---cells-2}"), "{latex}");
     assert!(latex.lines().all(|line| !line.starts_with(['[', '*'])), "{latex}");
+}
+
+#[test]
+fn columns_are_chosen_by_their_headings() {
+    let mut document = document(&["alpha_beta"]);
+    let names = ["elo", "player"].map(str::to_owned);
+    document.choose_columns(&names).unwrap();
+    let markdown = written(&document, Document::write_markdown);
+    assert!(
+        markdown.contains("| Elo | player |\n| ---: | :--- |\n| -17 | alpha\\_beta |"),
+        "{markdown}"
+    );
+    let headings = document.choose_columns(&["games".to_owned()]).unwrap_err();
+    assert_eq!(headings, ["Elo", "player", "player"]);
+}
+
+/// A table of long names is wider than a page unless names are broken where nothing is lost.
+#[test]
+fn broken_names_are_the_same_names() {
+    let name = "alphabeta(depth=3, eval_x=1)/".repeat(4);
+    let latex = written(&document(&[&name]), latex);
+    assert_balanced(&latex);
+    assert!(latex.contains(r"p{"), "{latex}");
+    assert!(latex.contains(r"depth=\allowbreak{}3,\allowbreak{} "), "{latex}");
 }
