@@ -117,7 +117,7 @@ impl Network {
             if let Some(directory) = &self.figures {
                 let about =
                     format!("{}, by spelrum {}.", sweep.plan.name, env!("CARGO_PKG_VERSION"));
-                let files = plot_files(&figures(&kinds, &outcomes), &about)?;
+                let files = plot_files(&figures(&kinds, &outcomes), None, &about)?;
                 writeln!(out)?;
                 write_plots(&files, directory, &mut out)?;
             }

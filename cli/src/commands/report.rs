@@ -8,7 +8,7 @@ use clap::Args;
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{LatexStyle, NewFile, terminal};
+use crate::output::{LatexStyle, NewFile, PlotSize, terminal};
 use crate::report::{self, ReportFormat, Shown, TableName, TableStyle};
 use crate::results::ResultsSource;
 
@@ -73,13 +73,14 @@ others are.
 
 Figures: each plot of that page as an SVG file, to be taken into a thesis, a README or slides, with its title, its \
 legend and its styles, for light and dark. Each is named after its title, and printed as it is written; --depths and \
---ratings have figures of their own. PDF of one: rsvg-convert -f pdf.
+--ratings have figures of their own. A sweep of two axes or more has a map of the score over two of them. --axis chooses the \
+axis, --figure-size the size. PDF of one: rsvg-convert -f pdf.
 
 CSV: one table, with the names and digits of JSON: cells, or what --table names; with --ratings ratings, with \
 --depths depths, with --compare gains, with --phases phases. A text that a spreadsheet would take for a formula has an apostrophe before it. LaTeX needs the \
 packages array, booktabs and threeparttable (with --landscape rotating). Its tables fit the text width of the class \
 article on A4, 345 pt: the font is made smaller, long names are broken into lines, and what is still too wide is set in \
-parts below each other. --columns takes fewer columns.
+parts, one behind the other. --columns takes fewer columns.
 
 Examples:
   spelrum report pentago-depth.db
@@ -91,7 +92,7 @@ Examples:
   spelrum report --db pentago-depth.db --format latex --output depth.tex
   spelrum report --db pentago-depth.db --format latex --table cells --columns depth,player,score,elo
   spelrum report --db pentago-depth.db --html depth.html
-  spelrum report --db pentago-depth.db --figures figures
+  spelrum report --db pentago-depth.db --figures figures --figure-size 600x300
   spelrum report --db pentago-depth.db --format csv --table moves
   spelrum report pentago-depth --coordinator http://127.0.0.1:7878 --json";
 
@@ -168,6 +169,13 @@ pub(crate) struct Report {
         conflicts_with_all = ["compare", "phases", "with", "table", "format", "json", "html", "output"]
     )]
     figures: Option<PathBuf>,
+    /// The axis that plots go along, and the horizontal one of maps of two axes [default: the one of most values]
+    #[arg(long, value_name = "AXIS", conflicts_with_all = ["compare", "phases", "with", "table"])]
+    axis: Option<String>,
+    /// Width and height of the plots that --figures writes, in pixels; plots of rows are as high as their rows
+    /// [default: 720x330]
+    #[arg(long, value_name = "WIDTHxHEIGHT", requires = "figures")]
+    figure_size: Option<PlotSize>,
     /// Write to this file, once all of it is there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -186,7 +194,8 @@ impl Report {
                 .help("add --format latex, or leave it out"));
         }
         let latex = LatexStyle { is_landscape: self.landscape, size_pt: self.font_size };
-        Ok(TableStyle { columns: self.columns.clone(), latex })
+        let (columns, axis) = (self.columns.clone(), self.axis.clone());
+        Ok(TableStyle { columns, latex, axis, plot_size: self.figure_size })
     }
 
     /// Asks and prints.
@@ -213,7 +222,8 @@ impl Report {
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         if let Some(directory) = &self.figures {
             let mut out = terminal::data_stdout();
-            report::write_figures(&source, &experiment, shown, directory, &mut out).await?;
+            let style = self.style(format)?;
+            report::write_figures(&source, &experiment, shown, &style, directory, &mut out).await?;
             return Ok(Exit::Success);
         }
         let style = self.style(format)?;

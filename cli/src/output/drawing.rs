@@ -62,7 +62,7 @@ impl<W: Write> WriteRows for Drawing<W> {
     fn finish(&mut self) -> Result<()> {
         let figure = self.figure()?;
         let about = format!("Drawn by spelrum {}.", env!("CARGO_PKG_VERSION"));
-        for file in plot_files(&[figure], &about)? {
+        for file in plot_files(&[figure], None, &about)? {
             self.out.write_all(file.svg.as_bytes())?;
         }
         Ok(self.out.flush()?)

@@ -26,8 +26,8 @@ pub(crate) use numbers::{
     count, counted, duration_us, optional, percent, ratio, relative_error, signed,
 };
 pub(crate) use plot::{
-    Axis, Board, Chart, Curves, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares,
-    plot_files, write_plots,
+    Axis, Board, Chart, Curves, Estimate, Figure, Heat, Intervals, Panel, PlotSize, Point,
+    SERIES_MAX, Shares, plot_files, write_plots,
 };
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};

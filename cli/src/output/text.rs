@@ -20,6 +20,43 @@ pub(crate) fn shortened(text: &str, characters_max: usize) -> String {
     }
 }
 
+/// Texts that stand beside each other, each cut to as many characters as `characters_max` says of it, so that those that
+/// differ still do: where the beginnings are alike, the middle is left out, and where that does not help, they are
+/// numbered.
+pub(crate) fn shortened_apart(
+    texts: &[&str],
+    characters_max: impl Fn(&str) -> usize,
+) -> Vec<String> {
+    let mut cut: Vec<String> =
+        texts.iter().map(|text| shortened(text, characters_max(text))).collect();
+    let is_alike = |cut: &[String], place: usize| {
+        (0..texts.len()).any(|other| cut[other] == cut[place] && texts[other] != texts[place])
+    };
+    let alike: Vec<usize> = (0..texts.len()).filter(|&place| is_alike(&cut, place)).collect();
+    for &place in &alike {
+        let text: Vec<char> = texts[place].chars().collect();
+        let others = alike.iter().map(|&other| texts[other]).filter(|it| *it != texts[place]);
+        let same =
+            |other: &str| text.iter().zip(other.chars()).take_while(|(a, b)| **a == *b).count();
+        let differs_at = others.map(same).max().unwrap_or_default();
+        // Ends of names are often wider than what a character takes on average.
+        let max = characters_max(texts[place]);
+        let max = max - max / 8;
+        let head = max / 3;
+        let tail: String = text.iter().skip(differs_at.max(head)).collect();
+        let head: String = text.iter().take(head).copied().map(shown_character).collect();
+        cut[place] = format!("{head}…{}", shortened(&tail, (max - max / 3).saturating_sub(1)));
+    }
+    let still: Vec<usize> = (0..texts.len()).filter(|&place| is_alike(&cut, place)).collect();
+    for place in still {
+        let first = texts.iter().position(|text| *text == texts[place]).unwrap_or(place);
+        let number = format!("{} ", first + 1);
+        let room = characters_max(texts[place]).saturating_sub(number.len());
+        cut[place] = number + &shortened(texts[place], room);
+    }
+    cut
+}
+
 fn shown_character(character: char) -> char {
     match character {
         it if it.is_control() => ' ',
@@ -81,6 +118,23 @@ fn is_unseen(character: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_beside_each_other_stay_different() {
+        let apart = |texts: &[&str], max: usize| shortened_apart(texts, |_| max);
+        assert_eq!(apart(&["a", "b", "a"], 5), ["a", "b", "a"]);
+        let [one, two] = ["alphabeta(depth=3,nodes=1000)", "alphabeta(depth=3,nodes=2000)"];
+        assert_eq!(apart(&[one, two, one], 12), ["alp…1000)", "alp…2000)", "alp…1000)"]);
+        for max in [4, 8, 20] {
+            let texts: Vec<String> =
+                (0..60).map(|it| format!("{}{it}{}", "x".repeat(50), "y".repeat(50))).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let cut = apart(&texts, max);
+            let different: std::collections::BTreeSet<&String> = cut.iter().collect();
+            assert_eq!(different.len(), texts.len(), "{cut:?}");
+            assert!(cut.iter().all(|text| text.chars().count() <= max), "{cut:?}");
+        }
+    }
 
     #[test]
     fn what_is_not_seen_changes_nothing() {

@@ -58,7 +58,7 @@ use crate::voice;
 pub(crate) use forfeits::Forfeits;
 pub(crate) use table_name::TableName;
 pub(crate) use table_style::TableStyle;
-use table_style::no_such_column;
+use table_style::{check_axis, no_such_column};
 
 /// What a page says that has nothing to plot.
 const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
@@ -129,7 +129,7 @@ pub(crate) async fn write(
         }
         ReportFormat::Html => {
             let Page { mut document, figures, question, engine_revision } =
-                with_overview(source, of, shown, page(source, of, shown).await?).await;
+                whole_page(source, of, shown, style.axis.as_deref()).await?;
             if of.games_settled == 0 {
                 document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
             }
@@ -154,16 +154,17 @@ pub(crate) async fn write_figures(
     source: &ResultsSource,
     of: &ExperimentSummary,
     shown: Shown,
+    style: &TableStyle,
     directory: &Path,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     if of.task == Task::Choice {
         refuse_what_is_of_games(of, shown)?;
     }
-    let page = with_overview(source, of, shown, page(source, of, shown).await?).await;
+    let page = whole_page(source, of, shown, style.axis.as_deref()).await?;
     let about = format!("{} ({}), by spelrum {}.", of.name, of.uuid, env!("CARGO_PKG_VERSION"));
     // All are drawn before the first is written.
-    let files = plot_files(&page.figures, &about)?;
+    let files = plot_files(&page.figures, style.plot_size, &about)?;
     if files.is_empty() {
         return Err(CliError::new(Exit::Input, format!("draw figures of {}", of.name))
             .because(match of.games_settled {
@@ -277,7 +278,7 @@ async fn document(
     of: &ExperimentSummary,
     shown: Shown,
 ) -> Result<Document> {
-    let mut document = page(source, of, shown).await?.document;
+    let mut document = page(source, of, shown, None).await?.document;
     let is_whole = matches!(shown, Shown::Usual | Shown::WithDepths);
     if is_whole && (1..=GAMES_LOOKED_AT_MAX).contains(&of.games_settled) {
         let told = unless_failed("figures of who played", source.overview(of).await);
@@ -306,8 +307,27 @@ impl Page {
     }
 }
 
+/// What is shown with how the games were played, plotted along this axis.
+async fn whole_page(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+    axis: Option<&str>,
+) -> Result<Page> {
+    if let Some(axis) = axis {
+        check_axis(source, of, axis).await?;
+    }
+    let page = page(source, of, shown, axis).await?;
+    Ok(with_overview(source, of, shown, page, axis).await)
+}
+
 /// Asks for what is shown, and no more.
-async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> Result<Page> {
+async fn page(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    shown: Shown,
+    axis: Option<&str>,
+) -> Result<Page> {
     let detail = match shown {
         Shown::Usual
         | Shown::Table(
@@ -373,7 +393,7 @@ async fn page(source: &ResultsSource, of: &ExperimentSummary, shown: Shown) -> R
         }
     };
     let report = source.report(of, detail).await?;
-    let mut figures = figures::of_report(&report);
+    let mut figures = figures::of_report(&report, axis);
     let mut parts = claims::parts(&report);
     parts.extend(text::parts(&report));
     if let Shown::Table(name) = shown {
@@ -399,6 +419,7 @@ async fn with_overview(
     of: &ExperimentSummary,
     shown: Shown,
     mut page: Page,
+    axis: Option<&str>,
 ) -> Page {
     let told = match shown {
         Shown::Usual | Shown::WithDepths if of.games_settled > 0 => source.overview(of).await,
@@ -415,7 +436,7 @@ async fn with_overview(
             Task::Game => {
                 page.document.parts.push(Part::Heading("How the games were played".to_owned()));
                 page.document.parts.extend(parts);
-                page.figures.extend(figures::of_overview(&told));
+                page.figures.extend(figures::of_overview(&told, axis));
             }
             // Every choice is one move long.
             Task::Choice => page.document.parts.extend(only(TableName::Workers, parts)),

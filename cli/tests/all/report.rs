@@ -355,3 +355,38 @@ fn two_experiments_are_shown_side_by_side_through_both_doors() {
         assert!(ran.stderr().contains(why), "{}", ran.stderr());
     }
 }
+
+#[test]
+fn columns_axis_and_sizes_are_chosen() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sweep.toml", &tic_tac_toe("small", 4));
+    sandbox.run(&["run", "sweep.toml", "--db", "x.db"]).expect_exit(0);
+    let report =
+        |arguments: &[&str]| sandbox.run(&[&["report", "--db", "x.db"], arguments].concat());
+    let cells = ["--table", "cells", "--columns"];
+    let text = report(&[&cells[..], &["elo,depth"]].concat());
+    let heading = text.expect_exit(0).stdout().lines().find(|line| line.contains("Elo")).unwrap();
+    assert_eq!(heading.split_whitespace().collect::<Vec<_>>(), ["Elo", "depth"]);
+    let csv = report(&[&cells[..], &["player,score", "--format", "csv"]].concat());
+    assert_eq!(csv.expect_exit(0).stdout().lines().next(), Some("player,score"));
+    for format in ["text", "markdown", "latex", "html", "csv"] {
+        let missing = report(&[&cells[..], &["nothing", "--format", format]].concat());
+        let said = missing.expect_exit(3).stderr();
+        assert!(
+            said.contains("no column `nothing`") && said.contains("player, opponent"),
+            "{said}"
+        );
+    }
+    report(&["--columns", "elo"]).expect_exit(2);
+    report(&["--landscape"]).expect_exit(2);
+    report(&["--font-size", "8", "--format", "text"]).expect_exit(2);
+    let latex = report(&["--format", "latex", "--landscape", "--font-size", "6"]);
+    let latex = latex.expect_exit(0).stdout();
+    assert!(latex.contains(r"\begin{sidewaystable}") && latex.contains(r"\fontsize{6}"), "{latex}");
+    let figures = report(&["--figures", "plots", "--axis", "depth", "--figure-size", "600x300"]);
+    figures.expect_exit(0);
+    let svg = std::fs::read_to_string(sandbox.path("plots/score-by-depth.svg")).unwrap();
+    assert!(svg.contains(r#"width="632""#) && svg.contains("alphabeta"), "{svg}");
+    let missing = report(&["--figures", "plots", "--axis", "nothing"]);
+    assert!(missing.expect_exit(3).stderr().contains("its axes are depth"), "{}", missing.stderr());
+}

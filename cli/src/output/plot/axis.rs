@@ -1,7 +1,7 @@
 //! The axes of plots: what is where on them, and what is written beside them.
 
 use crate::output::numbers::duration_us;
-use crate::output::text::shortened;
+use crate::output::text::shortened_apart;
 
 /// How values are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,8 @@ const WIDE: f64 = 16.0;
 impl Axis {
     /// One of these names, from the left to the right: the first is at 0, the next at 1.
     pub(crate) fn of_names(label: impl Into<String>, names: &[String]) -> Self {
-        let names = names.iter().map(|name| shortened(name, NAME_CHARACTERS_MAX));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names = shortened_apart(&names, |_| NAME_CHARACTERS_MAX);
         let range = [-0.5, names.len() as f64 - 0.5];
         let ticks = (0..).map(f64::from).zip(names).collect();
         Self { label: label.into(), scale: Scale::Linear, range, ticks }

@@ -15,9 +15,9 @@ use plotters::style::{Color, TRANSPARENT, TextStyle};
 
 use super::ink::{HEAT_STEPS, Ink, Outcome};
 use super::svg::Drawing;
-use super::{Axis, Board, Chart, Curves, Estimate, Intervals};
+use super::{Axis, Board, Chart, Curves, Estimate, Heat, Intervals, PlotSize};
 use crate::output::numbers::count;
-use crate::output::text::shortened;
+use crate::output::text::{shortened, shortened_apart};
 
 /// What was drawn.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(super) enum Room {
     Part,
     /// A phone: what stands at the left elsewhere stands above.
     Phone,
+    /// A file of this size; the height is that of plots with two axes.
+    File(PlotSize),
 }
 
 impl Room {
@@ -49,12 +51,21 @@ impl Room {
             Self::Page => 720,
             Self::Part => 480,
             Self::Phone => 340,
+            Self::File(size) => size.width,
+        }
+    }
+
+    /// Of plots with two axes.
+    const fn curves_height(self) -> u32 {
+        match self {
+            Self::Page | Self::Part | Self::Phone => CURVES_HEIGHT,
+            Self::File(size) => size.height,
         }
     }
 
     const fn row_height(self) -> u32 {
         match self {
-            Self::Page | Self::Part => 24,
+            Self::Page | Self::Part | Self::File(_) => 24,
             Self::Phone => 42,
         }
     }
@@ -75,6 +86,10 @@ const NAME_MARGIN: u32 = 16;
 /// Half of the height of a bar.
 const HALF_BAR: i32 = 9;
 
+/// Height of a row of a heat map, and the greatest width of its squares.
+const HEAT_ROW: u32 = 32;
+const HEAT_COLUMN_MAX: u32 = 160;
+
 /// Of a square of a board, at most, and below the board for the names of the files.
 const SQUARE: u32 = 44;
 const BELOW_BOARD: u32 = 28;
@@ -87,7 +102,7 @@ pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
         rows.saturating_mul(room.row_height()).saturating_add(BELOW + MARGIN)
     };
     match chart {
-        Chart::Curves(shown) => on_page((width, CURVES_HEIGHT), |page| curves(page, shown)),
+        Chart::Curves(shown) => on_page((width, room.curves_height()), |page| curves(page, shown)),
         Chart::Intervals(shown) => {
             on_page((width, height(shown.rows.len())), |page| intervals(page, room, shown))
         }
@@ -96,6 +111,11 @@ pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
         }
         Chart::Shares(shown) => {
             on_page((width, height(shown.rows.len())), |page| parts(page, room, &shown.rows))
+        }
+        Chart::Heat(shown) => {
+            let rows = u32::try_from(shown.rows.len()).unwrap_or(u32::MAX);
+            let height = rows.saturating_mul(HEAT_ROW).saturating_add(ABOVE + BELOW);
+            on_page((width, height), |page| heat(page, shown))
         }
         Chart::Board(Board(values)) => {
             on_page((width, 8 * SQUARE + MARGIN + BELOW_BOARD), |page| board(page, values))
@@ -124,10 +144,10 @@ fn on_page(
 }
 
 fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
-    let rows = f64::from(CURVES_HEIGHT - ABOVE - BELOW);
+    let (width, height) = page.dim_in_pixel();
+    let rows = f64::from(height - ABOVE - BELOW);
     // A line of text is as high as three characters are wide, and each tick has one.
     let y = Coordinate::of(&curves.y, rows / CHARACTER * 2.0);
-    let (width, _) = page.dim_in_pixel();
     let x = Coordinate::of(&curves.x, f64::from(width - LEFT - MARGIN) / CHARACTER);
     let plot = ChartBuilder::on(page)
         .margin_top(ABOVE)
@@ -244,6 +264,61 @@ fn parts(page: &Page<'_>, room: Room, rows: &[(String, Vec<u64>)]) -> Result<(),
     })
 }
 
+/// A square for each two values of two axes, with its value, the first row below.
+fn heat(page: &Page<'_>, shown: &Heat) -> Result<(), Error> {
+    let (width, _) = page.dim_in_pixel();
+    let names_max = (f64::from(width / 4) / CHARACTER) as usize;
+    let names: Vec<&str> = shown.rows.iter().map(String::as_str).collect();
+    let rows = all_fitting(&names, names_max);
+    let longest = rows.iter().map(|name| columns(name)).max().unwrap_or_default();
+    let left = (CHARACTER * longest as f64) as u32 + NAME_MARGIN;
+    let count = u32::try_from(shown.columns.len().max(1)).unwrap_or(u32::MAX);
+    let side = ((width - left - MARGIN) / count).clamp(1, HEAT_COLUMN_MAX);
+    let at = |from: u32, step: u32, number: usize| {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        i32::try_from(from.saturating_add(step.saturating_mul(number))).unwrap_or(i32::MAX)
+    };
+    let [from, to] = shown.range;
+    for (row, values) in shown.values.iter().enumerate() {
+        let top = at(ABOVE, HEAT_ROW, shown.rows.len() - 1 - row);
+        let middle = top + i32::try_from(HEAT_ROW / 2).unwrap_or(0);
+        let beside = (at(left, 0, 0) - 8, middle);
+        text(page, &rows[row], beside, HPos::Right, VPos::Center, Ink::Text)?;
+        for (column, value) in values.iter().enumerate() {
+            let Some(value) = value.filter(|value| value.is_finite()) else { continue };
+            let (near, far) = (at(left, side, column), at(left, side, column + 1));
+            let share = ((value - from) / (to - from)).clamp(0.0, 1.0);
+            let ink = Ink::Heat((share * (HEAT_STEPS - 1) as f64).round() as usize);
+            let corners = [(near, top), (far, top + i32::try_from(HEAT_ROW).unwrap_or(0))];
+            page.draw(&Rectangle::new(corners, ink.color().filled()))?;
+            let label = format!("{value:.2}");
+            if f64::from(side) >= (label.len() + 1) as f64 * CHARACTER {
+                let middle = (i32::midpoint(near, far), middle);
+                text(page, &label, middle, HPos::Center, VPos::Center, Ink::Text)?;
+            }
+        }
+    }
+    let label = fitting(&shown.labels[1], (f64::from(width) / CHARACTER) as usize);
+    text(page, &label, (4, 4), HPos::Left, VPos::Top, Ink::Text)?;
+    let names: Vec<&str> = shown.columns.iter().map(String::as_str).collect();
+    // Names that would touch are left out, evenly.
+    let every = (CHARACTER * 4.0 / f64::from(side)).ceil().max(1.0) as usize;
+    let room = (f64::from(side) * every as f64 / CHARACTER) as usize;
+    let below = at(ABOVE, HEAT_ROW, shown.rows.len()) + 6;
+    for (column, name) in all_fitting(&names, room.saturating_sub(1).max(2)).iter().enumerate() {
+        if column % every == 0 {
+            let middle = i32::midpoint(at(left, side, column), at(left, side, column + 1));
+            text(page, name, (middle, below), HPos::Center, VPos::Top, Ink::Text)?;
+        }
+    }
+    let label = fitting(&shown.labels[0], (f64::from(width - left) / CHARACTER) as usize);
+    let middle = i32::midpoint(at(left, 0, 0), at(left, side, shown.columns.len()));
+    // A long label of a narrow map begins at the left.
+    let half = (CHARACTER / 2.0 * columns(&label) as f64) as i32;
+    let middle = middle.max(half);
+    text(page, &label, (middle, below + 18), HPos::Center, VPos::Top, Ink::Text)
+}
+
 /// A board with a number on each square, white below.
 fn board(page: &Page<'_>, values: &[Option<f64>; 64]) -> Result<(), Error> {
     let known = || values.iter().flatten().copied().filter(|value| value.is_finite());
@@ -297,7 +372,7 @@ fn in_rows<'p, 'd, 'n>(
     let is_above = room == Room::Phone;
     let room_for_names = if is_above { width } else { width / 2 };
     let characters_max = (f64::from(room_for_names - NAME_MARGIN) / CHARACTER) as usize;
-    let names: Vec<String> = names.map(|name| fitting(name, characters_max)).collect();
+    let names = all_fitting(&names.collect::<Vec<_>>(), characters_max);
     let longest = names.iter().map(|name| columns(name)).max().unwrap_or_default();
     let left = match is_above {
         true => NAME_MARGIN,
@@ -454,6 +529,11 @@ fn text(
 pub(super) fn fitting(name: &str, characters_max: usize) -> String {
     let characters_max = if name.is_ascii() { characters_max } else { characters_max / 2 };
     shortened(name, characters_max)
+}
+
+/// The same of names beside each other, which stay different.
+pub(super) fn all_fitting(names: &[&str], characters_max: usize) -> Vec<String> {
+    shortened_apart(names, |name| if name.is_ascii() { characters_max } else { characters_max / 2 })
 }
 
 /// How wide a text is: of most scripts but ours a character may be twice as wide.

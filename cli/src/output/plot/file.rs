@@ -6,8 +6,8 @@ use std::path::Path;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::draw::{self, CHARACTER, Drawn, Room, columns, fitting};
-use super::{Chart, Figure, Key, NAME_CHARACTERS_MAX, Panel};
+use super::draw::{self, CHARACTER, Drawn, Room, all_fitting, columns};
+use super::{Chart, Figure, Key, NAME_CHARACTERS_MAX, Panel, PlotSize};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::output::file::NewFile;
@@ -56,18 +56,24 @@ pub(crate) struct PlotFile {
 }
 
 /// All plots of these figures, each with a name of its own; what they are of is said in each.
-pub(crate) fn plot_files(figures: &[Figure], about: &str) -> io::Result<Vec<PlotFile>> {
+pub(crate) fn plot_files(
+    figures: &[Figure],
+    size: Option<PlotSize>,
+    about: &str,
+) -> io::Result<Vec<PlotFile>> {
+    let room = size.map_or(Room::Page, Room::File);
     let mut names = BTreeSet::new();
     let plots = figures.iter().flat_map(|figure| figure.panels.iter().map(move |it| (figure, it)));
     let files = plots.map(|(figure, panel)| {
-        let own = file_name(&figure.title, panel.heading.as_deref());
+        let heading = panel.heading.as_deref().filter(|_| figure.panels.len() > 1);
+        let own = file_name(&figure.title, heading);
         let numbered = (2_usize..).map(|number| format!("{own}-{number}"));
         let mut free = std::iter::once(own.clone()).chain(numbered);
         // There are fewer plots than numbers.
         let name = free.find(|name| names.insert(name.clone())).unwrap_or_default();
         let about = std::iter::once(about).chain(figure.notes.iter().map(|note| &**note));
         let about = about.collect::<Vec<_>>().join(" ");
-        let svg = picture(&name, figure, panel, &about)?.into_string();
+        let svg = picture(&name, figure, panel, room, &about)?.into_string();
         Ok(PlotFile { name: format!("{name}.svg"), svg: format!("{svg}\n") })
     });
     files.collect()
@@ -116,8 +122,14 @@ fn file_name(title: &str, heading: Option<&str>) -> String {
 }
 
 /// The plot with what stands around it in a page.
-fn picture(name: &str, figure: &Figure, panel: &Panel, about: &str) -> io::Result<Markup> {
-    let drawn = draw::chart(&panel.chart, Room::Page).map_err(io::Error::other)?;
+fn picture(
+    name: &str,
+    figure: &Figure,
+    panel: &Panel,
+    room: Room,
+    about: &str,
+) -> io::Result<Markup> {
+    let drawn = draw::chart(&panel.chart, room).map_err(io::Error::other)?;
     let mut above = Above { width: drawn.size.0, height: MARGIN, elements: Vec::new() };
     let title = shortened(&figure.title, NAME_CHARACTERS_MAX);
     above.text("title", &title, TITLE_CHARACTER, TITLE_HEIGHT);
@@ -178,7 +190,8 @@ impl Above {
         let before = KEY_GAP + if matches!(first, Key::Line(_)) { LINE_KEY } else { BAR_KEY };
         let room = self.width - TEXT_LEFT - before;
         let characters_max = (f64::from(room) / CHARACTER) as usize;
-        let names = keys.iter().map(|(_, name)| fitting(name, characters_max)).collect::<Vec<_>>();
+        let names = keys.iter().map(|(_, name)| *name).collect::<Vec<_>>();
+        let names = all_fitting(&names, characters_max);
         let longest = names.iter().map(|name| columns(name)).max().unwrap_or_default();
         let step = before + (CHARACTER * longest as f64) as u32 + NAME_GAP;
         let in_line = (self.width - TEXT_LEFT + NAME_GAP) / step;

@@ -16,7 +16,7 @@ pub(crate) use file::{plot_files, write_plots};
 pub(crate) use ink::SERIES_MAX;
 
 use super::table::Column;
-use super::text::{shortened, shown};
+use super::text::{shortened, shortened_apart, shown};
 
 /// A plot, or several alike, with what is to be known of them.
 #[derive(Clone, Debug)]
@@ -54,6 +54,46 @@ pub(crate) enum Chart {
     Shares(Shares),
     /// A value of each square of a chess board: the greater, the darker.
     Board(Board),
+    /// A value for each two values of two axes: the greater, the darker.
+    Heat(Heat),
+}
+
+/// Size of a plot in a file of its own, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlotSize {
+    pub(crate) width: u32,
+    /// Height of plots with two axes; others are as high as they have rows.
+    pub(crate) height: u32,
+}
+
+impl std::str::FromStr for PlotSize {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('x').and_then(|(width, height)| {
+            Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
+        });
+        let (width, height) = parts.ok_or("write it as WIDTHxHEIGHT, such as 720x330")?;
+        if !(300..=4_000).contains(&width) || !(200..=4_000).contains(&height) {
+            return Err("the width is 300 to 4000, the height 200 to 4000");
+        }
+        Ok(Self { width, height })
+    }
+}
+
+/// A value for each two values of two axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Heat {
+    /// What is on the horizontal axis and on the vertical one.
+    pub(crate) labels: [String; 2],
+    /// Values of the horizontal axis, from the left to the right.
+    pub(crate) columns: Vec<String>,
+    /// Values of the vertical axis, from below.
+    pub(crate) rows: Vec<String>,
+    /// The value that is lightest, and the one that is darkest.
+    pub(crate) range: [f64; 2],
+    /// For each row a value for each column, where there is one.
+    pub(crate) values: Vec<Vec<Option<f64>>>,
 }
 
 /// A value of each square of a chess board, from a1 and b1 to h8, where there is one.
@@ -178,14 +218,15 @@ impl Chart {
                 let names = shares.names.iter().enumerate();
                 names.map(|(part, name)| (Key::Bar(format!("p{part}")), &**name)).collect()
             }
-            Self::Intervals(_) | Self::Board(_) => Vec::new(),
+            Self::Intervals(_) | Self::Board(_) | Self::Heat(_) => Vec::new(),
         }
     }
 }
 
 fn legend(keys: &[(Key, &str)]) -> io::Result<Option<Markup>> {
-    let keys = keys.iter().map(|(key, name)| {
-        let name = shortened(name, NAME_CHARACTERS_MAX);
+    let names: Vec<&str> = keys.iter().map(|(_, name)| *name).collect();
+    let names = shortened_apart(&names, |_| NAME_CHARACTERS_MAX);
+    let keys = keys.iter().zip(names).map(|((key, _), name)| {
         Ok(match key {
             Key::Line(series) => {
                 let drawn = draw::key(*series).map_err(io::Error::other)?;

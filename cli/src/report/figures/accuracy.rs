@@ -56,22 +56,22 @@ struct Placed<'r> {
 }
 
 /// The share of best moves with its interval, and that of a random mover.
-pub(super) fn best(report: &Report) -> Option<Figure> {
-    of_cells(report, BEST)
+pub(super) fn best(report: &Report, axis: Option<&str>) -> Option<Figure> {
+    of_cells(report, BEST, axis)
 }
 
 /// The same of wins kept, where there are any to keep.
-pub(super) fn wins(report: &Report) -> Option<Figure> {
-    of_cells(report, KEPT)
+pub(super) fn wins(report: &Report, axis: Option<&str>) -> Option<Figure> {
+    of_cells(report, KEPT, axis)
 }
 
-fn of_cells(report: &Report, measure: Measure) -> Option<Figure> {
+fn of_cells(report: &Report, measure: Measure, axis: Option<&str>) -> Option<Figure> {
     let all = placed(report, measure, |it| it.plies.is_none().then(Vec::new));
     if all.is_empty() {
         return None;
     }
     let (reference, mut notes) = chance(&all, measure);
-    let along = Along::of(&report.axes, all.iter().map(|it| &*it.place), true);
+    let along = Along::of(&report.axes, all.iter().map(|it| &*it.place), true, axis);
     let Measure { before, title, share, .. } = measure;
     let Some(along) = along else {
         notes.extend(left_out(all.len(), ROWS_MAX, "cells", before));
@@ -102,7 +102,8 @@ pub(super) fn by_plies(report: &Report) -> Option<Figure> {
     let axes = [report.axes.clone(), vec![PLIES.to_owned()]].concat();
     // None of the sweep's axes, so that all of them are said.
     let own = report.axes.len();
-    let along = Along::of(&axes[own..], all.iter().map(|it| &it.place[own..]), false)?.beyond(own);
+    let along =
+        Along::of(&axes[own..], all.iter().map(|it| &it.place[own..]), false, None)?.beyond(own);
     let notes = vec!["Whiskers are 95% intervals.".to_owned()];
     let title = format!("Best moves by {PLIES}");
     Some(curves(measure, title, &axes, all, along, None, notes))

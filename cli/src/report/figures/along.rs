@@ -27,13 +27,42 @@ pub(super) type Place = [Option<String>];
 
 impl Along {
     /// The axis of most values: rather one of numbers than one of names, and rather one of the grid than one
-    /// that players vary. Nothing if no axis has two values.
+    /// that players vary; `chosen` before any other. Nothing if no axis has two values.
     pub(super) fn of<'p>(
         axes: &[String],
         places: impl Iterator<Item = &'p Place> + Clone,
         may_be_varied: bool,
+        chosen: Option<&str>,
     ) -> Option<Self> {
-        let candidates = axes.iter().enumerate().filter_map(|(place, axis)| {
+        // Of equals the first.
+        Self::all(axes, places, may_be_varied).reduce(|best, next| {
+            let rank = |it: &Self| (chosen == Some(&*it.name), it.rank());
+            if rank(&next) > rank(&best) { next } else { best }
+        })
+    }
+
+    /// Two axes of the grid, the horizontal one first, for a value of each two of their values: the two that would be
+    /// chosen one after the other. Seeds are excluded.
+    pub(super) fn two<'p>(
+        axes: &[String],
+        places: impl Iterator<Item = &'p Place> + Clone,
+        chosen: Option<&str>,
+    ) -> Option<[Self; 2]> {
+        let first = Self::of(axes, places.clone(), false, chosen).filter(|it| it.name != "seed")?;
+        let others = Self::all(axes, places, false);
+        let others = others.filter(|it| it.place != first.place && it.name != "seed");
+        let second =
+            others.reduce(|best, next| if next.rank() > best.rank() { next } else { best });
+        Some([first, second?])
+    }
+
+    /// Axes with two values or more.
+    fn all<'p>(
+        axes: &[String],
+        places: impl Iterator<Item = &'p Place> + Clone,
+        may_be_varied: bool,
+    ) -> impl Iterator<Item = Self> {
+        axes.iter().enumerate().filter_map(move |(place, axis)| {
             let is_varied = match Role::of_axis(axis) {
                 None => false,
                 Some((Role::Player, _)) if may_be_varied => true,
@@ -42,9 +71,7 @@ impl Along {
             let values = places.clone().filter_map(|values| values.get(place)?.as_deref());
             let along = Self::on(place, axis, is_varied, values);
             (along.values.len() > 1).then_some(along)
-        });
-        // Of equals the first.
-        candidates.reduce(|best, next| if next.rank() > best.rank() { next } else { best })
+        })
     }
 
     fn on<'v>(
@@ -102,6 +129,26 @@ impl Along {
             self.values.iter_mut().zip(0..).for_each(|((_, at), order)| *at = f64::from(order));
         }
         self
+    }
+
+    /// Its values as they are read, from the left to the right.
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.values.iter().map(|(text, _)| text.clone()).collect()
+    }
+
+    /// The place of something among its values.
+    pub(super) fn number(&self, place: &Place) -> Option<usize> {
+        let value = place.get(self.place)?.as_deref()?;
+        self.values.iter().position(|(text, _)| text == value)
+    }
+
+    /// Where something is on the axes beside this one and another, in words.
+    pub(super) fn elsewhere_than(&self, other: &Self, axes: &[String], place: &Place) -> String {
+        let mut place = place.to_vec();
+        if let Some(value) = place.get_mut(other.place) {
+            *value = None;
+        }
+        self.elsewhere(axes, &place)
     }
 
     /// Where something is on it, and how that is written; nothing if it is not, or its value was left out.
@@ -168,7 +215,7 @@ mod tests {
             .iter()
             .map(|values| values.iter().map(|it| (*it != "-").then(|| (*it).to_owned())).collect())
             .collect();
-        Along::of(&axes, places.iter().map(|place| &**place), may_be_varied)
+        Along::of(&axes, places.iter().map(|place| &**place), may_be_varied, None)
     }
 
     fn values(along: &Along) -> Vec<&str> {

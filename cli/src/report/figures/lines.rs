@@ -122,7 +122,11 @@ impl Sorted {
             [_, _] => Shared::Nothing,
         };
         let mut plots: Vec<(Option<String>, Vec<Line>)> = if shared == Shared::Nothing {
-            lines.chunks(SERIES_MAX).map(|lines| (None, lines.to_vec())).collect()
+            // Places alone in a legend do not say who plays.
+            let players = |lines: &[Line]| Some(lines.first()?.players.clone());
+            let heading =
+                |lines: &[Line]| (says == [false, true]).then(|| players(lines)).flatten();
+            lines.chunks(SERIES_MAX).map(|lines| (heading(lines), lines.to_vec())).collect()
         } else {
             let mut plots: IndexMap<Option<String>, Vec<Line>> = IndexMap::new();
             for line in lines {
@@ -255,6 +259,13 @@ mod tests {
         let plots = plots(&meetings(&["a"], &opponents), &["eval=1", "eval=2"]);
         assert_eq!(plots[0].0.as_deref(), Some("a against 1"));
         assert_eq!(plots[0].1, ["eval=1", "eval=2"]);
+    }
+
+    #[test]
+    fn where_places_alone_differ_the_heading_names_the_players() {
+        let plots = plots(&meetings(&["a"], &["b"]), &["eval=1", "eval=2"]);
+        let names = ["eval=1", "eval=2"].map(str::to_owned).to_vec();
+        assert_eq!(plots, [(Some("a against b".to_owned()), names)]);
     }
 
     #[test]

@@ -15,28 +15,32 @@ use spelrum_tournament::results::{Overview, Ratings, Report};
 
 use crate::output::Figure;
 
-/// Of who is stronger, or who chooses how well, and of what moves cost.
-pub(super) fn of_report(report: &Report) -> Vec<Figure> {
+/// Of who is stronger, or who chooses how well, and of what moves cost; along `axis`, if it is one of the sweep.
+pub(super) fn of_report(report: &Report, axis: Option<&str>) -> Vec<Figure> {
     let mut figures = Vec::new();
     match report.experiment.task {
         Task::Game => {
-            figures.extend(results::scores(report));
-            figures.extend(results::outcomes(report));
+            figures.extend(results::scores(report, axis));
+            figures.extend(results::heat(report, axis));
+            figures.extend(results::outcomes(report, axis));
         }
         Task::Choice => {
-            figures.extend(accuracy::best(report));
-            figures.extend(accuracy::wins(report));
+            figures.extend(accuracy::best(report, axis));
+            figures.extend(accuracy::wins(report, axis));
             figures.extend(accuracy::by_plies(report));
         }
     }
-    figures.extend(times::per_move(report));
+    figures.extend(times::per_move(report, axis));
     figures.extend(times::by_depth(report));
     figures
 }
 
 /// Of how games were played.
-pub(super) fn of_overview(told: &Overview) -> Vec<Figure> {
-    [overview::lengths(told), overview::terminations(told)].into_iter().flatten().collect()
+pub(super) fn of_overview(told: &Overview, axis: Option<&str>) -> Vec<Figure> {
+    [overview::lengths(told, axis), overview::terminations(told, axis)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Of how strong players are on one scale.

@@ -20,14 +20,14 @@ const PLIES: &str = "plies after the opening";
 const OTHER: &str = "other";
 
 /// The median length with the middle half of the games.
-pub(super) fn lengths(told: &Overview) -> Option<Figure> {
+pub(super) fn lengths(told: &Overview, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellGames> = told.cells.iter().collect();
     if cells.is_empty() {
         return None;
     }
     let reading = "The median of the games; whiskers hold the middle half of them.";
     let mut notes = vec![reading.to_owned()];
-    let Some(along) = along(told, &cells) else {
+    let Some(along) = along(told, &cells, axis) else {
         let rows: Vec<(String, Estimate)> =
             cells.iter().filter_map(|cell| Some((pairing(cell), middle(cell)?))).collect();
         notes.extend(left_out(rows.len(), ROWS_MAX, "cells", LENGTHS));
@@ -67,7 +67,7 @@ pub(super) fn lengths(told: &Overview) -> Option<Figure> {
 }
 
 /// Which share of the games ended how.
-pub(super) fn terminations(told: &Overview) -> Option<Figure> {
+pub(super) fn terminations(told: &Overview, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellGames> = told.cells.iter().collect();
     if cells.is_empty() {
         return None;
@@ -84,7 +84,7 @@ pub(super) fn terminations(told: &Overview) -> Option<Figure> {
     let mut add = |heading: Option<String>, rows: Vec<(String, Vec<u64>)>| {
         panels.push(Panel { heading, chart: Chart::Shares(Shares { names: names.clone(), rows }) });
     };
-    let title = if let Some(along) = along(told, &cells) {
+    let title = if let Some(along) = along(told, &cells, axis) {
         let grouped = grouped(told, &cells, &along);
         let along = thinned(along, PANEL_ROWS_MAX, &mut notes, TERMINATIONS);
         columns.extend([Column::words("elsewhere"), Column::numbers(&along.name)]);
@@ -157,8 +157,8 @@ fn shares(parts: &[u64]) -> Vec<String> {
     parts.iter().map(share).collect()
 }
 
-fn along(told: &Overview, cells: &[&CellGames]) -> Option<Along> {
-    Along::of(&told.axes, cells.iter().map(|cell| &*cell.axes), false)
+fn along(told: &Overview, cells: &[&CellGames], axis: Option<&str>) -> Option<Along> {
+    Along::of(&told.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
 }
 
 fn pairing(cell: &CellGames) -> String {

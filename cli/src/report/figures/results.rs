@@ -6,7 +6,7 @@ use spelrum_tournament::results::{CellResult, Report};
 use super::along::Along;
 use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};
 use crate::output::{
-    Axis, Chart, Column, Estimate, Figure, Intervals, Panel, Point, count, optional,
+    Axis, Chart, Column, Estimate, Figure, Heat, Intervals, Panel, Point, count, optional,
 };
 
 /// A plot of single things has no more rows.
@@ -18,7 +18,7 @@ pub(super) const PANEL_ROWS_MAX: usize = 20;
 const CELLS: &str = "cells";
 
 /// The score with its interval, and the line of equals.
-pub(super) fn scores(report: &Report) -> Option<Figure> {
+pub(super) fn scores(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.score.is_some()).collect();
     if cells.is_empty() {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn scores(report: &Report) -> Option<Figure> {
     let reading =
         "Whiskers are 95% intervals; where one holds 0.50, nobody is shown to be stronger.";
     let mut notes = vec![reading.to_owned()];
-    let Some(along) = along(report, &cells) else {
+    let Some(along) = along(report, &cells, axis) else {
         let rows: Vec<(String, Estimate)> =
             cells.iter().filter_map(|cell| Some((pairing(cell), estimate(cell)?))).collect();
         notes.extend(left_out(rows.len(), ROWS_MAX, "cells", CELLS));
@@ -62,8 +62,69 @@ pub(super) fn scores(report: &Report) -> Option<Figure> {
     })
 }
 
+/// A heat map has no more values of an axis.
+const HEAT_VALUES_MAX: usize = 16;
+
+/// The score at each two values of two axes.
+pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
+    let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.score.is_some()).collect();
+    let places = cells.iter().map(|cell| &*cell.axes);
+    let [x, y] = Along::two(&report.axes, places, axis)?;
+    let mut notes = vec![
+        "Points per game of the player named first: the more, the darker. Intervals are in the table.".to_owned(),
+    ];
+    let [x, y] = [x, y].map(|axis| thinned(axis, HEAT_VALUES_MAX, &mut notes, CELLS));
+    let mut groups: IndexMap<[String; 2], Vec<&CellResult>> = IndexMap::new();
+    for cell in cells {
+        if x.number(&cell.axes).is_some() && y.number(&cell.axes).is_some() {
+            let name = [pairing(cell), x.elsewhere_than(&y, &report.axes, &cell.axes)];
+            groups.entry(name).or_default().push(cell);
+        }
+    }
+    notes.extend(left_out(groups.len(), PANELS_MAX, "maps", CELLS));
+    let (mut panels, mut rows) = (Vec::new(), Vec::new());
+    for ([players, place], cells) in groups.into_iter().take(PANELS_MAX) {
+        let mut values = vec![vec![None; x.values()]; y.values()];
+        for cell in cells {
+            let at = y.number(&cell.axes).zip(x.number(&cell.axes));
+            let (Some((row, column)), Some(is)) = (at, estimate(cell)) else { continue };
+            // Two cells at one place differ by something that is no axis; the first is shown.
+            let square: &mut Option<f64> = &mut values[row][column];
+            if square.is_none() {
+                *square = Some(is.value);
+                let texts =
+                    [&x, &y].map(|it| it.at(&cell.axes).map_or("", |(_, text)| text).to_owned());
+                let said = [players.clone(), dash(&place)].into_iter().chain(texts);
+                rows.push(said.chain(figures(is)).collect());
+            }
+        }
+        let heading = match place.is_empty() {
+            true => players,
+            false => format!("{players}, {place}"),
+        };
+        let chart = Chart::Heat(Heat {
+            labels: [x.name.clone(), y.name.clone()],
+            columns: x.texts(),
+            rows: y.texts(),
+            range: [0.0, 1.0],
+            values,
+        });
+        panels.push(Panel { heading: Some(heading), chart });
+    }
+    let names = ["players", "elsewhere"].map(Column::words);
+    let axes = [&x, &y].map(|axis| Column::numbers(&axis.name));
+    (!panels.is_empty()).then(|| Figure {
+        before: CELLS,
+        title: format!("Score by {} and {}", x.name, y.name),
+        notes,
+        columns: columns(&[&names[..], &axes[..]].concat()),
+        rows,
+        panels,
+    })
+}
+
 /// How many games were won, drawn and lost.
-pub(super) fn outcomes(report: &Report) -> Option<Figure> {
+pub(super) fn outcomes(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.games > 0).collect();
     if cells.is_empty() {
         return None;
@@ -74,14 +135,13 @@ pub(super) fn outcomes(report: &Report) -> Option<Figure> {
     let mut columns = vec![Column::words("players")];
     let mut numbers = Vec::new();
     let mut panels = Vec::new();
-    let along = along(report, &cells);
+    let along = along(report, &cells, axis);
     let title = match along {
         Some(along) => {
             let grouped = grouped(report, &cells, &along);
             let along = thinned(along, PANEL_ROWS_MAX, &mut notes, CELLS);
             columns.extend([Column::words("elsewhere"), Column::numbers(&along.name)]);
             notes.extend(left_out(grouped.len(), PANELS_MAX, "rows of cells", CELLS));
-            let is_alone = grouped.len() == 1;
             for ([players, place], cells) in grouped.into_iter().take(PANELS_MAX) {
                 let mut found: Vec<_> = cells
                     .into_iter()
@@ -104,7 +164,7 @@ pub(super) fn outcomes(report: &Report) -> Option<Figure> {
                     false => format!("{players}, {place}"),
                 };
                 let chart = Chart::Outcomes(rows);
-                panels.push(Panel { heading: (!is_alone).then_some(heading), chart });
+                panels.push(Panel { heading: Some(heading), chart });
             }
             format!("Wins, draws and losses by {}", along.name)
         }
@@ -123,8 +183,8 @@ pub(super) fn outcomes(report: &Report) -> Option<Figure> {
     Some(Figure { before: CELLS, title, notes, panels, columns, rows: numbers })
 }
 
-fn along(report: &Report, cells: &[&CellResult]) -> Option<Along> {
-    Along::of(&report.axes, cells.iter().map(|cell| &*cell.axes), false)
+fn along(report: &Report, cells: &[&CellResult], axis: Option<&str>) -> Option<Along> {
+    Along::of(&report.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
 }
 
 fn pairing(cell: &CellResult) -> String {

@@ -135,7 +135,7 @@ fn page_of(report: &Report, figures: &[Figure]) -> String {
 }
 
 fn page(report: &Report) -> String {
-    page_of(report, &of_report(report))
+    page_of(report, &of_report(report, None))
 }
 
 fn written(document: &Document, figures: &[Figure]) -> String {
@@ -182,10 +182,10 @@ fn hostile_names_change_nothing_but_texts() {
             (0..3).map(|it| vec![format!("{text}{it}"), "x".to_owned()]).collect();
         let player = format!("{text}1");
         let report = report([text, &player, text], &[text, "axis"], &places);
-        let mut figures = of_report(&report);
+        let mut figures = of_report(&report, None);
         figures.extend(of_ratings(&ratings(text, 3)));
         let told = overview([&player, text], &[text, "axis"], &places);
-        figures.extend(of_overview(&told));
+        figures.extend(of_overview(&told, None));
         let mut parts = text::parts(&report);
         parts.extend(crate::report::ratings::parts(
             &ratings(text, 3),
@@ -259,7 +259,7 @@ fn where_nothing_was_played_nothing_is_plotted() {
         (cell.games, cell.wins, cell.draws, cell.losses) = (0, 0, 0, 0);
         (cell.score, cell.pairs) = (None, PairCounts([0; 5]));
     }
-    assert!(of_report(&report).is_empty());
+    assert!(of_report(&report, None).is_empty());
     let nothing = page(&report);
     assert!(!nothing.contains("<svg") && nothing.contains("<table>"));
     report.cells.clear();
@@ -269,7 +269,7 @@ fn where_nothing_was_played_nothing_is_plotted() {
 #[test]
 fn one_cell_is_a_page() {
     let report = report(["one", "a", "b"], &[], &[Vec::new()]);
-    let figures = of_report(&report);
+    let figures = of_report(&report, None);
     let titles: Vec<&str> = figures.iter().map(|figure| &*figure.title).collect();
     assert_eq!(titles, ["Score", "Wins, draws and losses", "Time per move"]);
     structure(&page(&report));
@@ -324,13 +324,13 @@ fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]
 fn lengths_and_ends_of_games_are_plotted() {
     let places: Vec<_> = (1..=2).map(|depth| vec![depth.to_string()]).collect();
     let told = overview(["alphabeta", "mcts"], &["depth"], &places);
-    let [lengths, ends] = &of_overview(&told)[..] else { panic!("two figures") };
+    let [lengths, ends] = &of_overview(&told, None)[..] else { panic!("two figures") };
     assert_eq!(lengths.rows[0], ["alphabeta against mcts", "1", "12", "9", "12"]);
     let headings: Vec<&str> = ends.columns[3..].iter().map(Column::heading).collect();
     assert_eq!(headings, ["board full", "five by placement", "z mcts"]);
     let share = |games: u64| format!("{games} ({})", percent(games as f64 / 20.0));
     assert_eq!(ends.rows[1][2..], ["2".to_owned(), share(5), share(14), share(1)]);
-    assert!(of_overview(&Overview { cells: Vec::new(), ..told }).is_empty());
+    assert!(of_overview(&Overview { cells: Vec::new(), ..told }, None).is_empty());
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn ends_that_are_too_many_are_told_together() {
     for (number, games) in (0..8).zip([30, 1, 31, 1, 32, 1, 33, 1]) {
         told.cells[0].add(20, &format!("end_{number}"), games);
     }
-    let ends = &of_overview(&told)[1];
+    let ends = &of_overview(&told, None)[1];
     let headings: Vec<&str> = ends.columns[1..].iter().map(Column::heading).collect();
     assert_eq!(headings, ["end 0", "end 2", "end 4", "end 6", "five by placement", "other"]);
     assert!(ends.rows[0][6].starts_with("10 ("), "{:?}", ends.rows);
@@ -360,8 +360,8 @@ fn every_plotted_figure_is_in_a_table() {
     ] {
         let places: Vec<Vec<String>> =
             places.into_iter().map(|place| place[..axes.len().min(place.len())].to_vec()).collect();
-        let mut figures = of_report(&report(["e", "a", "b"], axes, &places));
-        figures.extend(of_overview(&overview(["a", "b"], axes, &places)));
+        let mut figures = of_report(&report(["e", "a", "b"], axes, &places), None);
+        figures.extend(of_overview(&overview(["a", "b"], axes, &places), None));
         for figure in figures {
             let plotted: usize = figure
                 .panels
@@ -374,6 +374,7 @@ fn every_plotted_figure_is_in_a_table() {
                     Chart::Outcomes(rows) => rows.len(),
                     Chart::Shares(shares) => shares.rows.len(),
                     Chart::Board(board) => board.0.iter().flatten().count(),
+                    Chart::Heat(heat) => heat.values.iter().flatten().flatten().count(),
                 })
                 .sum();
             assert!(plotted > 0, "{figure:?}");
@@ -383,7 +384,7 @@ fn every_plotted_figure_is_in_a_table() {
             }
         }
     }
-    let figures = of_report(&along_depth(2));
+    let figures = of_report(&along_depth(2), None);
     assert_eq!(figures[0].rows[1], ["alphabeta against mcts", "2", "0.6500", "0.4500", "0.8100"]);
     assert_eq!(figures[1].rows[0], ["alphabeta against mcts", "-", "1", "11", "4", "5"]);
     assert_eq!(figures[2].rows[3], ["mcts", "2", "2500.00", "-", "-"]);
@@ -452,7 +453,7 @@ fn ratings_have_their_intervals() {
 
 /// The names and texts of files, one for each plot.
 fn named(figures: &[Figure]) -> Vec<(String, String)> {
-    let files = plot_files(figures, "small").unwrap();
+    let files = plot_files(figures, None, "small").unwrap();
     files.into_iter().map(|file| (file.name, file.svg)).collect()
 }
 
@@ -461,9 +462,9 @@ fn files(text: &str) -> Vec<(String, String)> {
     let places: Vec<Vec<String>> =
         (0..8).map(|it| vec![format!("{text}{}", it % 4), format!("{text}{}", it / 4)]).collect();
     let player = format!("{text}1");
-    let mut figures = of_report(&report([text, &player, text], &[text, "axis"], &places));
+    let mut figures = of_report(&report([text, &player, text], &[text, "axis"], &places), None);
     figures.extend(of_ratings(&ratings(text, 3)));
-    figures.extend(of_overview(&overview([&player, text], &[text, "axis"], &places)));
+    figures.extend(of_overview(&overview([&player, text], &[text, "axis"], &places), None));
     let panels: usize = figures.iter().map(|figure| figure.panels.len()).sum();
     let files = named(&figures);
     assert!(panels > figures.len() && files.len() == panels, "{panels}");
@@ -532,14 +533,14 @@ fn plots_are_files_that_stand_alone_whatever_names_say() {
 
 #[test]
 fn a_plot_has_its_title_and_its_legend_in_it() {
-    let files = named(&of_report(&along_depth(2)));
+    let files = named(&of_report(&along_depth(2), None));
     let names: Vec<&str> = files.iter().map(|(name, _)| &**name).collect();
     let expected =
         ["score-by-depth.svg", "wins-draws-and-losses-by-depth.svg", "time-per-move-by-depth.svg"];
     assert_eq!(names, expected);
     for ((_, svg), legend) in files.iter().zip([
         &["Score by depth", "alphabeta against mcts"][..],
-        &["Wins, draws and losses by depth", "win", "draw", "loss"],
+        &["Wins, draws and losses by depth", "alphabeta against mcts", "win", "draw", "loss"],
         &["Time per move by depth", "alphabeta", "mcts"],
     ]) {
         let tree = Tree::parse(svg).unwrap();
@@ -551,8 +552,42 @@ fn a_plot_has_its_title_and_its_legend_in_it() {
         assert_eq!(texts[..legend.len()], *legend);
     }
     // Of one name they are numbered.
-    let scores = of_report(&along_depth(2));
+    let scores = of_report(&along_depth(2), None);
     let twice = named(&[&scores[..1], &scores[..1]].concat());
     let names: Vec<&str> = twice.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["score-by-depth.svg", "score-by-depth-2.svg"]);
+}
+
+#[test]
+fn two_axes_have_a_map_and_any_of_them_can_be_chosen() {
+    let places: Vec<Vec<String>> = ["1", "2", "3"]
+        .iter()
+        .flat_map(|depth| ["10", "20"].map(|nodes| vec![(*depth).to_owned(), nodes.to_owned()]))
+        .collect();
+    let mut report = report(["two", "alphabeta", "mcts"], &["depth", "nodes"], &places);
+    report.cells.iter_mut().zip(1..).for_each(|(cell, number)| {
+        let score = f64::from(number) / 10.0;
+        cell.score = Some(ScoreInterval { score, low: score - 0.1, high: score + 0.1 });
+    });
+    let titles = |axis: Option<&str>| -> Vec<String> {
+        of_report(&report, axis).into_iter().map(|figure| figure.title).take(2).collect()
+    };
+    assert_eq!(titles(None), ["Score by depth", "Score by depth and nodes"]);
+    assert_eq!(titles(Some("nodes")), ["Score by nodes", "Score by nodes and depth"]);
+    let figures = of_report(&report, None);
+    let Chart::Heat(heat) = &figures[1].panels[0].chart else { panic!("{figures:?}") };
+    assert_eq!(figures[1].panels[0].heading.as_deref(), Some("alphabeta against mcts"));
+    assert_eq!((heat.columns.len(), heat.rows.len()), (3, 2));
+    assert_eq!(heat.values[0], [Some(0.1), Some(0.3), Some(0.5)]);
+    assert_eq!(
+        figures[1].rows[1],
+        ["alphabeta against mcts", "-", "1", "20", "0.2000", "0.1000", "0.3000"]
+    );
+    let size = "900x500".parse().unwrap();
+    let files = plot_files(&figures, Some(size), "two").unwrap();
+    assert!(files[0].svg.contains(r#"width="932""#), "{}", files[0].svg);
+    // Every plot names both players.
+    for file in &files {
+        assert!(file.svg.contains("alphabeta") && file.svg.contains("mcts"), "{}", file.name);
+    }
 }

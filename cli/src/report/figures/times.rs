@@ -16,14 +16,14 @@ const DEPTHS: &str = "depths";
 const TIME: &str = "mean time of a searched move";
 
 /// The mean time of a move with its interval.
-pub(super) fn per_move(report: &Report) -> Option<Figure> {
+pub(super) fn per_move(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let costs: Vec<&MoveCost> = report.moves.iter().collect();
     if costs.is_empty() {
         return None;
     }
     let mut notes = vec![reading(&costs)];
     let names_opponents = names_opponents(report);
-    let along = Along::of(&report.axes, costs.iter().map(|it| &*it.axes), true);
+    let along = Along::of(&report.axes, costs.iter().map(|it| &*it.axes), true, axis);
     let Some(along) = along else {
         let rows: Vec<(String, Estimate)> = costs
             .iter()
@@ -83,7 +83,8 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
         .collect();
     // None of the sweep's axes, so that all of them are said.
     let depth = places.iter().map(|place| &place[report.axes.len()..]);
-    let along = Along::of(&axes[report.axes.len()..], depth, false)?.beyond(report.axes.len());
+    let along =
+        Along::of(&axes[report.axes.len()..], depth, false, None)?.beyond(report.axes.len());
     let mut groups: IndexMap<[String; 2], Vec<(&MoveCost, &Place)>> = IndexMap::new();
     for (cost, place) in report.depths.iter().zip(&places) {
         let players = players(&cost.player, &cost.opponent, names_opponents);

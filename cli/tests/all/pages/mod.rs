@@ -164,7 +164,7 @@ fn played(sandbox: &Sandbox) -> Shown {
         + "nodes = \"$nodes\"\n\n[players.perfect]\nalgorithm = \"exact\"\nnodes = 100000\n";
     sandbox.write("played.toml", &sweep);
     sandbox.run(&["run", "played.toml", "--db", "played.db"]).expect_exit(0);
-    written(sandbox, "played", ["--db", "played.db"], 12)
+    written(sandbox, "played", ["--db", "played.db"], 14)
 }
 
 fn one_cell(sandbox: &Sandbox) -> Shown {
