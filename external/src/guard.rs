@@ -127,10 +127,12 @@ pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode
     done.unwrap_or_else(|error| {
         // Standard error is the engine's, and ends in its transcript.
         let _ = io::Write::write_all(&mut io::stderr(), format!("guard: {error}\n").as_bytes());
-        ExitCode::from(match error.kind() {
-            _ if is_exhaustion(&error) => EXHAUSTED,
-            io::ErrorKind::NotFound => 127,
-            _ => 126,
+        ExitCode::from(if is_exhaustion(&error) {
+            EXHAUSTED
+        } else if error.kind() == io::ErrorKind::NotFound {
+            127
+        } else {
+            126
         })
     })
 }

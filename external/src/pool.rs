@@ -333,10 +333,10 @@ impl Shared {
             Engine::start_in(place, spec, options, &self.guard, aborted)
         };
         start().or_else(|failure| {
-            let leaving = match failure.kind {
-                FailureKind::Exhausted(_) => self.lock().dismiss(|_| true),
-                _ => Vec::new(),
-            };
+            if !matches!(failure.kind, FailureKind::Exhausted(_)) {
+                return Err(failure);
+            }
+            let leaving = self.lock().dismiss(|_| true);
             if leaving.is_empty() {
                 return Err(failure);
             }

@@ -236,11 +236,10 @@ impl Transaction<'_> {
                 conditions: cell.conditions_id,
                 reference: cell.second_player_id,
                 // A cache of cells has no room for the positions of each.
-                positions: match definition.openings {
-                    OpeningsRule::Listed { .. } => {
-                        OpeningsRule::Listed { positions: Arc::default() }
-                    }
-                    rule => rule,
+                positions: if matches!(definition.openings, OpeningsRule::Listed { .. }) {
+                    OpeningsRule::Listed { positions: Arc::default() }
+                } else {
+                    definition.openings
                 },
             });
             let timing = Timing {

@@ -175,9 +175,11 @@ mod tests {
             }
             cell
         });
-        let positions = cells.each_ref().map(|cell| match &cell.definition().openings {
-            OpeningsRule::Listed { positions } => Arc::clone(positions),
-            _ => panic!("they are listed"),
+        let positions = cells.each_ref().map(|cell| {
+            let OpeningsRule::Listed { positions } = &cell.definition().openings else {
+                panic!("they are listed");
+            };
+            Arc::clone(positions)
         });
         assert!(Arc::ptr_eq(&positions[0], &positions[1]));
         let hash = Apart::of(&cells[0].definition().canonical_json()).unwrap().hash;
