@@ -15,6 +15,9 @@ pub(super) const POINTS: [&str; 3] = ["before-commit", "after-commit", "amid-ans
 /// amid its work.
 const PASSES: [u32; 5] = [0, 1, 4, 11, 25];
 
+/// How often more it ends at most, until a result comes twice.
+const REPEAT_DEATHS_MAX: u32 = 40;
+
 #[test]
 fn a_coordinator_that_dies_around_its_commits_loses_nothing() {
     let sandbox = Sandbox::new();
@@ -32,8 +35,16 @@ fn a_coordinator_that_dies_around_its_commits_loses_nothing() {
             }
         }
     }
-    eprintln!("killed at {deaths:?}; {} results came twice", cluster.repeats());
     assert!(POINTS.iter().all(|point| deaths[point] >= PASSES.len()), "{deaths:?}");
+    // On a busy machine those commits may all have been without results.
+    for passes in 0..REPEAT_DEATHS_MAX {
+        if cluster.repeats() > 0 {
+            break;
+        }
+        cluster.plays_on();
+        cluster.die_at("amid-answers", passes);
+    }
+    eprintln!("killed at {deaths:?}; {} results came twice", cluster.repeats());
     // What was committed and not acknowledged was said again, and recognised.
     assert!(cluster.repeats() > 0);
     cluster.assert_ends_well();
