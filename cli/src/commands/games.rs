@@ -49,8 +49,21 @@ pub(crate) struct Games {
     experiment: Option<String>,
     #[command(flatten)]
     source: SourceArguments,
-    /// How to write them
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Text)]
+    #[cfg_attr(
+        feature = "parquet",
+        doc = "How to write them: text, pgn (of chess), csv, jsonl (an object in each line) or parquet"
+    )]
+    #[cfg_attr(
+        not(feature = "parquet"),
+        doc = "How to write them: text, pgn (of chess), csv or jsonl (an object in each line)"
+    )]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t = Format::Text,
+        hide_possible_values = true
+    )]
     format: Format,
     /// Write to this file, once all games are there; one of this name is replaced
     #[arg(long, short, value_name = "FILE")]

@@ -63,7 +63,7 @@ Examples:
   spelrum watch --coordinator http://127.0.0.1:7878
   spelrum watch pentago-depth --db pentago-depth.db
   spelrum watch pentago-depth --coordinator lab --json >>watched.jsonl
-  spelrum watch --coordinator lab --on-finish 'mail -s \"$SPELRUM_EXPERIMENT $SPELRUM_STATE\" ada </dev/null'";
+  spelrum watch --coordinator lab --on-finish 'notify-send \"$SPELRUM_EXPERIMENT $SPELRUM_STATE\"'";
 
 /// Show how an experiment goes, until it ends
 #[derive(Args, Debug)]
