@@ -3,7 +3,8 @@
 
 use std::io;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use spelrum_engine::search::STACK_BYTES;
@@ -20,6 +21,9 @@ pub(crate) const DATABASE_THREADS: usize = 10;
 /// What each thread takes at once for itself, and what all need besides.
 const THREAD_BYTES: usize = 256 << 10;
 const PROCESS_BYTES: usize = 64 << 20;
+
+/// What is left free beside each thread's stack: with less, the thread's first small allocation may end the process.
+const MARGIN_BYTES: usize = 16 << 20;
 
 /// Lets this process open as many files as it may, and makes sure that those are enough.
 ///
@@ -50,16 +54,27 @@ pub(crate) fn open_files() -> Result<()> {
 /// If the system does not give them.
 pub(crate) fn threads(count: usize) -> Result<()> {
     let (gate, lacks_memory) = (RwLock::new(()), AtomicBool::new(false));
+    let (begun, starter) = (AtomicUsize::new(0), std::thread::current());
     let tried = std::thread::scope(|scope| {
         // Nobody ends before all have begun, or one could not.
         let closed = gate.write();
         let wait = || {
             lacks_memory.fetch_or(!can_have(THREAD_BYTES), Ordering::Relaxed);
+            begun.fetch_add(1, Ordering::Release);
+            starter.unpark();
             drop(gate.read());
         };
         let start = |started: usize| {
+            if !can_have(STACK_BYTES + MARGIN_BYTES) {
+                return Err((started, io::Error::from(rustix::io::Errno::NOMEM)));
+            }
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            thread.spawn_scoped(scope, wait).map(drop).map_err(|error| (started, error))
+            let thread = thread.spawn_scoped(scope, wait).map_err(|error| (started, error))?;
+            // One by one, so that none takes what another was found to have.
+            while begun.load(Ordering::Acquire) <= started && !thread.is_finished() {
+                std::thread::park_timeout(Duration::from_millis(1));
+            }
+            Ok(())
         };
         let tried = (0..count).try_for_each(start);
         lacks_memory.fetch_or(!can_have(PROCESS_BYTES), Ordering::Relaxed);

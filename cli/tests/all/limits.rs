@@ -127,7 +127,7 @@ fn too_little_memory_is_told_and_nothing_waits_for_ever() {
     let sandbox = Sandbox::new();
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 2));
     let run = sandbox.spelrum(&["run", "sweep.toml", "--slots", "64"]);
-    for kibibytes in [500_000, 700_000, 900_000] {
+    for kibibytes in (500_000..=900_000).step_by(50_000) {
         let ran = limited(tools, &format!("ulimit -v {kibibytes}"), &run);
         ran.expect_exit(1);
         let said = ran.stderr();
