@@ -106,7 +106,7 @@ mod tests {
     fn all_that_may_name_a_folder_has_the_number_of_the_place() {
         let text = |it: &str| OptionValue::Text(it.to_owned());
         let spec = EngineSpec {
-            directory: "/work/{slot}".into(),
+            directory: "/engines/{slot}".into(),
             args: vec!["--log=log-{slot}.txt".to_owned()],
             environment: [("LEARN".to_owned(), "{slot}/learn".to_owned())].into(),
             set: [("Debug Log File".to_owned(), text("{slot}.log"))].into(),
@@ -114,7 +114,7 @@ mod tests {
             ..plain("fish", Protocol::Uci, "/fish".into())
         };
         let placed = spec.in_place(12);
-        assert_eq!(placed.directory, Path::new("/work/12"));
+        assert_eq!(placed.directory, Path::new("/engines/12"));
         assert_eq!(placed.args, ["--log=log-12.txt"]);
         assert_eq!(placed.environment["LEARN"], "12/learn");
         assert_eq!(placed.set["Debug Log File"], text("12.log"));
