@@ -132,7 +132,7 @@ impl Work for WorkService {
     ) -> Result<Response<v1::GetCellResponse>, Status> {
         let v1::GetCellRequest { definition_hash, openings_apart } = request.into_inner();
         let definition_json = self.definition(&definition_hash).await?;
-        let apart = Apart::of(&definition_json).filter(|_| openings_apart);
+        let apart = if openings_apart { Apart::of(&definition_json) } else { None };
         let answer = match apart {
             Some(Apart { json, hash, .. }) => {
                 v1::GetCellResponse { definition_json: json, openings_hash: hash.to_vec() }
