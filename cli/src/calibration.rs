@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
-use spelrum_engine::{Host, MoveValuesError, PlayError};
+use spelrum_engine::{Host, MoveValuesError, Parameters, PlayError, Value, memory_bytes_of};
+use spelrum_external::{EngineFile, OptionValue, Options};
+use spelrum_tournament::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
 use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::{
     CellDefinition, OpeningsCache, Plan, PlannedCell, PlannedPlayer, PlayableCell, Record, Task,
@@ -63,7 +65,7 @@ pub(crate) struct Estimate {
     /// Whether programs of others play in some cells, which are not tried out.
     #[serde(skip)]
     engines: bool,
-    /// Bytes of memory that a game may take at most, by what the sweep says of its players.
+    /// Bytes of memory that a game may take at most, by the sweep and the engines file.
     game_memory_bytes: u64,
     /// Slots that a game takes at most.
     game_slots: u32,
@@ -167,7 +169,7 @@ impl Slots {
 }
 
 /// Plays a few games of the plan for a bounded time.
-pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
+pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimate> {
     let depends_on_results = plan.course.is_some();
     let plan = &plan.foreseen();
     let games = plan.games();
@@ -194,6 +196,7 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
     let is_least = is_least || engines;
     let share = games as f64 / cost.games_stood_for.max(1.0);
     let finished = (cost.finished > 0).then_some(cost);
+    let (game_memory_bytes, game_slots) = room_of_a_game(plan, file);
     let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
     let wanted = plan.cells.iter().map(|cell| openings_of(plan, cell)).max().unwrap_or(0);
     Ok(Estimate {
@@ -212,8 +215,8 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
         seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
         depends_on_results,
         engines,
-        game_memory_bytes: plan.memory_bytes(),
-        game_slots: plan.slots_per_game(),
+        game_memory_bytes,
+        game_slots,
         bytes: finished.as_ref().map(|cost| {
             let moves = match plan.record {
                 Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
@@ -222,6 +225,43 @@ pub(crate) fn estimate(plan: &Plan) -> Result<Estimate> {
             (games as f64 * (GAME_BYTES + moves)) as u64
         }),
     })
+}
+
+/// Bytes of memory that the largest game of a plan may take, and slots: one for each thread of the player with most,
+/// since players think in turn. Options that the engines file sets count as if the sweep set them.
+fn room_of_a_game(plan: &Plan, file: Option<&EngineFile>) -> (u64, u32) {
+    let of_player = |player: &PlannedPlayer| {
+        let mut parameters = player.parameters();
+        let engine = NeededEngine::of_parameters(&parameters);
+        if let Some(spec) = engine.and_then(|it| file?.get(&it.engine)) {
+            set_options(&mut parameters, &spec.set);
+        }
+        let request = EngineRequest::of_parameters(&parameters, GameRequest::default());
+        let threads = request.and_then(|it| it.number_of(THREADS_OPTION));
+        (memory_bytes_of(&parameters), threads.and_then(|it| u32::try_from(it).ok()).unwrap_or(1))
+    };
+    let of_players: BTreeMap<&PlannedPlayer, (u64, u32)> =
+        plan.players.iter().map(|player| (&**player, of_player(player))).collect();
+    plan.cells.iter().fold((0, 1), |(memory, slots), cell| {
+        let [first, second] = cell.players.each_ref().map(|player| of_players[&**player]);
+        (memory.max(first.0.saturating_add(second.0)), slots.max(first.1).max(second.1))
+    })
+}
+
+/// Adds options to those of a player.
+fn set_options(parameters: &mut Parameters, set: &Options) {
+    let none = || Value::Table(Parameters::new());
+    let Value::Table(options) = parameters.entry("options".to_owned()).or_insert_with(none) else {
+        return;
+    };
+    for (name, value) in set {
+        let value = match value {
+            OptionValue::Flag(flag) => Value::Bool(*flag),
+            OptionValue::Number(number) => Value::Integer(*number),
+            OptionValue::Text(text) => Value::Text(text.clone()),
+        };
+        options.insert(name.clone(), value);
+    }
 }
 
 /// How many seconds the references of an accuracy experiment take on so many slots, each valuing a position once for

@@ -312,6 +312,7 @@ pub(crate) fn print_dry_run(
     sweep: &SweepFile,
     there: Option<&v1::SubmitResponse>,
     json: bool,
+    file: Option<&EngineFile>,
     engines: &[Checked],
 ) -> Result<()> {
     let mut out = terminal::stdout();
@@ -319,7 +320,7 @@ pub(crate) fn print_dry_run(
         Some(there) => left(&sweep.plan, &there.games_left),
         None => sweep.plan.clone(),
     };
-    let estimate = calibration::estimate(&plan)?;
+    let estimate = calibration::estimate(&plan, file)?;
     let change = there.and_then(|there| there.change.as_ref());
     let existed = there.is_some_and(|there| there.existed);
     let claims = there.map(|there| &*there.claims).unwrap_or_default();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Adjudication, Parameters, Protocol, Rules, Value, memory_bytes_of};
 
-use crate::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
+use crate::capabilities::{EngineRequest, GameRequest};
 use crate::claims::Claim;
 use crate::course::{CoursePlan, Meeting};
 use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
@@ -361,17 +361,6 @@ impl Plan {
             let axis = &self.axes[axis];
             (axis.name.as_str(), &axis.values[value])
         })
-    }
-
-    /// The slots that the largest of its games takes: one for each thread of its engines, where the sweep sets how many.
-    #[must_use]
-    pub fn slots_per_game(&self) -> u32 {
-        let threads = self.players.iter().filter_map(|player| {
-            let request =
-                EngineRequest::of_parameters(&player.parameters(), GameRequest::default());
-            request?.number_of(THREADS_OPTION).and_then(|threads| u32::try_from(threads).ok())
-        });
-        threads.max().unwrap_or(1).max(1)
     }
 
     /// Bytes of memory that the largest of its games may take: both players of a cell together.

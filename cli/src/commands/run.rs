@@ -131,7 +131,7 @@ impl Run {
             }
             let manner = Manner { new_experiment: self.new, preview: true };
             let there = change::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
-            change::print_dry_run(&sweep, there.as_ref(), self.json, &[])?;
+            change::print_dry_run(&sweep, there.as_ref(), self.json, file.as_ref(), &[])?;
             return Ok(Exit::Success);
         }
         let bar = progress::bar();

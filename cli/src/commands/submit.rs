@@ -94,7 +94,7 @@ impl Submit {
             None
         };
         let Some(file) = file else {
-            change::print_dry_run(sweep, there.as_ref(), self.json, &[])?;
+            change::print_dry_run(sweep, there.as_ref(), self.json, None, &[])?;
             return Ok(Exit::Success);
         };
         // What is not in it is said before anything is started.
@@ -104,7 +104,7 @@ impl Submit {
         if let Some(signal) = interrupts.exit() {
             return Ok(signal);
         }
-        change::print_dry_run(sweep, there.as_ref(), self.json, &checked)?;
+        change::print_dry_run(sweep, there.as_ref(), self.json, Some(&file), &checked)?;
         Ok(engine_check::exit_of(&checked))
     }
 

@@ -316,6 +316,14 @@ fn costs_are_told_without_engines() {
     let said = ran.expect_exit(0).stdout();
     assert!(said.contains("programs of others are not tried out"), "{said}");
     assert!(said.contains("takes up to 130.0 MiB of memory, and 4 slots"), "{said}");
+    // What the file of engines sets counts likewise.
+    let player = outside("it", "x", "depth = 1\noptions = { Hash = 128 }");
+    sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
+    let more = "[engines.x]\nprotocol = \"uci\"\ncommand = \"/none\"\nset = { Threads = 2 }\n";
+    sandbox.write("more.toml", more);
+    let ran = sandbox.run(&["run", "sweep.toml", "--dry-run", "--engines", "more.toml"]);
+    let said = ran.expect_exit(0).stdout();
+    assert!(said.contains("takes up to 130.0 MiB of memory, and 2 slots"), "{said}");
 }
 
 /// What cannot be played is said before anything is played, with what to do about it.
