@@ -125,8 +125,8 @@ impl<S: Store> Dispatcher<S> {
         let mut courses = Courses::new(course_of);
         let snapshot = playable(&mut store).await?;
         courses.restart(&mut store).await?;
-        roster.restart(&snapshot.leases);
         let now = clock.now();
+        roster.restart(&snapshot.leases, store.lease_holders().await?, now);
         let turns = Turns::new(policy.lease_duration_ms, now);
         let scheduler = Scheduler::restore(snapshot, policy.clone(), now);
         let (dispatch, requests) = Dispatch::new(clock);
@@ -340,7 +340,8 @@ impl<S: Store> Dispatcher<S> {
                 self.turns.take_gap_ms();
                 let snapshot = playable(&mut self.store).await?;
                 self.courses.restart(&mut self.store).await?;
-                self.roster.restart(&snapshot.leases);
+                let holders = self.store.lease_holders().await?;
+                self.roster.restart(&snapshot.leases, holders, now);
                 tracing::info!("the scheduler is built again from the database");
                 self.scheduler.insert(Scheduler::restore(snapshot, self.policy.clone(), now))
             }

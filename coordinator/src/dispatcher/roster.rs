@@ -12,7 +12,7 @@ use spelrum_tournament::{GameRange, LeaseId, WorkerId};
 
 use super::identity::{Caller, Impostor, Lock, SecretHash};
 use crate::server::Rarely;
-use crate::store::WorkerIntroduction;
+use crate::store::{LeaseHolder, WorkerIntroduction};
 
 /// Workers that may be known at once (invariant 9).
 pub(super) const WORKERS_MAX: usize = 10_000;
@@ -28,6 +28,8 @@ pub(super) struct Roster {
     /// Whether no worker comes but one.
     is_alone: bool,
     workers: BTreeMap<WorkerId, Entry>,
+    /// Workers that hold leases of an earlier run and have not said Hello to this one.
+    absent: BTreeMap<WorkerId, Absent>,
     /// Live leases: who holds each, and how many of its games have no result yet.
     leases: BTreeMap<LeaseId, (WorkerId, u64)>,
     /// Calls that named a worker and were not its.
@@ -48,6 +50,15 @@ struct Entry {
     reported: u64,
     refused: u64,
     /// Games of its leases that expired since it was last heard of.
+    lost: u64,
+}
+
+#[derive(Debug)]
+struct Absent {
+    holder: LeaseHolder,
+    /// When this run began.
+    since: Time,
+    /// Games of its leases that have expired.
     lost: u64,
 }
 
@@ -85,6 +96,7 @@ impl Roster {
             workers_max,
             is_alone: false,
             workers: BTreeMap::new(),
+            absent: BTreeMap::new(),
             leases: BTreeMap::new(),
             impostors: Rarely::default(),
         }
@@ -95,8 +107,12 @@ impl Roster {
         self.is_alone = is_alone;
     }
 
-    /// Takes the live leases from the store: at the start, and after a failed transaction.
-    pub(super) fn restart(&mut self, leases: &[LeaseState]) {
+    /// Takes the live leases and their holders from the store: at the start, and after a failed transaction.
+    pub(super) fn restart(&mut self, leases: &[LeaseState], holders: Vec<LeaseHolder>, now: Time) {
+        for holder in holders.into_iter().filter(|it| !self.workers.contains_key(&it.worker)) {
+            let absent = || Absent { holder: holder.clone(), since: now, lost: 0 };
+            self.absent.entry(holder.worker).or_insert_with(absent);
+        }
         let games = |ranges: &[GameRange]| ranges.iter().map(|range| range.count).sum();
         self.leases =
             leases.iter().map(|it| (it.lease, (it.worker, games(&it.outstanding)))).collect();
@@ -194,7 +210,8 @@ impl Roster {
 
     /// Games of a worker's leases that expired since it was last heard of.
     pub(super) fn lost_games_of(&self, worker: WorkerId) -> u64 {
-        self.workers.get(&worker).map_or(0, |entry| entry.lost)
+        let lost = self.workers.get(&worker).map(|entry| entry.lost);
+        lost.or_else(|| Some(self.absent.get(&worker)?.lost)).unwrap_or(0)
     }
 
     /// Notes that a worker was heard of, whatever becomes of what it said.
@@ -244,6 +261,11 @@ impl Roster {
                         entry.lost = 0;
                     }
                 }
+                self.absent.retain(|&absent, Absent { holder, .. }| {
+                    let is_it = absent == worker
+                        || holder.name == introduction.name && holder.host == introduction.host;
+                    !is_it
+                });
                 let labels = introduction.machine.labels.as_slice().into();
                 let speeds = (heard, Vec::new());
                 let entry = Entry {
@@ -289,12 +311,16 @@ impl Roster {
                 let ended = self.leases.remove(&lease);
                 if why == LeaseEnd::Expired
                     && let Some((worker, games)) = ended
-                    && let Some(entry) = self.workers.get_mut(&worker)
                 {
-                    entry.lost += games;
+                    if let Some(entry) = self.workers.get_mut(&worker) {
+                        entry.lost += games;
+                    } else if let Some(absent) = self.absent.get_mut(&worker) {
+                        absent.lost += games;
+                    }
                 }
             }
             News::Dismissed(worker) => {
+                self.absent.remove(&worker);
                 if let Some(entry) = self.workers.get_mut(&worker) {
                     entry.lost = 0;
                 }
@@ -329,7 +355,27 @@ impl Roster {
                 credential: entry.introduction.credential.clone(),
             }
         };
-        self.workers.iter().map(summary).collect()
+        let absent = |(&worker, it): (&WorkerId, &Absent)| {
+            let leased_games = leased.get(&worker).copied().unwrap_or(0);
+            (leased_games + it.lost > 0).then(|| WorkerSummary {
+                worker,
+                name: it.holder.name.clone(),
+                host: it.holder.host.clone(),
+                slots: it.holder.slots,
+                engine_revision: it.holder.engine_revision,
+                silent_ms: now.0.saturating_sub(it.since.0),
+                leased_games,
+                playing_games: 0,
+                reported_games: 0,
+                lost_games: it.lost,
+                memory_bytes: None,
+                engines: Arc::default(),
+                engines_total: 0,
+                labels: Arc::default(),
+                credential: None,
+            })
+        };
+        self.workers.iter().map(summary).chain(self.absent.iter().filter_map(absent)).collect()
     }
 }
 
@@ -408,6 +454,49 @@ mod tests {
         assert_eq!(roster.lost_games_of(worker), 0);
     }
 
+    fn lease_of(worker: WorkerId) -> LeaseState {
+        LeaseState {
+            lease: LeaseId(1),
+            worker,
+            granted: vec![GameRange { cell: CellId(1), first: 0, count: 4 }],
+            outstanding: vec![GameRange { cell: CellId(1), first: 2, count: 2 }],
+        }
+    }
+
+    #[test]
+    fn a_worker_that_was_lost_while_the_coordinator_was_down_is_known_by_its_lease() {
+        let holder = LeaseHolder {
+            worker: WorkerId(3),
+            name: "a".to_owned(),
+            host: introduction("a").host,
+            slots: 2,
+            engine_revision: 2,
+        };
+        let restarted = || {
+            let mut roster = Roster::default();
+            roster.restart(&[lease_of(WorkerId(3))], vec![holder.clone()], Time(5));
+            roster
+        };
+        let mut roster = restarted();
+        let [summary] = &roster.summaries(Time(9))[..] else { panic!("one worker") };
+        assert_eq!((&*summary.name, summary.leased_games, summary.silent_ms), ("a", 2, 4));
+        assert!(!roster.knows(WorkerId(3)), "it has to say Hello");
+        roster.tell(News::Ended(LeaseId(1), LeaseEnd::Expired));
+        assert_eq!(roster.summaries(Time(9))[0].lost_games, 2);
+        assert_eq!(roster.lost_games_of(WorkerId(3)), 2);
+        roster.tell(News::Dismissed(WorkerId(3)));
+        assert_eq!(roster.summaries(Time(9)), []);
+
+        // It comes back, or its next start does.
+        for worker in [WorkerId(3), WorkerId(4)] {
+            let mut roster = restarted();
+            roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(6)));
+            roster.tell(News::Ended(LeaseId(1), LeaseEnd::GivenBack));
+            let known: Vec<_> = roster.summaries(Time(9)).iter().map(|it| it.worker).collect();
+            assert_eq!(known, [worker]);
+        }
+    }
+
     fn of_three_that_said_hello_at_once() -> Roster {
         let mut roster = Roster::with_places(3);
         for id in 1..=3 {
@@ -427,12 +516,7 @@ mod tests {
         let mut roster = of_three_that_said_hello_at_once();
         roster.hear(WorkerId(1), Time(2));
         roster.hear(WorkerId(2), Time(1));
-        roster.restart(&[LeaseState {
-            lease: LeaseId(1),
-            worker: WorkerId(3),
-            granted: vec![GameRange { cell: CellId(1), first: 0, count: 4 }],
-            outstanding: vec![GameRange { cell: CellId(1), first: 2, count: 2 }],
-        }]);
+        roster.restart(&[lease_of(WorkerId(3))], Vec::new(), Time(2));
         let now = Time(SILENT_MS + 2);
         assert!(roster.has_places(1, now));
         assert!(!roster.knows(WorkerId(2)) && !roster.knows_uuid("of w2"), "it was silent longer");

@@ -37,7 +37,7 @@ use super::lookups::{Found, LeasedCell, OtherRevision};
 use super::refused::Refused;
 use super::removal::Removed;
 use super::retry::Retry;
-use super::scheduling::{WorkerIntroduction, WorkerProof};
+use super::scheduling::{LeaseHolder, WorkerIntroduction, WorkerProof};
 use super::submit::{Submitted, Sweep};
 use super::verifications::{Deviation, ToVerify};
 
@@ -66,6 +66,14 @@ pub trait Store: Send {
     /// # Errors
     /// If the store fails.
     fn snapshot(&mut self) -> impl Future<Output = Result<Snapshot, StoreError>> + Send;
+
+    /// The workers that hold live leases, by id.
+    ///
+    /// # Errors
+    /// If the store fails.
+    fn lease_holders(
+        &mut self,
+    ) -> impl Future<Output = Result<Vec<LeaseHolder>, StoreError>> + Send;
 
     /// The unfinished experiments that are not of this revision of the engine.
     ///

@@ -145,7 +145,7 @@ pub use report::REPORT_ROWS_MAX;
 pub use retry::Retry;
 pub use rot::Compared;
 pub use salvage::RESCUE_COMMAND;
-pub use scheduling::{WorkerIntroduction, WorkerProof};
+pub use scheduling::{LeaseHolder, WorkerIntroduction, WorkerProof};
 pub use stored_sweeps::StoredSweep;
 pub use submit::{Preview, Submitted, Sweep};
 pub use transaction::Transaction;

@@ -86,7 +86,46 @@ pub(super) fn quota_of(columns: [Option<i64>; 2]) -> Option<CpuQuota> {
     CpuQuota::new(quota_us?, period_us?)
 }
 
+/// A worker that holds a live lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeaseHolder {
+    /// The worker.
+    pub worker: WorkerId,
+    /// Its name.
+    pub name: String,
+    /// The machine that it runs on.
+    pub host: String,
+    /// Games that it plays at once.
+    pub slots: u32,
+    /// The revision of its engine.
+    pub engine_revision: u32,
+}
+
 impl Writer {
+    /// The workers that hold live leases, by id.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn lease_holders(&mut self) -> Result<Vec<LeaseHolder>, StoreError> {
+        let mut transaction = self.begin().await?;
+        let found = sqlx::query!(
+            r#"SELECT worker_id, name, host, slots AS "slots: u32", engine_revision AS "engine_revision: u32"
+            FROM workers WHERE worker_id IN (
+                SELECT worker_id FROM leases INDEXED BY leases_live WHERE ended_by IS NULL)
+            ORDER BY worker_id"#
+        )
+        .fetch_all(transaction.connection())
+        .await?;
+        let holders = found.into_iter().map(|row| LeaseHolder {
+            worker: WorkerId(row.worker_id),
+            name: row.name,
+            host: row.host,
+            slots: row.slots,
+            engine_revision: row.engine_revision,
+        });
+        Ok(holders.collect())
+    }
+
     /// What the scheduler starts from.
     ///
     /// # Errors

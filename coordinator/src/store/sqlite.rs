@@ -17,9 +17,9 @@ use spelrum_tournament::{
 
 use super::contract::{Reading, Store, Term, WriteTransaction};
 use super::{
-    Deviation, Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Readers,
-    Refused, Removed, Removing, Retry, StoppedForForfeits, StoreError, Submitted, Sweep, TakenOut,
-    ToVerify, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, WorkerProof, Writer,
+    Deviation, Excludable, Found, GameFacts, LeaseHolder, LeasedCell, OpenCourse, OtherRevision,
+    Readers, Refused, Removed, Removing, Retry, StoppedForForfeits, StoreError, Submitted, Sweep,
+    TakenOut, ToVerify, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, WorkerProof, Writer,
 };
 
 impl Store for Writer {
@@ -35,6 +35,10 @@ impl Store for Writer {
 
     async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
         Self::snapshot(self).await
+    }
+
+    async fn lease_holders(&mut self) -> Result<Vec<LeaseHolder>, StoreError> {
+        Self::lease_holders(self).await
     }
 
     async fn unfinished_of_other_revisions(

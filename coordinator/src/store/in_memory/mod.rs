@@ -43,9 +43,9 @@ use super::contract::{Store, Term, WriteTransaction};
 use super::needs::Needs;
 use super::uncounted::Reason;
 use super::{
-    Deviation, Excludable, Found, GameFacts, LeasedCell, OpenCourse, OtherRevision, Refused,
-    Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify, WorkerIntroduction,
-    WorkerProof,
+    Deviation, Excludable, Found, GameFacts, LeaseHolder, LeasedCell, OpenCourse, OtherRevision,
+    Refused, Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify,
+    WorkerIntroduction, WorkerProof,
 };
 
 /// A store in memory, and the right to write to it for its term.
@@ -324,6 +324,10 @@ impl Store for InMemory {
 
     async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
         Ok(self.begin().await?.state.snapshot())
+    }
+
+    async fn lease_holders(&mut self) -> Result<Vec<LeaseHolder>, StoreError> {
+        Ok(self.begin().await?.state.lease_holders())
     }
 
     async fn unfinished_of_other_revisions(

@@ -15,8 +15,8 @@ use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, Le
 use super::{CourseState, Lease, Settled, State, Worker};
 use crate::store::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
 use crate::store::{
-    Found, GameFacts, LeasedCell, Removed, Removing, StoreError, WorkerIntroduction, WorkerProof,
-    unix_now_us,
+    Found, GameFacts, LeaseHolder, LeasedCell, Removed, Removing, StoreError, WorkerIntroduction,
+    WorkerProof, unix_now_us,
 };
 
 impl State {
@@ -40,6 +40,25 @@ impl State {
             excluded: self.excluded(),
             barred: self.barred(),
         }
+    }
+
+    pub(super) fn lease_holders(&self) -> Vec<LeaseHolder> {
+        let live = self.leases.values().filter(|lease| lease.end.is_none());
+        let holding: BTreeSet<WorkerId> = live.map(|lease| lease.worker).collect();
+        let mut holders: Vec<_> = self
+            .workers
+            .values()
+            .filter(|worker| holding.contains(&worker.id))
+            .map(|worker| LeaseHolder {
+                worker: worker.id,
+                name: worker.introduction.name.clone(),
+                host: worker.introduction.host.clone(),
+                slots: worker.introduction.slots,
+                engine_revision: worker.introduction.engine_revision,
+            })
+            .collect();
+        holders.sort_by_key(|holder| holder.worker);
+        holders
     }
 
     /// An experiment's cells as the scheduler knows them, in the grid's order.
