@@ -112,6 +112,25 @@ pub(super) async fn checkpoint(
     Ok(Checkpoint { complete: blocked == 0 && frames == copied, wal_bytes })
 }
 
+/// Copies all of the log and cuts it to nothing, so that the database's file is complete by itself even where
+/// another process has the database open, which keeps SQLite from deleting the log. Waits for readers that are
+/// in the middle of a query; warns if one outlasts the wait.
+pub(super) async fn empty_log(
+    connection: &mut SqliteConnection,
+    path: &Path,
+) -> Result<(), StoreError> {
+    let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").fetch_one(connection).await?;
+    let blocked: i64 = row.try_get(0)?;
+    if blocked != 0 {
+        tracing::warn!(
+            log = %log_path(path).display(),
+            "another program is reading the database: its latest results stay in the log, so copy both files, or \
+             end that program and open the database once"
+        );
+    }
+    Ok(())
+}
+
 /// The size of a database's log, in bytes; 0 without one.
 pub(super) fn wal_bytes(path: &Path) -> u64 {
     std::fs::metadata(log_path(path)).map_or(0, |metadata| metadata.len())

@@ -242,16 +242,18 @@ impl Writer {
         Checkpointer::open(&self.path, self.files.clone()).await
     }
 
-    /// Closes everything: the tables get their digests, what is in the log goes into the database file, and nothing stays beside
-    /// it, unless somebody else still reads.
+    /// Closes everything: the tables get their digests, and the log goes into the database file, which is complete
+    /// without it from then on. Other readers, such as `watch`, only keep an empty log beside the file.
     ///
     /// # Errors
     /// If the disk is full or fails; nothing that was committed is lost then.
     pub async fn close(self) -> Result<(), StoreError> {
-        let Self { path, connection, epoch, readers, keeper, files, lock, .. } = self;
+        let Self { path, mut connection, epoch, readers, keeper, files, lock, .. } = self;
         readers.close().await;
         if files.now().check().is_ok() {
-            let sealing = tokio::task::spawn_blocking(move || rot::seal_file(&path, epoch)).await;
+            let database = path.clone();
+            let sealing =
+                tokio::task::spawn_blocking(move || rot::seal_file(&database, epoch)).await;
             match sealing {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
@@ -259,6 +261,7 @@ impl Writer {
                 }
                 Err(panic) => std::panic::resume_unwind(panic.into_panic()),
             }
+            checkpoint::empty_log(&mut connection, &path).await?;
         }
         // It would keep the log.
         drop(keeper);

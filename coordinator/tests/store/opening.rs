@@ -235,6 +235,38 @@ async fn nothing_stays_beside_a_closed_database() {
     assert_eq!(names, ["x.db"]);
 }
 
+/// Who copies a database after its run copies one file, and `watch` may still have it open.
+#[tokio::test]
+async fn a_closed_database_is_complete_without_its_log_whoever_reads_it() {
+    let mut store = Store::new().await;
+    let cell = store.cell(0);
+    for number in 0..20 {
+        store.store(&[crate::fixture::game(cell, number, number)]).await;
+    }
+    let Store { directory, writer, .. } = store;
+    let path = writer.path().to_owned();
+    let readers = Readers::open(&path).await.unwrap();
+    assert_eq!(readers.games_settled().await.unwrap(), 20);
+    writer.close().await.unwrap();
+    let copy = directory.path().join("copy.db");
+    fs::copy(&path, &copy).unwrap();
+    let copied = Readers::open(&copy).await.unwrap();
+    assert_eq!(copied.games_settled().await.unwrap(), 20);
+    copied.close().await;
+    assert_eq!(readers.games_settled().await.unwrap(), 20);
+    readers.close().await;
+
+    // One that is in the middle of a query keeps the log, which has all that is lacking.
+    let mut writer = Writer::open(&path).await.unwrap();
+    let mut shell = plain_connection(&path).await;
+    shell.execute("BEGIN; SELECT count(*) FROM games").await.unwrap();
+    writer.begin().await.unwrap().commit().await.unwrap();
+    writer.close().await.unwrap();
+    shell.execute("COMMIT").await.unwrap();
+    let readers = Readers::open(&path).await.unwrap();
+    assert_eq!(readers.games_settled().await.unwrap(), 20);
+}
+
 #[tokio::test]
 async fn a_checkpoint_runs_beside_the_writer() {
     let mut store = Store::new().await;
