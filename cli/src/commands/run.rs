@@ -125,6 +125,11 @@ impl Run {
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
         let file = self.engines.read()?;
+        // Before a dry run promises anything, and before a database is begun.
+        let must_have_all = file.is_some() || !self.dry_run && !db.exists();
+        if must_have_all && self.listen.is_none() {
+            engines::needed(&sweep.plan, file.as_ref())?;
+        }
         if self.dry_run {
             for remark in &sweep.remarks {
                 voice::say(remark);
@@ -144,10 +149,6 @@ impl Run {
         })?;
         if self.accept_loss {
             held::accept_loss(&db)?;
-        }
-        // A database is not begun for a sweep that cannot be played.
-        if !db.exists() && self.listen.is_none() {
-            engines::needed(&sweep.plan, file.as_ref())?;
         }
         // What it would fail to get later would leave it waiting.
         preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
@@ -361,9 +362,6 @@ impl Run {
         // Whoever only wants to see the results may do so on any machine.
         let is_played = !there.games_left.is_empty() && there.games_left.iter().all(|&it| it == 0);
         let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
-        if file.is_some() && self.listen.is_none() {
-            engines::needed(&sweep.plan, file.as_ref())?;
-        }
         if let Some(change) = &there.change {
             self.refuse_to_change(sweep, change, db)?;
             voice::say(&change::announcement(&sweep.plan, change));

@@ -405,6 +405,12 @@ fn what_cannot_be_played_is_said_first() {
     error: failed to play match here: the sweep needs the engine one (uci), a program of others
     help: say what it is on this machine in a file of engines, and name that: --engines FILE; docs/engines.md has an example
     "#);
+    // A dry run promises nothing that `run` refuses.
+    let player = outside("it", "ours", "depth = 1\noptions = { Hash = 100000 }");
+    sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{player}")));
+    let dry = run(&sandbox, &["--dry-run"]).failure();
+    assert_eq!(dry, run(&sandbox, &["--new"]).failure());
+    assert!(dry.contains("option `Hash` of `ours` may not be `100000`"), "{dry}");
 }
 
 /// A sweep says what is wrong with a player of others, with its place.
