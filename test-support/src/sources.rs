@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Files {
     code: BTreeMap<String, String>,
-    /// The file that has what `crate` itself gives, by its name; `None` where that does not matter.
-    of_root: fn(&str) -> Option<&'static str>,
+    /// The modules that the crate's root hands items on from, by the items' names.
+    root: BTreeMap<String, Vec<String>>,
+    /// The files of macros, which stand at the root wherever they are written.
+    macros: &'static [(&'static str, &'static str)],
 }
 
 impl Files {
-    /// Reads all in a folder and below.
+    /// Reads all in a folder and below; `macros` names the file of each exported macro.
     #[must_use]
-    pub fn read(source: &Path, of_root: fn(&str) -> Option<&'static str>) -> Self {
+    pub fn read(source: &Path, macros: &'static [(&'static str, &'static str)]) -> Self {
         let mut files = BTreeMap::new();
         let mut folders = vec![source.to_owned()];
         while let Some(folder) = folders.pop() {
@@ -31,7 +33,14 @@ impl Files {
                 }
             }
         }
-        Self { code: files, of_root }
+        let mut root = BTreeMap::new();
+        for code in ["lib.rs", "main.rs"].iter().filter_map(|&file| files.get(file)) {
+            for path in reexports(code) {
+                let [module @ .., name] = &path[..] else { continue };
+                root.insert(name.clone(), module.to_vec());
+            }
+        }
+        Self { code: files, root, macros }
     }
 
     /// Which files each file uses, by the paths in its code.
@@ -68,7 +77,10 @@ impl Files {
             return None;
         }
         if module.is_empty() {
-            return (self.of_root)(path.last()?).map(str::to_owned);
+            let name = path.last()?;
+            let of_macro = self.macros.iter().find(|(known, _)| known == name);
+            let of_item = || self.file_of(self.root.get(name)?);
+            return of_macro.map(|(_, file)| (*file).to_owned()).or_else(of_item);
         }
         self.file_of(&module)
     }
@@ -91,6 +103,16 @@ fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What a file hands on from its modules: each item's path.
+fn reexports(code: &str) -> Vec<Vec<String>> {
+    const START: &str = "pub use ";
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices(START) {
+        expand(&code[at + START.len()..], &mut Vec::new(), &mut found);
+    }
+    found
 }
 
 /// Every path that begins with `crate` or `super`; one for each name in braces.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::definition::{CellDefinition, OpeningsRule};
+use crate::conditions::OpeningsRule;
+use crate::definition::CellDefinition;
 use crate::seeds;
 
 /// Positions of fewer bytes stay where they are.

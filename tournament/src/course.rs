@@ -13,8 +13,12 @@
 
 mod evolve;
 mod find;
+mod kind;
 mod note;
+mod outcome;
 mod parameter;
+pub(crate) mod planned;
+mod run;
 mod runs;
 #[cfg(test)]
 mod tests;
@@ -22,14 +26,15 @@ mod tune;
 
 pub use evolve::{EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored};
 pub use find::FindSettings;
+pub use kind::{CourseKind, RUN, STEP, TRIAL};
 pub use note::{
     Begun, Bounds, Confirmed, Ended, Estimate, Estimated, Note, Noted, Place, Setting,
     SettingsScore, Tried,
 };
+pub use outcome::CellOutcome;
 pub use parameter::{LedParameter, Unit};
-pub use runs::{
-    CourseKind, CoursePlan, Meeting, PlannedRun, RUN, RunSettings, STEP, TRIAL, course_of,
-};
+pub use planned::{CoursePlan, Meeting, PlannedRun, RunSettings};
+pub use runs::course_of;
 pub(crate) use tune::part_of;
 pub use tune::{Tunable, TuneMethod, TuneSettings, TunedParameter};
 
@@ -40,7 +45,6 @@ use crate::definition::CellDefinition;
 use crate::ids::CellId;
 use crate::plan::{AxisValue, Plan, PlannedCell};
 use crate::seeds::SEED_END;
-use crate::statistics::PairCounts;
 use crate::stopping::StopRule;
 
 /// Says which cells an experiment gets, by what came of those before. Evolution, tuning and searches for a
@@ -116,39 +120,6 @@ impl NewCell {
             repeats: cell.repeats,
             openings_count: plan.conditions[cell.conditions].openings_count,
         }
-    }
-}
-
-/// What came of a settled cell, seen from its first player.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CellOutcome {
-    /// Its place in the order of the experiment's cells, from 0.
-    pub number: u64,
-    /// Games that count.
-    pub games: u64,
-    /// Games that finally failed.
-    pub games_failed: u64,
-    /// Games that the first player won.
-    pub wins: u64,
-    /// Games that nobody won.
-    pub draws: u64,
-    /// Games that the second player won.
-    pub losses: u64,
-    /// Pairs by the first player's points in both games; of complete pairs only.
-    pub pairs: PairCounts,
-    /// The sum of the margins of the games that count and have one
-    /// ([`GameRecord::margin`](spelrum_engine::GameRecord)): how far the first player was ahead in all.
-    pub margin_sum: i64,
-}
-
-impl CellOutcome {
-    /// The same, seen from the second player.
-    #[must_use]
-    pub fn swapped(&self) -> Self {
-        let mut pairs = self.pairs;
-        pairs.0.reverse();
-        let margin_sum = -self.margin_sum;
-        Self { wins: self.losses, losses: self.wins, pairs, margin_sum, ..self.clone() }
     }
 }
 

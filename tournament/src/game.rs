@@ -12,7 +12,8 @@ use spelrum_engine::{
 
 use crate::apart::{self, Apart, ListedPositions};
 use crate::bounds::check_record;
-use crate::definition::{CellDefinition, DefinitionHash, Task};
+use crate::conditions::Task;
+use crate::definition::{CellDefinition, DefinitionHash};
 use crate::engines::{EngineIdentity, Forfeit, NeededEngine};
 use crate::openings::{KnownValues, Openings, OpeningsCache, SharedConditions};
 use crate::seeds;

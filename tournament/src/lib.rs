@@ -10,6 +10,7 @@ pub mod change;
 pub mod choice;
 pub mod claims;
 pub mod comparisons;
+mod conditions;
 pub mod course;
 mod definition;
 pub mod demands;
@@ -40,16 +41,15 @@ mod verification;
 pub mod worker;
 
 pub use apart::{Apart, ListedPositions};
-pub use definition::{
-    CellDefinition, DefinitionHash, DefinitionJson, HashError, OpeningsRule, Task, ToMove,
-};
+pub use conditions::{Conditions, OpeningsRule, Task, ToMove};
+pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError};
 pub use difference::{Difference, DifferentField, Recorded};
 pub use game::{DefinitionError, DerivedGame, PlayableCell};
 pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
 pub use plan::{
-    AxisValue, Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record,
-    RepeatedGames, Role, SkippedEntries,
+    AxisValue, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, RepeatedGames,
+    Role, SkippedEntries,
 };
 pub use played::PlayedGame;
 pub use statistics::{

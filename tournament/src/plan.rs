@@ -3,22 +3,26 @@
 //! A sweep of 100,000 cells has few players, conditions and values on its axes, or else many of one
 //! of them: each is here once, and cells refer to them by number.
 
+pub(crate) mod cell;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use spelrum_engine::{Adjudication, Parameters, Protocol, Rules, Value, memory_bytes_of};
+use spelrum_engine::{Parameters, memory_bytes_of};
+
+pub use cell::{AxisValue, PlannedCell, PlannedPlayer, Role};
 
 use crate::capabilities::{EngineRequest, GameRequest};
 use crate::claims::Claim;
-use crate::course::{CoursePlan, Meeting};
-use crate::definition::{CellDefinition, DefinitionHash, DefinitionJson, OpeningsRule, Task};
+use crate::conditions::{Conditions, Task};
+use crate::course::planned::{CoursePlan, Meeting};
+use crate::definition::{CellDefinition, DefinitionJson};
 use crate::demands::Demands;
 use crate::disturbance::Timing;
 use crate::engines::{NeededEngine, OfferedEngine};
 use crate::placement::{Placement, TimedGames};
 use crate::scheduler::Allocation;
-use crate::seeds::canonical_json;
 use crate::stopping::{Precision, StopRule};
 
 /// A checked sweep, ready to be stored: what `Submit` becomes.
@@ -173,146 +177,6 @@ pub struct PlannedAxis {
     pub name: String,
     /// Its values, distinct, in the file's order.
     pub values: Vec<AxisValue>,
-}
-
-/// Which of a cell's two players a column of an axis is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// The cell's first player.
-    Player,
-    /// Its second.
-    Opponent,
-}
-
-impl Role {
-    /// The name of the column of what this one varies, such as `player.depth`.
-    #[must_use]
-    pub fn axis(self, parameter: &str) -> String {
-        format!("{}.{parameter}", self.prefix())
-    }
-
-    /// Whose parameter an axis of this name is, and which parameter; `None` for an axis of
-    /// the grid, which cannot have such a name.
-    #[must_use]
-    pub fn of_axis(axis: &str) -> Option<(Self, &str)> {
-        [Self::Player, Self::Opponent]
-            .into_iter()
-            .find_map(|role| Some((role, axis.strip_prefix(role.prefix())?.strip_prefix('.')?)))
-    }
-
-    /// The role that the other player of a cell sees.
-    #[must_use]
-    pub fn swapped(self) -> Self {
-        match self {
-            Self::Player => Self::Opponent,
-            Self::Opponent => Self::Player,
-        }
-    }
-
-    /// Its name, where claims are kept.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Player => "player",
-            Self::Opponent => "opponent",
-        }
-    }
-
-    /// The one of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        [Self::Player, Self::Opponent].into_iter().find(|role| role.name() == name)
-    }
-
-    /// How its axes' names begin; no axis of the grid may have this name.
-    pub(crate) fn prefix(self) -> &'static str {
-        self.name()
-    }
-}
-
-/// What of a cell's definition is not a player.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Conditions {
-    /// What the openings, and the random numbers of the cells, come from.
-    pub seed: u64,
-    /// The game and its rules.
-    pub rules: Rules,
-    /// Where pairs start, or games if sides are fixed.
-    pub openings: OpeningsRule,
-    /// A game still going on after this many plies from the opening is a draw.
-    pub max_plies: Option<u32>,
-    /// By which of its players' scores a game ends early, if by any.
-    pub adjudication: Option<Adjudication>,
-    /// Whether the players swap sides in odd numbers: see [`CellDefinition::swap_sides`].
-    pub swap_sides: bool,
-    /// What the numbers of cells stand for.
-    pub task: Task,
-    /// After so many openings the first comes again; none where there are more than anybody plays, or
-    /// nobody has counted them.
-    pub openings_count: Option<u64>,
-}
-
-impl Conditions {
-    /// From how many openings so many games start: one for each pair, or for each game if sides are
-    /// fixed.
-    #[must_use]
-    pub fn openings_of(&self, games: u64) -> u64 {
-        if self.swap_sides { games / 2 } else { games }
-    }
-}
-
-/// One player of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PlannedPlayer {
-    /// Its algorithm.
-    pub algorithm: String,
-    /// The canonical JSON of its parameters, every one spelt out, the algorithm among them.
-    pub parameters_json: String,
-}
-
-/// One cell of a plan.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlannedCell {
-    /// Of its definition.
-    pub definition_hash: DefinitionHash,
-    /// The cell's seed, from its definition.
-    pub seed: u64,
-    /// Which of the plan's conditions.
-    pub conditions: usize,
-    /// Two of the plan's players; the first moves first in even numbers, or in all if sides are
-    /// fixed.
-    pub players: [Arc<PlannedPlayer>; 2],
-    /// The names its two players have in the sweep. If pairings of other names turn out to be the
-    /// same cell, it has those under which it comes first.
-    pub player_names: [Arc<str>; 2],
-    /// Its place on the axes, in their order: which axis, which of its values. Cells that several
-    /// points of the grid have are one cell; it lacks the axes on which these points differ, since
-    /// they do not touch it.
-    pub axes: Vec<(usize, usize)>,
-    /// How many games it gets: at least 1; even if sides are swapped.
-    pub games: u64,
-    /// Whether its result depends on time.
-    pub timed: bool,
-    /// Whether its players are taken to repeat a game whose opening comes again: neither draws random numbers,
-    /// and no clock decides. External engines may turn out not to ([`crate::stopping::Round`]).
-    pub repeats: bool,
-}
-
-/// A value on an axis, as reports and SQL show it: a number to compute with, a text to read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AxisValue {
-    /// The number, in the axis's unit (durations in milliseconds), if it has one.
-    pub number: Option<f64>,
-    /// As the sweep wrote it.
-    pub text: String,
-}
-
-impl AxisValue {
-    /// A whole number.
-    #[must_use]
-    pub fn whole(number: u64) -> Self {
-        Self { number: Some(number as f64), text: number.to_string() }
-    }
 }
 
 /// What is stored of each game.
@@ -568,42 +432,4 @@ fn number_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
 fn player_in(players: &mut Vec<Arc<PlannedPlayer>>, player: PlannedPlayer) -> Arc<PlannedPlayer> {
     let number = number_of(players, Arc::new(player));
     Arc::clone(&players[number])
-}
-
-impl PlannedPlayer {
-    /// The player with these parameters.
-    #[must_use]
-    pub fn new(parameters: &Parameters) -> Self {
-        let algorithm = match parameters.get("algorithm") {
-            Some(Value::Text(name)) => name.clone(),
-            Some(_) | None => String::new(),
-        };
-        let mut parameters_json = canonical_json(parameters);
-        // There may be 100,000 of them.
-        parameters_json.shrink_to_fit();
-        Self { algorithm, parameters_json }
-    }
-
-    /// Its parameters.
-    ///
-    /// # Panics
-    /// If they were not made by [`PlannedPlayer::new`].
-    #[must_use]
-    pub fn parameters(&self) -> Parameters {
-        serde_json::from_str(&self.parameters_json).expect("canonical JSON reads back")
-    }
-
-    /// Whether it is a program of others.
-    #[must_use]
-    pub fn is_outside(&self) -> bool {
-        Protocol::named(&self.algorithm).is_some()
-    }
-
-    /// Its time limit for a move, in microseconds, if it has one.
-    fn move_limit_us(&self) -> Option<u64> {
-        match self.parameters().get("move_time_us") {
-            Some(Value::Integer(us)) => u64::try_from(*us).ok(),
-            Some(_) | None => None,
-        }
-    }
 }

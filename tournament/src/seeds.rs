@@ -30,7 +30,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use spelrum_engine::Rules;
 
-use crate::definition::OpeningsRule;
+use crate::conditions::OpeningsRule;
 
 /// Seeds stay below this (2^53), so that JSON, SQLite and pandas all hold them exactly.
 pub(crate) const SEED_END: u64 = 1 << 53;

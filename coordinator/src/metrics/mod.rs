@@ -7,6 +7,7 @@
 //! adds no line to it.
 
 mod calls;
+mod gauges;
 mod process;
 mod work;
 
@@ -17,6 +18,7 @@ use prometheus::{IntGauge, Opts, Registry, TextEncoder};
 pub(crate) use calls::{Calls, UnderWay, Why};
 pub(crate) use work::{Done, Work};
 
+use self::gauges::{gauge, whole};
 use crate::metrics::process::Process;
 
 /// The page's form (Prometheus, "Exposition formats").
@@ -117,15 +119,4 @@ impl Drop for OpenConnection {
         let Self(connections) = self;
         connections.dec();
     }
-}
-
-/// As a gauge has it.
-fn whole(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn gauge(registry: &Registry, name: &str, help: &str) -> Result<IntGauge, prometheus::Error> {
-    let gauge = IntGauge::new(name, help)?;
-    registry.register(Box::new(gauge.clone()))?;
-    Ok(gauge)
 }

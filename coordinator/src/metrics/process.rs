@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use prometheus::{Counter, IntGauge, Registry};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{gauge, whole};
+use super::gauges::{gauge, whole};
 
 /// What was found out is told for so long: whoever asks without a pause costs no more.
 const FRESH: Duration = Duration::from_secs(1);

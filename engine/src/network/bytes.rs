@@ -22,8 +22,9 @@ use sha2::{Digest, Sha256};
 
 use super::Network;
 use super::dense::Activation;
+use super::dense::UNITS_MAX;
 use super::inputs::InputSet;
-use super::recipe::{Architecture, LAYERS_MAX, Networks, Target, UNITS_MAX, WEIGHTS_MAX};
+use super::recipe::{Architecture, LAYERS_MAX, Networks, Target, WEIGHTS_MAX};
 
 const MAGIC: &[u8; 8] = b"SPELNET\n";
 

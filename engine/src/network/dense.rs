@@ -113,8 +113,11 @@ pub(super) struct Dense {
     output_bias: f32,
 }
 
+/// Most units of a hidden layer.
+pub(super) const UNITS_MAX: usize = 1_024;
+
 /// Most lanes that the values of a network's units take.
-pub(super) const COLUMNS_MAX: usize = 3 * lanes(super::recipe::UNITS_MAX);
+pub(super) const COLUMNS_MAX: usize = 3 * lanes(UNITS_MAX);
 
 impl Dense {
     pub(super) fn zeros(inputs: usize, units: &[usize], activation: Activation) -> Self {

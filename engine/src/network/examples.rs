@@ -2,7 +2,7 @@
 
 use super::recipe::Recipe;
 use super::squares::{Orientation, Squares};
-use super::train::TrainError;
+use super::train_error::TrainError;
 use crate::host::Host;
 use crate::rng::Random;
 use crate::tables::{EndgameTable, TableValue};

@@ -43,6 +43,7 @@ mod recipe;
 mod shared;
 mod squares;
 mod train;
+mod train_error;
 #[cfg(test)]
 mod twin;
 
@@ -53,4 +54,5 @@ pub use evaluation::{NetworkEvaluation, prepare, recipe_of};
 pub use model::Network;
 pub use recipe::Recipe;
 pub use shared::{SuppliedNetwork, SupplyError};
-pub use train::{Epoch, Run, TrainError, Trained, train};
+pub use train::{Epoch, Run, Trained, train};
+pub use train_error::TrainError;

@@ -1,6 +1,6 @@
 //! What decides a network's weights, as parameters.
 
-use super::dense::{Activation, numbers_of};
+use super::dense::{Activation, UNITS_MAX, numbers_of};
 use super::inputs::{InputSet, Inputs};
 use super::squares::Orientation;
 use crate::parameters::{
@@ -9,8 +9,6 @@ use crate::parameters::{
 };
 use crate::tables::{Endgame, PIECES_MAX};
 
-/// Most units of a hidden layer.
-pub(super) const UNITS_MAX: usize = 1_024;
 /// Most hidden layers.
 pub(super) const LAYERS_MAX: usize = 3;
 /// Most weights and biases of all networks of a recipe: with all that is known of them they stay below four

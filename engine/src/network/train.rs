@@ -10,6 +10,7 @@ use super::inputs::{Active, Inputs};
 use super::lanes::{Lane, ZERO};
 use super::order::Order;
 use super::recipe::{Loss, Recipe, Schedule, Target};
+use super::train_error::TrainError;
 use crate::host::Host;
 use crate::tables::EndgameTable;
 
@@ -64,38 +65,6 @@ pub struct Trained {
     pub distances: Vec<DistanceErrors>,
     /// The same by the square of black's king.
     pub squares: Vec<SquareErrors>,
-}
-
-/// Why nothing came of a training.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TrainError {
-    /// The host no longer wants it.
-    #[error("the training was aborted")]
-    Aborted,
-    /// Weights grew beyond what a float can hold.
-    #[error(
-        "network {network} diverged in epoch {epoch}: its weights are no longer finite; choose a \
-         smaller `rate`"
-    )]
-    Diverged {
-        /// Which network, from 0.
-        network: u32,
-        /// In which epoch, from 1.
-        epoch: u32,
-    },
-    /// The ending has fewer positions that white wins than were asked for.
-    #[error(
-        "network {network} needs {needed} positions that white wins, and the ending has {found}; ask \
-         for fewer `examples`, or fewer for `validation`"
-    )]
-    TooFewPositions {
-        /// Which network, from 0.
-        network: u32,
-        /// How many are needed.
-        needed: u64,
-        /// How many there are, as they would be drawn.
-        found: u64,
-    },
 }
 
 /// Trains a network: a pure function of the recipe and the table. `host` is asked thousands of times a

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use spelrum_test_support::{Files, circles};
+use spelrum_test_support::Files;
 
 /// The layers from the top down: what may be used by all that follows.
 const LAYERS: &[(&str, &[&str])] = &[
@@ -82,27 +82,6 @@ fn each_layer_uses_only_those_above_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files that use each other lie in one folder, as a module and its parts do.
-#[test]
-fn no_circle_leaves_its_folder() {
-    for (file, other) in circles(&files().imports()) {
-        assert_eq!(folder(&file), folder(&other), "{file} and {other} use each other");
-    }
-}
-
-/// The folder of a module's parts: a module's own file, beside the folder or in it, belongs there.
-fn folder(file: &str) -> String {
-    let stem = file.strip_suffix(".rs").unwrap();
-    let top: Vec<&str> = stem.split('/').collect();
-    match top.as_slice() {
-        ["games", game, ..] => format!("games/{game}"),
-        ["search", search, _, ..] => format!("search/{search}"),
-        ["search", "mod" | "algorithm" | "root"] => "search".to_owned(),
-        [first, ..] => (*first).to_owned(),
-        [] => unreachable!("every file has a name"),
-    }
-}
-
 /// The test sees what it is about: an import that goes the wrong way would be found.
 #[test]
 fn imports_are_found_whatever_their_form() {
@@ -140,9 +119,5 @@ fn layer(file: &str) -> usize {
 }
 
 fn files() -> Files {
-    let of_root = |item: &str| {
-        let found = MACROS.iter().find(|(name, _)| *name == item);
-        Some(found.unwrap_or_else(|| panic!("{item} is used of the root")).1)
-    };
-    Files::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), of_root)
+    Files::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), MACROS)
 }

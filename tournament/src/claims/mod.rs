@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::definition::DefinitionHash;
-use crate::plan::{Plan, Role};
+use crate::plan::cell::{PlannedCell, Role};
 use crate::seeds::canonical_json;
 
 pub use holm::holm;
@@ -102,10 +102,10 @@ pub enum Quantifier {
 pub type ClaimHash = DefinitionHash;
 
 impl Claim {
-    /// What it says without its text, as canonical JSON, complete in itself: cells stand by the hashes of their
-    /// definitions, each with the claim's player in it.
+    /// What it says without its text, as canonical JSON, complete in itself: cells, which are those of its plan,
+    /// stand by the hashes of their definitions, each with the claim's player in it.
     #[must_use]
-    pub fn definition_json(&self, plan: &Plan) -> String {
+    pub fn definition_json(&self, planned: &[PlannedCell]) -> String {
         #[derive(Serialize)]
         struct Definition<'c> {
             #[serde(flatten)]
@@ -113,7 +113,7 @@ impl Claim {
             cells: Vec<(String, &'static str)>,
         }
         let cell = |claimed: &ClaimedCell| {
-            let hash = plan.cells[claimed.cell].definition_hash.to_string();
+            let hash = planned[claimed.cell].definition_hash.to_string();
             (hash, claimed.player.name())
         };
         let cells = self.cells.iter().map(cell).collect();

@@ -67,7 +67,7 @@ impl Restatement {
     #[must_use]
     pub fn of(plan: &Plan, known: &[KnownClaim], has_settled: bool) -> Self {
         let stated = |claim: usize| {
-            let definition_json = plan.claims[claim].definition_json(plan);
+            let definition_json = plan.claims[claim].definition_json(&plan.cells);
             let hash = claim_hash(&plan.claims[claim].text, &definition_json);
             AddedClaim { claim, hash, definition_json, is_late: has_settled }
         };

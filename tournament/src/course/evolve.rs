@@ -4,8 +4,8 @@
 //! where it is a knock-out; what came of them says how fit each individual is, and the next generation is bred.
 
 mod measure;
-mod note;
-mod settings;
+pub(super) mod note;
+pub(super) mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -19,12 +19,13 @@ use spelrum_engine::expression::Expression;
 use spelrum_engine::{Random, Value};
 
 use self::measure::{Measuring, Other, Tally};
-use super::CellOutcome;
+use super::kind::{RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS};
 use super::note::{Estimate, Estimated, Note};
-use super::runs::{Asked, Opponent, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS, Run};
+use super::outcome::CellOutcome;
+use super::run::{Asked, Opponent, Run};
 use crate::optimize::genetic_programming::breeding::{Bred, Operator};
 use crate::optimize::genetic_programming::selection::{Candidate, Ranking};
-use crate::plan::AxisValue;
+use crate::plan::cell::AxisValue;
 use crate::seeds;
 
 /// A run of `[evolve]` under way.
@@ -188,7 +189,7 @@ impl EvolveRun {
         let tallies = self.measuring.take_tallies();
         let settings = &self.settings;
         let candidate = |(bred, tally): (&Bred, &Tally)| Candidate {
-            fitness: settings.fitness_of(tally),
+            fitness: tally.fitness(settings),
             size: bred.tree.size(),
         };
         let candidates: Vec<Candidate> =

@@ -1,24 +1,18 @@
 //! `[find]`: the value of a parameter at which two players are even, by probabilistic bisection.
 
+pub(super) mod settings;
+
+pub use settings::FindSettings;
+
 use std::mem;
 
-use super::CellOutcome;
+use super::kind::STEP;
 use super::note::{Bounds, Estimate, Estimated, Note, Setting, Tried};
+use super::outcome::CellOutcome;
 use super::parameter::LedParameter;
-use super::runs::{Asked, Opponent, Run, STEP};
+use super::run::{Asked, Opponent, Run};
 use crate::optimize::bisection::{Bisection, Root};
-use crate::plan::AxisValue;
-
-/// What a run of `[find]` does.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FindSettings {
-    /// The parameter, of which more helps its player.
-    pub parameter: LedParameter,
-    /// How many values are tried, one after the other.
-    pub steps: u64,
-    /// How many are tried at a time.
-    pub at_once: u64,
-}
+use crate::plan::cell::AxisValue;
 
 /// A run of `[find]` under way.
 pub(super) struct FindRun {

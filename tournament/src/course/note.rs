@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Error;
 use spelrum_engine::Parameters;
 
-use super::{CourseKind, Generation, Individual, Scored};
-use crate::plan::AxisValue;
+use super::evolve::note::{Generation, Individual, Scored};
+use super::kind::CourseKind;
+use crate::plan::cell::AxisValue;
 
 /// A note on one run.
 #[derive(Clone, Debug, PartialEq)]

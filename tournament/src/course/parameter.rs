@@ -2,7 +2,7 @@
 
 use spelrum_engine::{Value, format_duration_us};
 
-use crate::plan::AxisValue;
+use crate::plan::cell::AxisValue;
 
 /// A parameter of a player with the numbers that it may have.
 #[derive(Clone, Debug, PartialEq)]

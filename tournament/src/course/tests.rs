@@ -4,7 +4,7 @@ use spelrum_engine::games::Nim;
 use spelrum_engine::{Parameters, Value};
 
 use super::*;
-use crate::definition::{OpeningsRule, Task};
+use crate::conditions::{OpeningsRule, Task};
 use crate::plan::PlannedAxis;
 
 /// Does what it is told to, one decision after the other, and notes what it hears.

@@ -3,7 +3,7 @@
 //! All trials of a step are asked for together. Then the settings that were found play against those that the player
 //! began with, or both against the same opponents, from openings that nothing was decided by.
 
-mod settings;
+pub(super) mod settings;
 
 pub(crate) use settings::part_of;
 pub use settings::{Tunable, TuneMethod, TuneSettings, TunedParameter};
@@ -13,13 +13,14 @@ use std::mem;
 
 use spelrum_engine::{Parameters, Random};
 
-use super::CellOutcome;
+use super::kind::{STEP, TRIAL};
 use super::note::{Confirmed, Estimate, Estimated, Note, Setting, SettingsScore, Tried};
-use super::runs::{Asked, Opponent, Run, STEP, TRIAL};
+use super::outcome::CellOutcome;
+use super::run::{Asked, Opponent, Run};
 use crate::optimize::cmaes::{CmaEs, Sample};
 use crate::optimize::space::Level;
 use crate::optimize::spsa::{Perturbed, Schedule, Spsa};
-use crate::plan::AxisValue;
+use crate::plan::cell::AxisValue;
 use crate::seeds;
 use crate::statistics::PairCounts;
 

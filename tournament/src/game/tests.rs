@@ -4,7 +4,7 @@ use spelrum_engine::games::TicTacToe;
 use spelrum_engine::{Adjudication, DrawRule, Parameters, Termination, Timeless};
 
 use super::*;
-use crate::definition::OpeningsRule;
+use crate::conditions::OpeningsRule;
 
 fn random_player() -> Arc<Parameters> {
     Arc::new(Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]))

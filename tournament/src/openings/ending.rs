@@ -7,7 +7,7 @@ use spelrum_engine::tables::{self, Endgame, EndgameTable, TablePosition, TableVa
 use spelrum_engine::{Random, Rules, Side};
 
 use super::OpeningsError;
-use crate::definition::ToMove;
+use crate::conditions::ToMove;
 use crate::seeds::{self, Key};
 
 /// Which positions of which ending: [`crate::OpeningsRule::Ending`] by name.

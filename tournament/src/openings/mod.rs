@@ -31,7 +31,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use spelrum_engine::tables::EndgameError;
 use spelrum_engine::{Game, NotationError, Position, Random, Rules, RulesError, with_game};
 
-use crate::definition::{CellDefinition, OpeningsRule, ToMove};
+use crate::conditions::{OpeningsRule, ToMove};
+use crate::definition::CellDefinition;
 use crate::seeds;
 use draw::Drawn;
 use ending::{Ending, Wanted};

@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
     use crate::apart::Apart;
-    use crate::definition::{OpeningsRule, Task};
+    use crate::conditions::{OpeningsRule, Task};
     use crate::game::PlayableCell;
     use crate::seeds;
 

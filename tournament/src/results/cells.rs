@@ -1,6 +1,6 @@
 //! What came of cells, a part of them at a time.
 
-use super::report::CellResult;
+use super::cell_result::CellResult;
 use crate::CellId;
 
 /// Where a list of cells goes on: after this one. Cells are in the grid's order.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
 
+use super::cell_result::CellResult;
 use super::openings::OpeningSums;
-use super::report::CellResult;
 use super::summary::ExperimentSummary;
 use crate::comparisons::{
     ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,

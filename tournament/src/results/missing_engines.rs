@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::attention::{
-    Attention, AttentionKind, NAMED_MAX, NamedCell, noun, slot_bytes, workers_here,
-};
+use super::attention::{Attention, AttentionKind};
+use super::findings::{NAMED_MAX, NamedCell, noun, slot_bytes, workers_here};
 use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::builds::{AWAITED_BUILD, short};
 use crate::capabilities::Inability;

@@ -7,7 +7,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `summary` | experiments and workers at a glance |
-//! | `report`, `places` | what came of every cell, and what a move cost |
+//! | `report`, `cell_result`, `places` | what came of every cell, and what a move cost |
 //! | `runs` | what experiments that depend on their own results found |
 //! | `accuracy` | how well players choose, held against a reference |
 //! | `openings` | what came of cells by the opening that their games started from |
@@ -21,15 +21,18 @@
 //! | `games` | settled games, in lists and whole |
 //! | `engines` | which programs of others played |
 //! | `overview`, `machine` | how games were played, and what results come from |
-//! | `status`, `attention`, `missing_engines`, `unplaced`, `removal` | what needs somebody |
+//! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs somebody |
 
 mod accuracy;
 mod attention;
+mod cell_result;
 mod cells;
 mod claims;
+mod colours;
 mod comparisons;
 mod engines;
 mod evolution;
+mod findings;
 mod forfeits;
 mod games;
 mod machine;
@@ -46,6 +49,7 @@ mod report;
 mod runs;
 mod side_by_side;
 mod silent;
+mod stated;
 mod status;
 mod summary;
 mod times;
@@ -54,16 +58,21 @@ mod worker_effects;
 
 pub use crate::statistics::GameTimes;
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
-pub use attention::{
-    Attention, AttentionKind, ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings,
-    LargestCell, LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
-    Workforce, attention_of_results, attention_of_withheld, attention_of_workers, workers_here,
+pub use attention::{Attention, AttentionKind};
+pub use cell_result::{
+    CellMargin, CellResult, CellStop, CellStrength, SprtOutcome, SprtStanding, Stronger,
 };
 pub use cells::{CellCursor, CellsPage, SettledCells};
-pub use claims::{StatedCell, StatedClaim, ToldClaim, WhyExploratory};
+pub use claims::{ToldClaim, WhyExploratory};
+pub use colours::{ColourResult, first_mover};
 pub use comparisons::{CellsToCompare, Comparisons};
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
+pub use findings::{
+    ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings, LargestCell, LostGames,
+    MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults, Workforce,
+    attention_of_results, attention_of_withheld, attention_of_workers, workers_here,
+};
 pub use forfeits::{
     FORFEITS_WARNED_OF, ForfeitKind, ForfeitedGames, PlayerForfeits, forfeits_by_player,
 };
@@ -74,10 +83,7 @@ pub use games::{
 };
 pub use machine::{CpuQuota, Machine};
 pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
-pub use openings::{
-    ColourResult, MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage,
-    first_mover,
-};
+pub use openings::{MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage};
 pub use overview::{CellGames, Lengths, Overview, WorkerShare};
 pub use pace::Pace;
 pub use phases::{
@@ -91,13 +97,13 @@ pub use ratings::{
 };
 pub use removal::{Removal, Removing};
 pub use report::{
-    CellFailures, CellMargin, CellResult, CellStop, CellStrength, Costs, CpuTimes,
-    DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, PlayedOn, ReplayedGames, Report, Scaled,
-    ScaledGames, SprtOutcome, SprtStanding, Stronger,
+    CellFailures, Costs, CpuTimes, DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, PlayedOn,
+    ReplayedGames, Report, Scaled, ScaledGames,
 };
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use silent::attention_of_silent;
+pub use stated::{StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
 pub use times::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::report::CellResult;
+use super::cell_result::CellResult;
 use crate::{CellId, Role};
 
 /// The cells' values on the axes, in the axes' order.

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::report::{CellResult, MoveCost, Report};
+use super::cell_result::CellResult;
+use super::report::{MoveCost, Report};
 use crate::{Interval, OverGames, ScoreInterval};
 
 /// What two reports have in common, and what not.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::attention::{Attention, AttentionKind, noun, silent_ms};
+use super::attention::{Attention, AttentionKind};
+use super::findings::{noun, silent_ms};
 use super::summary::WorkerSummary;
 
 /// A worker that was lost so long ago is no longer reported.

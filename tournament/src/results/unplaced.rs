@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::attention::{Attention, AttentionKind, NAMED_MAX, NamedCell, noun, workers_here};
+use super::attention::{Attention, AttentionKind};
+use super::findings::{NAMED_MAX, NamedCell, noun, workers_here};
 use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::demands::{Demands, Offer, Unmet};
 use crate::labels::WantedLabel;

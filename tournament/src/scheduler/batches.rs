@@ -25,21 +25,12 @@ use super::policy::Policy;
 use super::ranges::whole_pairs;
 use crate::ids::{CellId, GameRange};
 
-/// The wall time that a reported one is cut to: a day.
-pub(super) const GAME_US_MAX: u64 = 86_400_000_000;
-
 /// What a game is taken to cost where nothing at all was measured.
 const GAME_US_UNKNOWN: u64 = 1_000;
 
 /// Games of cells without a measured time that even a small worker gets in one lease: a sweep of
 /// many cells with few games each would otherwise need a lease for every pair.
 const UNMEASURED_GAMES_MIN: u64 = 32;
-
-/// A measured time, taken into the average of those before.
-pub(super) fn moving_average(average_us: Option<u64>, wall_us: u64) -> u64 {
-    let wall_us = wall_us.clamp(1, GAME_US_MAX);
-    average_us.map_or(wall_us, |average| (7 * average + wall_us) / 8).max(1)
-}
 
 /// What is left to lease in an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

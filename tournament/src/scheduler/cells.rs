@@ -18,6 +18,9 @@ use crate::ids::{CellId, ExperimentId, GameRange, LeaseId, WorkerId};
 use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
 
+/// The wall time that a reported one is cut to: a day.
+pub(super) const GAME_US_MAX: u64 = 86_400_000_000;
+
 /// A cell of a running or paused experiment.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
@@ -389,7 +392,7 @@ impl Cell {
 
     /// Takes a measured wall time into the average.
     pub(super) fn measure(&mut self, wall_us: u64) {
-        self.game_us = Some(super::batches::moving_average(self.game_us, wall_us));
+        self.game_us = Some(moving_average(self.game_us, wall_us));
     }
 
     /// Whether the durable part changed since the last call.
@@ -468,6 +471,12 @@ impl Cell {
 const fn games_with(swap_sides: bool, games: u64, next_number: u64) -> u64 {
     let begun = if swap_sides { next_number.next_multiple_of(2) } else { next_number };
     if games > begun { games } else { begun }
+}
+
+/// A measured time, taken into the average of those before.
+pub(super) fn moving_average(average_us: Option<u64>, wall_us: u64) -> u64 {
+    let wall_us = wall_us.clamp(1, GAME_US_MAX);
+    average_us.map_or(wall_us, |average| (7 * average + wall_us) / 8).max(1)
 }
 
 #[cfg(test)]

@@ -19,11 +19,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::api::{Effect, Time, Withheld};
-use super::cells::Cell;
-use super::machine::Scheduler;
+use super::api::{Time, Withheld};
 use super::policy::Policy;
-use crate::ids::{CellId, ExperimentId, GameId, WorkerId};
+use crate::ids::{CellId, GameId, WorkerId};
 
 /// Games of a worker that are looked at: the latest.
 const GAMES: usize = 20;
@@ -173,7 +171,7 @@ impl Conduct {
     }
 
     /// Whether a game has failed at a worker and waits for another one that is there, and not `excluded`.
-    fn is_left_to_others(
+    pub(super) fn is_left_to_others(
         &self,
         game: GameId,
         worker: WorkerId,
@@ -228,8 +226,13 @@ impl Conduct {
         }
     }
 
+    /// Whether so many games in a row have failed at a worker that it gets no new ones.
+    pub(super) fn fails_in_a_row(&self, worker: WorkerId) -> bool {
+        self.workers.get(&worker).is_some_and(|it| it.failed_in_a_row >= FAILED_IN_A_ROW)
+    }
+
     /// The games that failed at a worker and have no result.
-    fn failed_at(&self, worker: WorkerId) -> impl Iterator<Item = GameId> + '_ {
+    pub(super) fn failed_at(&self, worker: WorkerId) -> impl Iterator<Item = GameId> + '_ {
         let game = |cell, number| GameId { cell: CellId(cell), number };
         let its = (worker, game(i64::MIN, 0))..=(worker, game(i64::MAX, u64::MAX));
         self.failed_at.range(its).map(|&(_, game)| game)
@@ -242,7 +245,12 @@ impl Conduct {
 
     /// Quarantines a worker, if it has as many faults as that takes, and who has `played` the last of them does
     /// well; says how many, of how many games.
-    fn quarantine(&mut self, worker: WorkerId, played: WorkerId, now: Time) -> Option<[u64; 2]> {
+    pub(super) fn quarantine(
+        &mut self,
+        worker: WorkerId,
+        played: WorkerId,
+        now: Time,
+    ) -> Option<[u64; 2]> {
         let does_well = self.workers.get(&played).is_some_and(Record::does_well);
         let record = self.workers.get_mut(&worker)?;
         let (faults, games) = (record.faults(), record.games.len());
@@ -251,58 +259,5 @@ impl Conduct {
         }
         record.quarantined_until = Some(Time(now.0.saturating_add(QUARANTINE_MS)));
         Some([faults as u64, games as u64])
-    }
-}
-
-impl Scheduler {
-    /// A game was played: whose fault it was before, is looked at.
-    pub(super) fn played_well(
-        &mut self,
-        game: GameId,
-        played: WorkerId,
-        effects: &mut Vec<Effect>,
-    ) {
-        for worker in self.conduct.played(game, played) {
-            if let Some([faults, games]) = self.conduct.quarantine(worker, played, self.now) {
-                effects.push(Effect::Quarantined { worker, faults, games });
-                self.take_leases(worker, None, effects);
-            }
-        }
-    }
-
-    /// Whether a game of an experiment has failed at a worker and waits for another one that is there.
-    pub(super) fn is_left_to_others(
-        &self,
-        game: GameId,
-        worker: WorkerId,
-        of: ExperimentId,
-    ) -> bool {
-        let excluded = |other| self.exclusions.has(other, of);
-        // Who else could take a verification is another question: it is left to nobody.
-        !self.cells.get(&game.cell).is_some_and(Cell::is_verification)
-            && self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
-    }
-
-    /// Whether a worker gets no new games of an experiment, since too many wait for others that failed at it.
-    pub(super) fn waits_for_others(&self, worker: WorkerId, of: ExperimentId) -> bool {
-        let record = self.conduct.workers.get(&worker);
-        let is_its = |game: &GameId| self.cells.get(&game.cell).map(Cell::experiment) == Some(of);
-        record.is_some_and(|record| record.failed_in_a_row >= FAILED_IN_A_ROW)
-            && self
-                .conduct
-                .failed_at(worker)
-                .filter(is_its)
-                .any(|game| self.is_left_to_others(game, worker, of))
-    }
-
-    /// Why workers get no games, of those that get none at all.
-    #[must_use]
-    pub fn withheld(&self) -> Vec<(WorkerId, Withheld)> {
-        let excluded = self.exclusions.everywhere().map(|worker| (worker, Withheld::Excluded));
-        let of = |worker| Some((worker, self.conduct.withheld(worker, self.now)?));
-        let quarantined = self.conduct.quarantined(self.now).filter_map(of);
-        let barred = self.forfeits.barred();
-        let barred = barred.map(|(worker, it)| (worker, Withheld::Barred(it.clone())));
-        excluded.chain(quarantined).chain(barred).collect()
     }
 }

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::api::{Effect, Withheld};
-use super::cells::Cell;
-use super::machine::Scheduler;
-use crate::ids::{ExperimentId, GameId, WorkerId};
+use super::api::Withheld;
+use crate::ids::{ExperimentId, WorkerId};
 
 /// Who is excluded from what.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exclusions {
     /// From an experiment, or from all: as many as people have said.
-    excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
+    pub(super) excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
 }
 
 impl Exclusions {
@@ -45,34 +43,7 @@ impl Exclusions {
         self.excluded.iter().filter(|(_, from)| from.is_none()).map(|&(worker, _)| worker)
     }
 
-    fn is_everywhere(&self, worker: WorkerId) -> bool {
+    pub(super) fn is_everywhere(&self, worker: WorkerId) -> bool {
         self.excluded.contains(&(worker, None))
-    }
-}
-
-impl Scheduler {
-    /// Takes its games from a worker, and gives it no more.
-    pub(super) fn excluded(
-        &mut self,
-        worker: WorkerId,
-        from: Option<ExperimentId>,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.exclusions.excluded.insert((worker, from));
-        self.take_leases(worker, from, effects);
-    }
-
-    /// Whether a worker's result of a game does not count for that. Of an experiment that is over, which may be
-    /// forgotten, the store knows whether it was excluded from that one.
-    pub(super) fn is_excluded(&self, worker: WorkerId, game: GameId) -> bool {
-        if self.is_barred_from(worker, game.cell) {
-            return true;
-        }
-        let experiment = self.cells.get(&game.cell).map(Cell::experiment);
-        let going_on = experiment.filter(|&experiment| !self.is_over(experiment));
-        going_on.map_or_else(
-            || self.exclusions.is_everywhere(worker),
-            |experiment| self.exclusions.has(worker, experiment),
-        )
     }
 }

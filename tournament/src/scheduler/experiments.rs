@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::allocation::Turn;
 use super::api::{Allocation, ExperimentState};
 use super::attempts::Next;
-use super::batches::{Load, moving_average};
+use super::batches::Load;
 use super::cells::Cell;
+use super::cells::moving_average;
 use super::with_work::WithWork;
 use crate::ids::{CellId, ExperimentId, GameId};
 

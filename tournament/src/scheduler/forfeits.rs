@@ -20,11 +20,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::api::{Barred, Effect, Time, Withheld};
-use super::cells::Cell;
-use super::machine::Scheduler;
+use super::api::{Barred, Time};
 use crate::demands::{Demands, Offer};
-use crate::ids::{CellId, ExperimentId, WorkerId};
+use crate::ids::{CellId, WorkerId};
 use crate::statistics::{Stratum, evidence_of_two_rates};
 
 /// How likely an honest worker is ever to be barred from an engine, at most: one in so many.
@@ -57,12 +55,12 @@ type Use = (WorkerId, String);
 /// What is known of engines at workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forfeits {
-    barred: BTreeMap<Use, Barred>,
+    pub(super) barred: BTreeMap<Use, Barred>,
     /// Of each cell, by engine and worker: games, and those that the engine forfeited.
     cells: BTreeMap<CellId, BTreeMap<(String, WorkerId), Count>>,
     /// The same over all these cells.
     totals: BTreeMap<(String, WorkerId), Count>,
-    records: BTreeMap<Use, Record>,
+    pub(super) records: BTreeMap<Use, Record>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,13 +71,13 @@ struct Count {
 
 /// How an engine does at a worker.
 #[derive(Clone, Copy, Debug, Default)]
-struct Record {
+pub(super) struct Record {
     /// Whether a game of it has come to its end there.
-    has_played: bool,
+    pub(super) has_played: bool,
     /// Games that it has forfeited in the first moves since.
-    failed_in_a_row: u32,
+    pub(super) failed_in_a_row: u32,
     /// Until when the worker gets no games with it.
-    paused_until: Time,
+    pub(super) paused_until: Time,
 }
 
 /// How a game with engines came out.
@@ -118,19 +116,19 @@ impl Forfeits {
         self.forget_counts(worker, is_meant);
     }
 
-    fn forget_counts(&mut self, worker: WorkerId, is_meant: impl Fn(&str) -> bool) {
+    pub(super) fn forget_counts(&mut self, worker: WorkerId, is_meant: impl Fn(&str) -> bool) {
         for counts in self.cells.values_mut().chain([&mut self.totals]) {
             counts.retain(|(engine, other), _| *other != worker || !is_meant(engine));
         }
     }
 
-    fn is_barred(&self, worker: WorkerId, engine: &str) -> bool {
+    pub(super) fn is_barred(&self, worker: WorkerId, engine: &str) -> bool {
         // Few are: no string is made for whoever asks.
         self.barred.keys().any(|(other, its)| *other == worker && its == engine)
     }
 
     /// Whether a worker is barred from an engine that these demands name.
-    fn bars(&self, worker: WorkerId, demands: Option<&Demands>) -> bool {
+    pub(super) fn bars(&self, worker: WorkerId, demands: Option<&Demands>) -> bool {
         let engines = demands.into_iter().flat_map(|it| &it.engines);
         !self.barred.is_empty() && engines.into_iter().any(|it| self.is_barred(worker, &it.engine))
     }
@@ -141,7 +139,7 @@ impl Forfeits {
     }
 
     /// A worker has come with these engines.
-    fn has(&mut self, worker: WorkerId, offer: &Offer) {
+    pub(super) fn has(&mut self, worker: WorkerId, offer: &Offer) {
         for offered in &*offer.engines {
             let key = (worker, offered.engine.clone());
             if !self.records.contains_key(&key) {
@@ -155,7 +153,7 @@ impl Forfeits {
     }
 
     /// Notes a game of these engines.
-    fn note(&mut self, game: &EngineGame<'_>, engines: &BTreeSet<&str>, now: Time) {
+    pub(super) fn note(&mut self, game: &EngineGame<'_>, engines: &BTreeSet<&str>, now: Time) {
         if !self.cells.contains_key(&game.cell) && self.cells.len() >= CELLS_MAX {
             // Ids grow: the oldest.
             if let Some(&oldest) = self.cells.keys().next() {
@@ -198,7 +196,7 @@ impl Forfeits {
     }
 
     /// What speaks for it that a worker is at fault for what an engine forfeits, if it is enough.
-    fn evidence(&self, worker: WorkerId, engine: &str) -> Option<Barred> {
+    pub(super) fn evidence(&self, worker: WorkerId, engine: &str) -> Option<Barred> {
         let (mut strata, mut expected, mut compared) = (Vec::new(), 0.0, 0);
         for counts in self.cells.values() {
             let (mut own, mut others) = (Count::default(), Count::default());
@@ -231,7 +229,7 @@ impl Forfeits {
     }
 
     /// The workers at which an engine has forfeited so many games that it is worth a closer look.
-    fn suspected(&self, engine: &str) -> Vec<WorkerId> {
+    pub(super) fn suspected(&self, engine: &str) -> Vec<WorkerId> {
         let mut all = Count::default();
         for (_, count) in of_engine(&self.totals, engine) {
             all.games += count.games;
@@ -257,110 +255,4 @@ fn of_engine<'c>(
     let from = (engine.to_owned(), WorkerId(i64::MIN));
     let to = (engine.to_owned(), WorkerId(i64::MAX));
     counts.range(from..=to)
-}
-
-impl Scheduler {
-    /// What a worker may be given games by: without engines that it is barred from, or that it waits with.
-    pub(super) fn allowed_offer(&mut self, worker: WorkerId, mut offer: Offer) -> Offer {
-        self.forfeits.has(worker, &offer);
-        let withheld = |engine: &str| {
-            self.forfeits.is_barred(worker, engine) || self.pauses_with(worker, engine)
-        };
-        if offer.engines.iter().any(|it| withheld(&it.engine)) {
-            let allowed = offer.engines.iter().filter(|it| !withheld(&it.engine)).cloned();
-            offer.engines = allowed.collect();
-        }
-        offer
-    }
-
-    /// Whether a worker waits with an engine, since it has failed there at once, and somebody else may do better.
-    fn pauses_with(&self, worker: WorkerId, engine: &str) -> bool {
-        let record = self.forfeits.records.get(&(worker, engine.to_owned()));
-        record.is_some_and(|it| self.now < it.paused_until)
-            && self.forfeits.records.iter().any(|((other, its), record)| {
-                its == engine
-                    && *other != worker
-                    && record.failed_in_a_row == 0
-                    && !self.forfeits.is_barred(*other, engine)
-                    && self.conduct.is_there(*other, self.now, &self.policy)
-            })
-    }
-
-    /// The most games that a worker gets at once of an experiment: few with an engine that it has not played to the
-    /// end of a game, and a pair with one that has just failed.
-    pub(super) fn games_at_once(
-        &self,
-        worker: WorkerId,
-        slots: u64,
-        of: ExperimentId,
-    ) -> Option<u64> {
-        let demands = self.experiments.get(&of)?.with_work.demands();
-        let engines = demands.flat_map(|it| &it.engines);
-        let records =
-            engines.filter_map(|it| self.forfeits.records.get(&(worker, it.engine.clone())));
-        let limits = records.filter_map(|record| match record {
-            Record { failed_in_a_row: 1.., .. } => Some(2),
-            Record { has_played: false, .. } => Some(slots.max(2)),
-            Record { has_played: true, .. } => None,
-        });
-        limits.min()
-    }
-
-    /// A game has a result: whose fault it is if an engine forfeits much is looked at.
-    pub(super) fn played_with_engines(&mut self, game: &EngineGame<'_>, effects: &mut Vec<Effect>) {
-        let demands = self.cells.get(&game.cell).and_then(Cell::demands).cloned();
-        let Some(demands) = demands.filter(|it| !it.engines.is_empty()) else { return };
-        let engines: BTreeSet<&str> = demands.engines.iter().map(|it| &*it.engine).collect();
-        self.forfeits.note(game, &engines, self.now);
-        if let Some((engine, _)) = game.forfeit
-            && self.pauses_with(game.worker, engine)
-        {
-            self.take_leases_with(game.worker, engine, effects);
-        }
-        for engine in engines {
-            for worker in self.forfeits.suspected(engine) {
-                if let Some(barred) = self.forfeits.evidence(worker, engine) {
-                    effects.push(Effect::Barred { worker, barred: barred.clone() });
-                    self.bar(worker, barred, effects);
-                }
-            }
-        }
-    }
-
-    /// Bars a worker from an engine.
-    pub(super) fn bar(&mut self, worker: WorkerId, barred: Barred, effects: &mut Vec<Effect>) {
-        let engine = barred.engine.clone();
-        self.forfeits.forget_counts(worker, |its| its == engine);
-        self.forfeits.barred.insert((worker, engine.clone()), barred);
-        self.take_leases_with(worker, &engine, effects);
-    }
-
-    /// Ends the leases of a worker that hold games with an engine, at no cost to these.
-    fn take_leases_with(&mut self, worker: WorkerId, engine: &str, effects: &mut Vec<Effect>) {
-        let needs = |cell: CellId| {
-            let demands = self.cells.get(&cell).and_then(Cell::demands);
-            demands.is_some_and(|it| it.engines.iter().any(|it| it.engine == engine))
-        };
-        let leases =
-            self.leases.ids_of(worker, |lease| lease.granted.iter().any(|it| needs(it.cell)));
-        self.end_leases(leases, effects);
-    }
-
-    /// Whether a worker is barred from an engine of a cell.
-    pub(super) fn is_barred_from(&self, worker: WorkerId, cell: CellId) -> bool {
-        let demands = self.cells.get(&cell).and_then(Cell::demands);
-        self.forfeits.bars(worker, demands.map(AsRef::as_ref))
-    }
-
-    /// Why a worker gets no games of an engine that games wait for.
-    pub(super) fn withheld_engine(&self, worker: WorkerId) -> Option<Withheld> {
-        let mut its = self.forfeits.barred().filter(|(other, _)| *other == worker);
-        its.find(|(_, barred)| self.is_waited_for(&barred.engine))
-            .map(|(_, barred)| Withheld::Barred(barred.clone()))
-    }
-
-    fn is_waited_for(&self, engine: &str) -> bool {
-        let mut demands = self.ready().flat_map(|(_, it)| self.waiting_demands(it));
-        demands.any(|it| it.engines.iter().any(|it| it.engine == engine))
-    }
 }

@@ -55,6 +55,15 @@ pub struct Scheduler {
     pub(super) ended: Vec<(LeaseId, LeaseEnd)>,
 }
 
+/// What the owner knows of a reported game.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Facts {
+    /// Whether it has a settled result on disk.
+    pub(super) settled: bool,
+    /// Whether it was ever leased to the worker under the lease it names.
+    pub(super) leased: bool,
+}
+
 /// What a sweep says of an experiment as a whole.
 struct Said {
     priority: i32,
@@ -126,7 +135,7 @@ impl Scheduler {
             }
             Event::GivenBack { worker, lease } => self.given_back(worker, lease, &mut effects),
             Event::Reported { worker, lease, game, what, settled, leased } => {
-                let facts = super::reports::Facts { settled, leased };
+                let facts = Facts { settled, leased };
                 self.reported(worker, lease, game, what, facts, &mut effects);
             }
             Event::Tick => {}

@@ -112,6 +112,7 @@ mod restore;
 mod shares;
 mod waiting;
 mod with_work;
+mod withholding;
 
 pub use api::*;
 pub use counts::Counts;

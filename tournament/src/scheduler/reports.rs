@@ -5,21 +5,12 @@ use super::attempts::Next;
 use super::cells::{Cell, Place};
 use super::forfeits::EngineGame;
 use super::leases::Lease;
-use super::machine::Scheduler;
+use super::machine::{Facts, Scheduler};
 use crate::ids::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 use crate::stopping::Settled;
 
 /// The message of a failed game is cut to this length.
 const MESSAGE_BYTES_MAX: usize = 4_096;
-
-/// What the owner knows of a reported game.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Facts {
-    /// Whether it has a settled result on disk.
-    pub(super) settled: bool,
-    /// Whether it was ever leased to the worker under the lease it names.
-    pub(super) leased: bool,
-}
 
 impl Scheduler {
     /// Renews the leases that the heartbeat names, and no other (invariant 6).

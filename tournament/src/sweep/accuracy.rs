@@ -6,10 +6,11 @@ use spelrum_engine::{Player, check_reference};
 use super::fault::{Fault, Span};
 use super::overrides::Override;
 use super::pairing::Pairing;
-use super::players::{PlayerTemplate, Players};
+use super::player_template::PlayerTemplate;
+use super::player_template::Variant;
+use super::players::Players;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
-use super::vary::Variant;
-use crate::definition::Task;
+use crate::conditions::Task;
 
 /// What the reference is called among the players, in results and in `where = { opponent = … }`.
 pub(super) const REFERENCE: &str = "reference";

@@ -11,7 +11,7 @@ use super::keys::{
     adjudication::{ADJUDICATION, DRAW, DRAW_MOVES, MOVES_MAX, RESIGN, RESIGN_MOVES, SCORE_MAX},
 };
 use super::tree::{Node, Table};
-use crate::definition::OpeningsRule;
+use crate::conditions::OpeningsRule;
 
 const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";

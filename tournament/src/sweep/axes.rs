@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use spelrum_engine::parse_duration_us;
 
 use super::fault::{Fault, Span};
-use super::file::check_name;
+use super::fields::check_name;
+use super::limits::POINTS_MAX;
 use super::range;
 use super::tree::{Entry, Node, Scalar, Tree};
 use crate::plan::{AxisValue, Role};
-
-/// Most values of all axes together, and most points of a grid.
-pub(super) const POINTS_MAX: usize = 100_000;
 
 /// Most columns that axes make together: one each, or one for each key of table values.
 pub(super) const COLUMNS_MAX: usize = 64;

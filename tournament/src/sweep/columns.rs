@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::axes::{Axis, COLUMNS_MAX, Column, axis_value};
 use super::fault::Fault;
+use super::player_template::Variant;
 use super::players::Players;
-use super::vary::Variant;
 use crate::plan::{AxisValue, PlannedAxis, Role};
 
 /// Refuses players that vary more than reports have columns for.

@@ -10,9 +10,11 @@ use super::axes::{self, Axis};
 use super::builds;
 use super::claims::{self, ClaimInFile};
 use super::course::{self, CourseInFile};
-use super::fault::{Fault, Span, did_you_mean};
+use super::fault::{Fault, Span};
+use super::fields::{check_name, number_of_games, value, word};
 use super::files::Files;
 use super::keys;
+use super::limits::{FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST};
 use super::overrides::{self, Override};
 use super::pairing::{self, Pairing};
 use super::placement;
@@ -20,9 +22,9 @@ use super::players::{self, Players};
 use super::sample::{self, Sample};
 use super::stop;
 use super::timing;
-use super::tree::{Node, Table, Tree};
+use super::tree::{Node, Table};
 use crate::builds::Builds;
-use crate::definition::Task;
+use crate::conditions::Task;
 use crate::disturbance::Timing;
 use crate::placement::Placement;
 use crate::plan::Record;
@@ -36,7 +38,7 @@ pub(super) struct SweepFile {
     pub(super) description: String,
     /// What its cells are made of.
     pub(super) task: Task,
-    /// Absent: [`DEFAULT_SEED`].
+    /// Absent: [`DEFAULT_SEED`](super::limits::DEFAULT_SEED).
     pub(super) seed: Option<Node>,
     /// Whether players swap sides, so that games come in pairs.
     pub(super) swap_sides: bool,
@@ -79,20 +81,8 @@ pub(super) struct SweepFile {
     pub(super) claims: Vec<ClaimInFile>,
 }
 
-/// The seed of a sweep that names none.
-pub(super) const DEFAULT_SEED: u64 = 1;
-
 /// The longest time limit of a game: 10,000 hours.
 const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
-
-/// With `forfeits = "stop"`: so many games may one player forfeit.
-pub(super) const FORFEITS_MAX_DEFAULT: u64 = 3;
-
-/// The greatest `forfeits_max`.
-pub(super) const FORFEITS_MAX_MOST: u64 = 1_000_000_000;
-
-/// Longest name of an experiment, an axis or a player, in bytes.
-const NAME_BYTES_MAX: usize = 64;
 
 /// Reads the file's keys; `files` came with it.
 pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> {
@@ -173,24 +163,6 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
     })
 }
 
-/// Checks the name of an axis or a player: it becomes a column, a key, a word in messages.
-pub(super) fn check_name(what: &str, name: &str, place: &Span) -> Result<(), Fault> {
-    let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    let goes_on_well = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-    if starts_well && goes_on_well && name.len() <= NAME_BYTES_MAX {
-        return Ok(());
-    }
-    Err(Fault::at(
-        place,
-        format!("`{name}` cannot be the name of {what}"),
-        format!("use a letter, then letters, digits, `_` and `-`, at most {NAME_BYTES_MAX} in all"),
-    ))
-}
-
-fn value<'a>(root: &'a Table, key: &str) -> Option<&'a Node> {
-    root.get(key).map(|entry| &entry.value)
-}
-
 fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, Fault> {
     value(root, key).ok_or_else(|| {
         Fault::nowhere(format!("`{key}` is missing"), format!("add, for example, {example}"))
@@ -215,26 +187,6 @@ fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
 /// Whether engines may be rebuilt.
 fn any_build(node: Option<&Node>) -> Result<bool, Fault> {
     node.map_or(Ok(false), |node| node.switch("`any_build`", "any_build = true"))
-}
-
-/// A number of games: whole pairs if sides are swapped; at least a pair or a game.
-pub(super) fn number_of_games(node: &Node, swap_sides: bool) -> Result<u64, Fault> {
-    let games = node.integer("`games`", "games = 100")?;
-    if games < 1 {
-        let problem = format!("a cell cannot have {games} games");
-        let remedy = if swap_sides { "play at least 2: a pair" } else { "play at least 1" };
-        return Err(Fault::at(&node.place, problem, remedy));
-    }
-    if swap_sides && games % 2 != 0 {
-        let even = match games {
-            1 => "2".to_owned(),
-            _ => format!("{}, or {}", games - 1, games.saturating_add(1)),
-        };
-        let remedy = format!("write {even}; or play single games, with swap_sides = false");
-        let problem = format!("games come in colour-swapped pairs: {games} is odd");
-        return Err(Fault::at(&node.place, problem, remedy));
-    }
-    Ok(games.unsigned_abs())
 }
 
 fn max_plies(node: Option<&Node>) -> Result<Option<u32>, Fault> {
@@ -326,49 +278,4 @@ fn parse_long_duration_us(text: &str) -> Option<u64> {
     // What else ends a number is another unit.
     number.ends_with(|last: char| last.is_ascii_digit()).then_some(())?;
     parse_duration_us(&format!("{number}s"))?.checked_mul(seconds)
-}
-
-/// A key that takes one of a few words.
-pub(super) fn word<T: Copy>(
-    root: &Table,
-    key: &str,
-    words: &[(&str, T)],
-) -> Result<Option<T>, Fault> {
-    let Some(node) = value(root, key) else { return Ok(None) };
-    let example = format!("{key} = \"{}\"", words[0].0);
-    let given = node.text(&format!("`{key}`"), &example)?;
-    match words.iter().find(|(word, _)| *word == given) {
-        Some(&(_, meaning)) => Ok(Some(meaning)),
-        None => Err(Fault::at(
-            &node.place,
-            format!("`{key}` cannot be \"{given}\""),
-            did_you_mean(given, "choices", words.iter().map(|(word, _)| *word)),
-        )),
-    }
-}
-
-/// Refuses the first key that is not known.
-pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(), Fault> {
-    match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
-        None => Ok(()),
-        Some(entry) => Err(Fault::at(
-            &entry.key_place,
-            format!("unknown key `{}` in {owner}", entry.key),
-            did_you_mean(&entry.key, "keys", known.iter().copied()),
-        )),
-    }
-}
-
-/// The texts of a list.
-pub(super) fn texts<'a>(
-    node: &'a Node,
-    what: &str,
-    example: &str,
-) -> Result<Vec<(&'a str, &'a Span)>, Fault> {
-    match &node.tree {
-        Tree::Array(nodes) => {
-            nodes.iter().map(|node| Ok((node.text(what, example)?, &node.place))).collect()
-        }
-        Tree::Scalar(_) | Tree::Table(_) => Err(node.wrong_type(what, "a list", example)),
-    }
 }

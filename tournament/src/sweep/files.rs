@@ -14,7 +14,7 @@ use super::fault::{Fault, Span, did_you_mean};
 use super::template::reference;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::{SweepText, keys, line, resolve};
-use crate::definition::OpeningsRule;
+use crate::conditions::OpeningsRule;
 use crate::plan::SkippedEntries;
 use crate::seeds;
 
@@ -386,7 +386,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::super::{SweepText, plan_sweep};
-    use crate::definition::OpeningsRule;
+    use crate::conditions::OpeningsRule;
 
     const PGN: &str =
         "1. e4 e5 2. Nf3 *\n1. d4 d5 *\n1. c4 *\n1. e4 e5 2. Nc3 *\n1. e4 e5 2. d4 *\n";

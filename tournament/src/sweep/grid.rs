@@ -15,9 +15,10 @@ use super::file::SweepFile;
 use super::keys::course::RUNS_MAX;
 use super::made::{Made, PlayerTraits, Setting};
 use super::points::Points;
+use crate::conditions::{Conditions, OpeningsRule, Task};
 use crate::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
-use crate::definition::{DefinitionJson, OpeningsRule, Task};
-use crate::plan::{Conditions, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer};
+use crate::definition::DefinitionJson;
+use crate::plan::{MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer};
 use crate::seeds::SEED_END;
 
 /// Plans a sweep that was read. Finding its openings may cost so much:

@@ -10,14 +10,13 @@ mod openings;
 pub(super) mod placement;
 pub(super) mod timing;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
-use super::axes::POINTS_MAX;
 use super::fault::Fault;
-use super::file::{self, FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST};
-use super::schema;
+use super::fields::check_keys;
+use super::forms;
+use super::limits::{FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST, POINTS_MAX};
 use super::tree::Table;
-use crate::statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
 
 pub(super) use openings::{
     OPENINGS_BOOK, OPENINGS_ENDING, OPENINGS_LISTED, OPENINGS_PLIES, OPENINGS_START,
@@ -28,17 +27,17 @@ pub(super) use openings::{
 pub(super) struct Key {
     pub(super) name: &'static str,
     /// For editors: a heading. Empty where the name says enough.
-    title: &'static str,
+    pub(super) title: &'static str,
     /// For editors: what it means.
-    meaning: &'static str,
-    kind: Kind,
+    pub(super) meaning: &'static str,
+    pub(super) kind: Kind,
     /// Whether its table must have it.
-    is_required: bool,
+    pub(super) is_required: bool,
 }
 
 /// What a key may be.
 #[derive(Debug)]
-enum Kind {
+pub(super) enum Kind {
     Text,
     /// A name that becomes a column, a file, a word in messages.
     Name,
@@ -61,8 +60,27 @@ enum Kind {
         words: &'static [&'static str],
         default: Option<&'static str>,
     },
-    /// What has a form of its own, which the schema describes.
+    /// A table of these keys.
+    Table(&'static [Key]),
+    /// What the schema makes of several tables.
+    Composite(Composite),
+    /// What has a form of its own.
     Own(fn() -> Json),
+}
+
+/// Keys whose form is made of several tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Composite {
+    Game,
+    Stop,
+    Adjudication,
+    Openings,
+    ReferencePlayer,
+    Pairing,
+    Overrides,
+    Claims,
+    Players,
+    TunedParameters,
 }
 
 /// The keys of a sweep.
@@ -92,7 +110,7 @@ pub(super) static SWEEP: [Key; 36] = [
         "Game",
         "The game, or a table of its name and its rules, which may be axes: \
          { name = \"nim\", heaps = [3, 4, 5], misere = \"$misere\" }.",
-        Kind::Own(schema::game),
+        Kind::Composite(Composite::Game),
     )
     .required(),
     Key::new(
@@ -101,7 +119,7 @@ pub(super) static SWEEP: [Key; 36] = [
         "Every random number of the experiment comes from it: openings, and whatever players draw. \
          The same file gives the same games on every machine. An axis of seeds plays everything as often \
          as it has values: seed = \"$seed\". Default: 1.",
-        Kind::Own(schema::seed),
+        Kind::Own(forms::seed),
     ),
     Key::new(
         "games",
@@ -123,21 +141,21 @@ pub(super) static SWEEP: [Key; 36] = [
         "Ends a cell before it has all its games, once it is known well enough: \
          { precision = 0.03 } or { sprt = { elo0 = 0, elo1 = 20 } }. Another rule later is read over the \
          same games.",
-        Kind::Own(schema::stop),
+        Kind::Composite(Composite::Stop),
     ),
     Key::new(
         "openings",
         "Openings",
         "Where games start. Pair k has the same opening in every cell, so that cells can be \
          compared. Default: \"start\".",
-        Kind::Own(schema::openings),
+        Kind::Composite(Composite::Openings),
     ),
     Key::new(
         "positions",
         "Positions",
         "Of an accuracy experiment: where players choose, in the forms of `openings`. Position k is the same \
          in every cell. { kind = \"random\", plies = [20, 24, 28] } takes positions of each distance in turn.",
-        Kind::Own(schema::openings),
+        Kind::Composite(Composite::Openings),
     ),
     Key::new(
         "choices",
@@ -151,7 +169,7 @@ pub(super) static SWEEP: [Key; 36] = [
         "Reference",
         "Of an accuracy experiment: who says what every move is worth. A player that sees all moves alike: \
          { algorithm = \"exact\" }, or { algorithm = \"minimax\", evaluation = \"runs\", depth = 4 }.",
-        Kind::Own(schema::reference_player),
+        Kind::Composite(Composite::ReferencePlayer),
     ),
     Key::new(
         "measure",
@@ -178,7 +196,7 @@ pub(super) static SWEEP: [Key; 36] = [
         "Adjudication",
         "Ends games early by the players' own scores: `resign` where one side has lost, `draw` where neither \
          is ahead. Default: the position alone ends games.",
-        Kind::Own(schema::adjudication),
+        Kind::Composite(Composite::Adjudication),
     ),
     Key::new(
         "priority",
@@ -199,7 +217,7 @@ pub(super) static SWEEP: [Key; 36] = [
         "Game timeout",
         "A game that takes longer on the wall clock than this, such as \"10m\", fails and is tried \
          again. Default: \"unlimited\".",
-        Kind::Own(schema::timeout),
+        Kind::Own(forms::timeout),
     ),
     Key::new(
         "forfeits",
@@ -225,46 +243,46 @@ pub(super) static SWEEP: [Key; 36] = [
         "Timing",
         "Of timed games: which of them are disturbed, and whether these count or are played again. They are marked, \
          and reports say how many they are.",
-        Kind::Own(|| object(&timing::TIMING)),
+        Kind::Table(&timing::TIMING),
     ),
     Key::new(
         "placement",
         "Placement",
         "Which workers play the sweep, by their labels, their speed and their quota of CPU time. Changes who plays, never \
          what.",
-        Kind::Own(|| object(&placement::PLACEMENT)),
+        Kind::Table(&placement::PLACEMENT),
     ),
     Key::new(
         "pairing",
         "Pairing",
         "Who meets whom at each point of the grid. Default: \"round-robin\".",
-        Kind::Own(schema::pairing),
+        Kind::Composite(Composite::Pairing),
     ),
     Key::new(
         "anchors",
         "Anchors",
         "Players that the others' strength is measured against: everybody else meets each of them \
          at each point.",
-        Kind::Own(schema::anchors),
+        Kind::Own(forms::anchors),
     ),
     Key::new(
         "axes",
         "Axes",
         "What changes from cell to cell. Players, the game and openings name an axis as \"$depth\", \
          or \"$budget.ab\" if its values are tables.",
-        Kind::Own(schema::axes),
+        Kind::Own(forms::axes),
     ),
     Key::new(
         "sample",
         "Sample",
         "Plays some points of the grid instead of all of them, drawn by the seed.",
-        Kind::Own(|| object(&SAMPLE)),
+        Kind::Table(&SAMPLE),
     ),
     Key::new(
         "players",
         "Players",
         "Who plays: each player under a header such as [players.alphabeta].",
-        Kind::Own(schema::players),
+        Kind::Composite(Composite::Players),
     )
     .required(),
     Key::new(
@@ -278,47 +296,47 @@ pub(super) static SWEEP: [Key; 36] = [
         "builds",
         "Builds",
         "Which build of each engine plays. Written when the sweep is played, and not by its author.",
-        Kind::Own(schema::builds),
+        Kind::Own(forms::builds),
     ),
     Key::new(
         "find",
         "Find",
         "Finds the value of a parameter at which two players are even, such as how much time one needs to be \
          the other's equal: { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }.",
-        Kind::Own(|| object(&course::find::FIND)),
+        Kind::Table(&course::find::FIND),
     ),
     Key::new(
         "tune",
         "Tune",
         "Searches for better settings of a player, and confirms them: { player = \"genetic\", parameters = { \
          crossover_rate = { from = 0.0, to = 1.0 } } }.",
-        Kind::Own(|| object(&course::tune::TUNE)),
+        Kind::Table(&course::tune::TUNE),
     ),
     Key::new(
         "evolve",
         "Evolve",
         "Breeds the formula by which a player evaluates positions, by genetic programming: \
          { player = \"evolved\", population = 25, generations = 50, fitness = \"score\" }.",
-        Kind::Own(|| object(&course::evolve::EVOLVE)),
+        Kind::Table(&course::evolve::EVOLVE),
     ),
     Key::new(
         "override",
         "Overrides",
         "Other numbers of games for some cells, or none. Later overrides win.",
-        Kind::Own(schema::overrides),
+        Kind::Composite(Composite::Overrides),
     ),
     Key::new(
         "error_rate",
         "Error rate",
         "Of the claims: how probable it may be that any that is false is called supported. Default: 0.05.",
-        Kind::Own(schema::error_rate),
+        Kind::Own(forms::error_rate),
     ),
     Key::new(
         "claims",
         "Claims",
         "What is claimed of the results. Those that are stated before the first game are judged together at \
          one error rate; those that come later are exploratory. They change no game.",
-        Kind::Own(schema::claims),
+        Kind::Composite(Composite::Claims),
     ),
 ];
 
@@ -335,27 +353,27 @@ pub(super) static STOP: [Key; 2] = [
         "Sequential test",
         "Plays until it is known whether the cell's first player is rather elo1 stronger than the \
          second, or elo0.",
-        Kind::Own(|| object(&SPRT)),
+        Kind::Table(&SPRT),
     ),
 ];
 
 /// The keys of `sprt`.
 pub(super) static SPRT: [Key; 5] = [
-    Key::new("elo0", "", "The smaller difference in strength, in Elo.", Kind::Own(sprt_elo))
+    Key::new("elo0", "", "The smaller difference in strength, in Elo.", Kind::Own(forms::sprt_elo))
         .required(),
-    Key::new("elo1", "", "The larger difference in strength, in Elo.", Kind::Own(sprt_elo))
+    Key::new("elo1", "", "The larger difference in strength, in Elo.", Kind::Own(forms::sprt_elo))
         .required(),
     Key::new(
         "alpha",
         "",
         "How probable it may be that elo1 is taken where elo0 is true. Default: 0.05.",
-        Kind::Own(sprt_error),
+        Kind::Own(forms::sprt_error),
     ),
     Key::new(
         "beta",
         "",
         "How probable it may be that elo0 is taken where elo1 is true. Default: 0.05.",
-        Kind::Own(sprt_error),
+        Kind::Own(forms::sprt_error),
     ),
     Key::new(
         "model",
@@ -366,37 +384,29 @@ pub(super) static SPRT: [Key; 5] = [
     ),
 ];
 
-fn sprt_elo() -> Json {
-    json!({ "type": "number", "minimum": -SPRT_ELO_MAX, "maximum": SPRT_ELO_MAX })
-}
-
-fn sprt_error() -> Json {
-    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": SPRT_ERROR_MAX })
-}
-
 /// The forms of `pairing` as a table, of which it has one.
 pub(super) static PAIRING_FORMS: [Key; 4] = [
-    Key::new("round_robin", "", "These players meet each other.", Kind::Own(schema::player_names))
+    Key::new("round_robin", "", "These players meet each other.", Kind::Own(forms::player_names))
         .required(),
     Key::new(
         "gauntlet",
         "",
         "One player, or each of several, meets everybody else.",
-        Kind::Own(schema::heroes),
+        Kind::Own(forms::heroes),
     )
     .required(),
     Key::new(
         "between",
         "",
         "Every two of these meet, but not the variants of one.",
-        Kind::Own(schema::groups),
+        Kind::Own(forms::groups),
     )
     .required(),
     Key::new(
         "pairs",
         "",
         "These pairs meet; twice the same player: it plays itself.",
-        Kind::Own(schema::pairs),
+        Kind::Own(forms::pairs),
     )
     .required(),
 ];
@@ -474,13 +484,13 @@ pub(super) static CLAIM: [Key; 7] = [
         "score_above",
         "Score above",
         "The player's mean score is above this: 0.5 is even.",
-        Kind::Own(schema::claimed_score),
+        Kind::Own(forms::claimed_score),
     ),
     Key::new(
         "score_below",
         "Score below",
         "The player's mean score is below this: 0.5 is even.",
-        Kind::Own(schema::claimed_score),
+        Kind::Own(forms::claimed_score),
     ),
     Key::new(
         "in",
@@ -492,15 +502,15 @@ pub(super) static CLAIM: [Key; 7] = [
 
 /// The keys of a range.
 pub(super) static RANGE: [Key; 6] = [
-    Key::new("from", "", "The first value.", Kind::Own(schema::range_end)).required(),
+    Key::new("from", "", "The first value.", Kind::Own(forms::range_end)).required(),
     Key::new(
         "to",
         "",
         "The last value; a step or a factor must meet it.",
-        Kind::Own(schema::range_end),
+        Kind::Own(forms::range_end),
     )
     .required(),
-    Key::new("step", "", "What is added from value to value.", Kind::Own(schema::range_end)),
+    Key::new("step", "", "What is added from value to value.", Kind::Own(forms::range_end)),
     Key::new(
         "factor",
         "",
@@ -535,13 +545,13 @@ pub(super) static PLAYER: [Key; 4] = [
         "From",
         "Starts from what a run of another experiment with find, tune or evolve found: from = { experiment = \
          \"othello-gp\", run = 2, best = true }. Keys here replace what it says.",
-        Kind::Own(schema::found),
+        Kind::Own(forms::found),
     ),
     Key::new(
         "use",
         "Use",
         "Merges the tables of an axis into the player: \"$selection\", or a list of such.",
-        Kind::Own(schema::used_axes),
+        Kind::Own(forms::used_axes),
     ),
     Key::new(
         "vary",
@@ -568,47 +578,6 @@ impl Key {
         self.is_required = true;
         self
     }
-
-    /// For an editor.
-    pub(super) fn schema(&self) -> Json {
-        let mut schema = self.kind.schema();
-        schema["description"] = self.meaning.into();
-        if !self.title.is_empty() {
-            schema["title"] = self.title.into();
-        }
-        schema
-    }
-}
-
-impl Kind {
-    fn schema(&self) -> Json {
-        match self {
-            Self::Text => json!({ "type": "string" }),
-            Self::Name => json!({ "type": "string", "pattern": schema::NAME_PATTERN }),
-            Self::Switch { default } => json!({ "type": "boolean", "default": default }),
-            Self::Whole { min, max, default } => {
-                let mut schema = json!({ "type": "integer", "minimum": min });
-                for (key, value) in [("maximum", max), ("default", default)] {
-                    if let Some(value) = value {
-                        schema[key] = (*value).into();
-                    }
-                }
-                schema
-            }
-            Self::Limit { max } => json!({
-                "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, schema::unlimited()],
-                "default": "unlimited",
-            }),
-            Self::Word { words, default } => {
-                let mut schema = json!({ "enum": words });
-                if let Some(default) = default {
-                    schema["default"] = (*default).into();
-                }
-                schema
-            }
-            Self::Own(schema) => schema(),
-        }
-    }
 }
 
 /// The names of keys.
@@ -618,22 +587,5 @@ pub(super) fn names(keys: &'static [Key]) -> impl Iterator<Item = &'static str> 
 
 /// Refuses the first key of a table that is not one of these.
 pub(super) fn check(table: &Table, owner: &str, keys: &'static [Key]) -> Result<(), Fault> {
-    file::check_keys(table, owner, &names(keys).collect::<Vec<_>>())
-}
-
-/// The schema of a table with these keys.
-pub(super) fn object(keys: &'static [Key]) -> Json {
-    let properties: Map<String, Json> =
-        keys.iter().map(|key| (key.name.to_owned(), key.schema())).collect();
-    let required: Vec<&str> =
-        keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
-    let mut schema = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "properties": properties,
-    });
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
+    check_keys(table, owner, &names(keys).collect::<Vec<_>>())
 }

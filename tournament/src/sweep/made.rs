@@ -11,14 +11,15 @@ use spelrum_engine::{Game as _, ParameterError, Player, Rules, with_game};
 use super::accuracy;
 use super::axes::Axis;
 use super::fault::{Fault, Span};
-use super::file::{DEFAULT_SEED, SweepFile};
+use super::file::SweepFile;
+use super::limits::DEFAULT_SEED;
 use super::merge;
+use super::player_template;
 use super::points::CELLS_MAX;
 use super::resolve::{self, Said};
 use super::template::{Source, Uses, substitute};
 use super::tree::Node;
-use super::vary;
-use crate::definition::{OpeningsRule, Task};
+use crate::conditions::{OpeningsRule, Task};
 use crate::openings::{Openings, OpeningsError};
 use crate::plan::{PlannedPlayer, SkippedEntries};
 use crate::seeds::canonical_json;
@@ -124,7 +125,7 @@ impl<'a> Made<'a> {
             template_axes.push((used, tables));
         }
         uses.check_all_used(axes)?;
-        let variant = |variant: &'a vary::Variant| {
+        let variant = |variant: &'a player_template::Variant| {
             let template = &file.players.templates[variant.template];
             let (axes_named, tables) = &template_axes[variant.template];
             let own = template.parameters.entries.iter().map(|entry| {

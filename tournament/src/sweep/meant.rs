@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::axes::{Axis, identity};
 use super::fault::{Fault, did_you_mean};
-use super::file::texts;
+use super::fields::texts;
+use super::player_template::Variant;
 use super::players::Players;
 use super::tree::{Entry, Node, Table, Tree};
-use super::vary::Variant;
 
 /// Most comparisons of tables that name cells with tables on axes (invariant 9).
 const COMPARISONS_MAX: usize = 1 << 22;

@@ -3,7 +3,7 @@
 use super::axes::Axis;
 use super::fault::{Fault, did_you_mean};
 use super::keys;
-use super::players::PlayerTemplate;
+use super::player_template::PlayerTemplate;
 use super::resolve::Said;
 use super::template::reference;
 use super::tree::{Entry, Node, Tree};

@@ -28,10 +28,13 @@ mod claims;
 mod columns;
 mod course;
 mod fault;
+mod fields;
 mod file;
 mod files;
+mod forms;
 mod grid;
 mod keys;
+mod limits;
 mod made;
 mod meant;
 mod merge;
@@ -39,6 +42,7 @@ mod misplaced;
 mod overrides;
 mod pairing;
 mod placement;
+mod player_template;
 mod players;
 mod points;
 mod range;
@@ -190,7 +194,7 @@ pub fn sweep_keys() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// If it may not, with what it may be.
 pub fn check_experiment_name(name: &str) -> Result<(), SweepError> {
-    file::check_name("an experiment", name, &(0..0))
+    fields::check_name("an experiment", name, &(0..0))
         .map_err(|fault| SweepText::default().error(Fault { place: None, ..fault }, None))
 }
 

@@ -2,7 +2,7 @@
 
 use super::axes::Axis;
 use super::fault::{Fault, Span};
-use super::file::number_of_games;
+use super::fields::number_of_games;
 use super::keys;
 use super::meant::{Meant, MeantValues};
 use super::players::Players;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::fault::{Fault, Span};
-use super::file::{check_keys, texts};
+use super::fields::{check_keys, texts};
 use super::keys::{self, PAIRING_BESIDES, PAIRING_FORMS};
 use super::players::Players;
 use super::tree::{Node, Table, Tree};

@@ -1,13 +1,12 @@
 //! `[players.x]`: names, and what each says of its player, `like` resolved.
 
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::check_name;
+use super::fields::check_name;
+use super::limits::PLAYERS_MAX;
 use super::merge;
+use super::player_template::{PlayerTemplate, Variant, Varied};
 use super::tree::{Entry, Node, Table};
-use super::vary::{self, Variant, Varied};
-
-/// Most players of a sweep.
-pub(super) const PLAYERS_MAX: usize = 256;
+use super::vary;
 
 /// Most parameters of a player: no algorithm has so many.
 const PARAMETERS_MAX: usize = 128;
@@ -24,22 +23,6 @@ pub(super) struct Players {
     pub(super) templates: Vec<PlayerTemplate>,
     /// Those who may play, a template's together, in the templates' order.
     pub(super) variants: Vec<Variant>,
-}
-
-/// A player as the file describes it: its parameters may name axes.
-#[derive(Debug)]
-pub(super) struct PlayerTemplate {
-    pub(super) name: String,
-    /// Its header.
-    pub(super) place: Span,
-    /// Its parameters, with those it takes over from the player it is `like`, without the varied.
-    pub(super) parameters: Table,
-    /// The parameters it varies.
-    pub(super) varied: Vec<Varied>,
-    /// The axes whose tables it uses, as references.
-    pub(super) uses: Vec<Node>,
-    /// Whether another player is `like` it.
-    pub(super) is_model: bool,
 }
 
 impl Players {

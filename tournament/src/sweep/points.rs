@@ -1,8 +1,9 @@
 //! The points at which cells are made: the whole grid, or a sample of it.
 
-use super::axes::{Axis, POINTS_MAX};
+use super::axes::Axis;
 use super::fault::Fault;
 use super::file::SweepFile;
+use super::limits::POINTS_MAX;
 use super::sample::{Sample, product};
 
 /// Most cells of a sweep, before equal ones are merged (invariant 9).

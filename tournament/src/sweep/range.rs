@@ -6,9 +6,9 @@
 
 use spelrum_engine::parse_duration_us;
 
-use super::axes::POINTS_MAX;
 use super::fault::{Fault, Span, did_you_mean};
 use super::keys;
+use super::limits::POINTS_MAX;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 
 const EXAMPLE: &str = "such as { from = 10, to = 50, step = 10 }, \

@@ -7,11 +7,11 @@ use spelrum_engine::{
 };
 
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::{check_keys, texts, word};
+use super::fields::{check_keys, texts, word};
 use super::keys::{self, Key};
 use super::tree::{Entry, Node, Table, Tree};
 use crate::builds::Builds;
-use crate::definition::{OpeningsRule, ToMove};
+use crate::conditions::{OpeningsRule, ToMove};
 use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
 use crate::seeds::SEED_END;
 

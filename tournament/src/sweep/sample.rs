@@ -17,10 +17,11 @@ use foldhash::fast::FixedState;
 use indexmap::IndexSet;
 use spelrum_engine::Random;
 
-use super::axes::{Axis, POINTS_MAX};
+use super::axes::Axis;
 use super::fault::{Fault, Span, did_you_mean};
-use super::file::texts;
+use super::fields::texts;
 use super::keys;
+use super::limits::POINTS_MAX;
 use super::tree::{Node, Table};
 use crate::seeds;
 

@@ -11,15 +11,17 @@ use spelrum_engine::{
     ParameterKind, Rules, meaning_of, parameters_of, presets_of,
 };
 
-use super::file::DEFAULT_SEED;
-use super::keys::{self, Key};
-use crate::claims::{CLAIMS_MAX, DEFAULT_ERROR_RATE};
-use crate::seeds::SEED_END;
+use super::forms::{
+    CLOCK_PATTERN, DURATION_PATTERN, NAME_PATTERN, RANGE, REFERENCE, range, reference, unlimited,
+};
+use super::keys::course::tune::{PARAMETERS_MAX, TUNED};
+use super::keys::{self, Composite, Key, Kind};
+use crate::claims::CLAIMS_MAX;
 
 /// The schema (JSON Schema, draft 7, which every TOML editor reads).
 #[must_use]
 pub fn sweep_schema() -> Json {
-    let mut schema = keys::object(&keys::SWEEP);
+    let mut schema = object(&keys::SWEEP);
     let members = json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Spelrum sweep",
@@ -48,89 +50,49 @@ pub fn sweep_schema() -> Json {
     schema
 }
 
-/// What stands in hundreds of places is defined once.
-/// The seed of every random number.
-pub(super) fn seed() -> Json {
-    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEED_END - 1 });
-    json!({ "anyOf": [whole, reference()], "default": DEFAULT_SEED })
-}
-
-const REFERENCE: &str = "reference";
-const RANGE: &str = "range";
-
-pub(super) fn reference() -> Json {
-    json!({ "$ref": format!("#/definitions/{REFERENCE}") })
-}
-
-fn range() -> Json {
-    json!({ "$ref": format!("#/definitions/{RANGE}") })
-}
-
-pub(super) const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
-const DURATION_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s)$";
-
-const CLOCK_PATTERN: &str = concat!(
-    "^([0-9]+ */ *)?[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)",
-    "( *\\+ *[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m))?$"
-);
-const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
-
-/// One of its keys.
-pub(super) fn stop() -> Json {
-    let mut schema = keys::object(&keys::STOP);
-    schema["minProperties"] = 1.into();
-    schema["maxProperties"] = 1.into();
+/// A key, for an editor.
+fn key_schema(key: &Key) -> Json {
+    let mut schema = kind_schema(&key.kind);
+    schema["description"] = key.meaning.into();
+    if !key.title.is_empty() {
+        schema["title"] = key.title.into();
+    }
     schema
 }
 
-/// One of its keys, or both.
-pub(super) fn adjudication() -> Json {
-    let mut schema = keys::object(&keys::adjudication::ADJUDICATION);
-    schema["minProperties"] = 1.into();
-    schema
-}
-
-/// A number, a duration, or an axis of such.
-pub(super) fn led_end() -> Json {
-    json!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
-}
-
-pub(super) fn unlimited() -> Json {
-    json!({ "const": "unlimited" })
-}
-
-/// `"$depth"`, or `"$budget.ab"`.
-fn reference_definition() -> Json {
-    json!({
-        "description": "The value of an axis: \"$depth\", or \"$budget.ab\" for a key of its tables.",
-        "type": "string",
-        "pattern": "^\\$[A-Za-z].*$",
-    })
-}
-
-/// The name of a player, or of one of its variants.
-fn player_name() -> Json {
-    json!({
-        "description": "A player: its name for all its variants, or one variant such as \
-                        \"ab(depth=3)\".",
-        "type": "string",
-    })
-}
-
-fn whole_pairs() -> Json {
-    json!({ "description": "Whole pairs of games, since sides are swapped.", "multipleOf": 2 })
-}
-
-/// As a key of the sweep has it: with units that moves do not need.
-pub(super) fn timeout() -> Json {
-    json!({
-        "anyOf": [{ "type": "string", "pattern": TIMEOUT_PATTERN }, unlimited()],
-        "default": "unlimited",
-    })
+fn kind_schema(kind: &Kind) -> Json {
+    match kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Name => json!({ "type": "string", "pattern": NAME_PATTERN }),
+        Kind::Switch { default } => json!({ "type": "boolean", "default": default }),
+        Kind::Whole { min, max, default } => {
+            let mut schema = json!({ "type": "integer", "minimum": min });
+            for (key, value) in [("maximum", max), ("default", default)] {
+                if let Some(value) = value {
+                    schema[key] = (*value).into();
+                }
+            }
+            schema
+        }
+        Kind::Limit { max } => json!({
+            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, unlimited()],
+            "default": "unlimited",
+        }),
+        Kind::Word { words, default } => {
+            let mut schema = json!({ "enum": words });
+            if let Some(default) = default {
+                schema["default"] = (*default).into();
+            }
+            schema
+        }
+        Kind::Table(keys) => object(keys),
+        Kind::Composite(composite) => composite_schema(*composite),
+        Kind::Own(form) => form(),
+    }
 }
 
 /// A name, or a name with rules.
-pub(super) fn game() -> Json {
+fn game() -> Json {
     let names: Vec<&str> = Rules::games().iter().map(|game| game.name).collect();
     let mut forms = vec![json!({ "enum": names }), reference()];
     for game in Rules::games() {
@@ -158,8 +120,133 @@ fn described_rule(rule: &ParameterInfo) -> Json {
     })
 }
 
+/// A default, where a sweep could write it.
+fn default_json(default: ParameterDefault) -> Option<Json> {
+    match default {
+        ParameterDefault::Bool(value) => Some(json!(value)),
+        ParameterDefault::Integer(value) => Some(json!(value)),
+        ParameterDefault::Number(value) => Some(json!(value)),
+        ParameterDefault::Word(value) => Some(json!(value)),
+        ParameterDefault::Integers(values) => Some(json!(values)),
+        ParameterDefault::Unlimited => Some(json!("unlimited")),
+        ParameterDefault::DurationUs(_) => Some(json!(default.to_string().trim_matches('"'))),
+        ParameterDefault::FirstEvaluation
+        | ParameterDefault::Required
+        | ParameterDefault::Unsaid => None,
+    }
+}
+
+/// What a parameter may be.
+fn kind_json(kind: ParameterKind) -> Json {
+    match kind {
+        ParameterKind::Switch => json!({ "type": "boolean" }),
+        ParameterKind::Integer { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        ParameterKind::Number { min, max } => {
+            json!({ "type": "number", "minimum": min, "maximum": max })
+        }
+        ParameterKind::Word(words) => json!({ "enum": words }),
+        ParameterKind::Limit { max } => json!({
+            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, unlimited()],
+        }),
+        ParameterKind::Duration => json!({
+            "anyOf": [{ "type": "string", "pattern": DURATION_PATTERN }, unlimited()],
+        }),
+        ParameterKind::Clock => json!({ "type": "string", "pattern": CLOCK_PATTERN }),
+        ParameterKind::Evaluation => {
+            let mut names: Vec<&str> = evaluations().iter().map(|(_, of)| of.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            json!({ "enum": names })
+        }
+        ParameterKind::Integers { count_min, count_max, min, max } => json!({
+            "type": "array",
+            "minItems": count_min,
+            "maxItems": count_max,
+            "items": {
+                "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, reference()],
+            },
+        }),
+        ParameterKind::Text { bytes_max } => json!({ "type": "string", "maxLength": bytes_max }),
+        ParameterKind::Formula(_) => {
+            json!({ "type": "string", "maxLength": FORMULA_BYTES_MAX })
+        }
+        ParameterKind::Nested => json!({ "type": "object" }),
+        ParameterKind::Recipe(recipe) => {
+            let keys = recipe.keys.iter().map(|info| {
+                let Parameter { name, description, value, .. } = parameter(info);
+                let value = json!({ "description": description, "anyOf": [value, reference()] });
+                (name, value)
+            });
+            json!({ "type": "object", "properties": keys.collect::<serde_json::Map<_, _>>(), "additionalProperties": false })
+        }
+        ParameterKind::Content => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
+    }
+}
+
+fn composite_schema(composite: Composite) -> Json {
+    match composite {
+        Composite::Game => game(),
+        Composite::Stop => stop(),
+        Composite::Adjudication => adjudication(),
+        Composite::Openings => openings(),
+        Composite::ReferencePlayer => reference_player(),
+        Composite::Pairing => pairing(),
+        Composite::Overrides => overrides(),
+        Composite::Claims => claims(),
+        Composite::Players => players(),
+        Composite::TunedParameters => tuned_parameters(),
+    }
+}
+
+/// The schema of a table with these keys.
+fn object(keys: &'static [Key]) -> Json {
+    let properties: Map<String, Json> =
+        keys.iter().map(|key| (key.name.to_owned(), key_schema(key))).collect();
+    let required: Vec<&str> =
+        keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
+    let mut schema = json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// One of its keys.
+fn stop() -> Json {
+    let mut schema = object(&keys::STOP);
+    schema["minProperties"] = 1.into();
+    schema["maxProperties"] = 1.into();
+    schema
+}
+
+/// One of its keys, or both.
+fn adjudication() -> Json {
+    let mut schema = object(&keys::adjudication::ADJUDICATION);
+    schema["minProperties"] = 1.into();
+    schema
+}
+
+/// `"$depth"`, or `"$budget.ab"`.
+fn reference_definition() -> Json {
+    json!({
+        "description": "The value of an axis: \"$depth\", or \"$budget.ab\" for a key of its tables.",
+        "type": "string",
+        "pattern": "^\\$[A-Za-z].*$",
+    })
+}
+
+fn whole_pairs() -> Json {
+    json!({ "description": "Whole pairs of games, since sides are swapped.", "multipleOf": 2 })
+}
+
 /// A word, an axis, a list, or a table for each kind.
-pub(super) fn openings() -> Json {
+fn openings() -> Json {
     let kind = |kind: &str, meaning: &str| json!({ "const": kind, "description": meaning });
     let start = kind("start", "Always the start of the game.");
     let random = kind("random", "Random play from the start; all different, none won in one move.");
@@ -169,15 +256,15 @@ pub(super) fn openings() -> Json {
     let ending =
         kind("ending", "Positions of a chess ending that white wins, by how far the mate is.");
     let form = |keys: &'static [Key], kind: &Json, required: &[&str]| {
-        let mut form = keys::object(keys);
+        let mut form = object(keys);
         form["properties"]["kind"] = kind.clone();
         form["required"] = json!(required);
         form
     };
     // Where an axis has the kind, it may be one that needs no plies.
-    let mut swept = keys::object(&keys::OPENINGS_PLIES);
+    let mut swept = object(&keys::OPENINGS_PLIES);
     swept["required"] = json!(["kind"]);
-    let positions = keys::object(&keys::OPENINGS_LISTED)["properties"]["positions"].take();
+    let positions = object(&keys::OPENINGS_LISTED)["properties"]["positions"].take();
     let mut listed_here = form(&keys::OPENINGS_LISTED, &listed, &["kind", "positions"]);
     let mut listed_there = form(&keys::OPENINGS_LISTED, &listed, &["kind", "file"]);
     for (form, other) in [(&mut listed_here, "file"), (&mut listed_there, "positions")] {
@@ -204,7 +291,7 @@ pub(super) fn openings() -> Json {
 }
 
 /// A player whose word on moves can be taken, with its parameters.
-pub(super) fn reference_player() -> Json {
+fn reference_player() -> Json {
     let form = |algorithm: &str| {
         let name = json!({ "const": algorithm, "description": meaning_of(algorithm) });
         let mut form = player(name, &parameters(&[algorithm]));
@@ -218,16 +305,12 @@ pub(super) fn reference_player() -> Json {
     json!({ "type": "object", "anyOf": forms })
 }
 
-pub(super) fn positions() -> Json {
-    json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
-}
-
 /// A word, or one form with what may stand besides it.
-pub(super) fn pairing() -> Json {
+fn pairing() -> Json {
     let form = |key: &'static Key| {
-        let mut form = keys::object(&keys::PAIRING_BESIDES);
+        let mut form = object(&keys::PAIRING_BESIDES);
         form["required"] = json!([key.name]);
-        form["properties"][key.name] = key.schema();
+        form["properties"][key.name] = key_schema(key);
         form
     };
     let words = [
@@ -238,77 +321,22 @@ pub(super) fn pairing() -> Json {
     json!({ "default": "round-robin", "anyOf": forms })
 }
 
-pub(super) fn player_names() -> Json {
-    json!({ "type": "array", "minItems": 1, "items": player_name() })
-}
-
-/// One player or several.
-pub(super) fn heroes() -> Json {
-    json!({ "anyOf": [player_name(), player_names()] })
-}
-
-/// At least two.
-pub(super) fn groups() -> Json {
-    json!({ "type": "array", "minItems": 2, "items": player_name() })
-}
-
-pub(super) fn pairs() -> Json {
-    json!({
-        "type": "array",
-        "minItems": 1,
-        "items": { "type": "array", "minItems": 2, "maxItems": 2, "items": player_name() },
-    })
-}
-
-pub(super) fn anchors() -> Json {
-    json!({ "type": "array", "items": player_name() })
-}
-
 /// Each says either `games` or `skip`.
-pub(super) fn overrides() -> Json {
-    let mut one = keys::object(&keys::OVERRIDE);
+fn overrides() -> Json {
+    let mut one = object(&keys::OVERRIDE);
     one["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
     json!({ "type": "array", "items": one })
 }
 
 /// Each has either bound of the score.
-pub(super) fn claims() -> Json {
-    let mut one = keys::object(&keys::CLAIM);
+fn claims() -> Json {
+    let mut one = object(&keys::CLAIM);
     one["oneOf"] = json!([{ "required": ["score_above"] }, { "required": ["score_below"] }]);
     json!({ "type": "array", "minItems": 1, "maxItems": CLAIMS_MAX, "items": one })
 }
 
-pub(super) fn claimed_score() -> Json {
-    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
-}
-
-pub(super) fn error_rate() -> Json {
-    json!({
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "exclusiveMaximum": 0.5,
-        "default": DEFAULT_ERROR_RATE,
-    })
-}
-
-pub(super) fn axes() -> Json {
-    json!({
-        "type": "object",
-        "propertyNames": { "pattern": NAME_PATTERN, "not": { "enum": ["player", "opponent"] } },
-        "additionalProperties": {
-            "description": "The values of an axis: a list, or a range.",
-            "anyOf": [{ "type": "array", "minItems": 1 }, range()],
-        },
-    })
-}
-
-/// A number or a duration.
-pub(super) fn range_end() -> Json {
-    json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": DURATION_PATTERN }] })
-}
-
 fn range_definition() -> Json {
-    let mut range = keys::object(&keys::RANGE);
+    let mut range = object(&keys::RANGE);
     range["title"] = "Range".into();
     range["description"] =
         "{ from, to, step }, { from, to, factor } or { from, to, count }.".into();
@@ -320,7 +348,7 @@ fn range_definition() -> Json {
 
 /// One form for each algorithm, so that another one's parameters are refused, and one for players
 /// whose algorithm stands elsewhere.
-pub(super) fn players() -> Json {
+fn players() -> Json {
     let algorithms = [ALGORITHMS, OUTSIDE_ALGORITHMS].concat();
     let mut forms: Vec<Json> = algorithms
         .iter()
@@ -352,40 +380,14 @@ pub(super) fn players() -> Json {
     })
 }
 
-/// A run of another experiment.
-pub(super) fn found() -> Json {
+/// The parameters that `[tune]` decides.
+fn tuned_parameters() -> Json {
     json!({
         "type": "object",
-        "required": ["experiment"],
-        "additionalProperties": false,
-        "properties": {
-            "experiment": { "type": "string", "description": "Its name or UUID." },
-            "run": {
-                "type": "integer",
-                "minimum": 0,
-                "default": 0,
-                "description": "Which of its runs, from 0.",
-            },
-            "best": { "const": true, "description": "The best of the run." },
-            "db": {
-                "type": "string",
-                "description": "The results database that has it. Default: EXPERIMENT.db, or the coordinator.",
-            },
-        },
+        "minProperties": 1,
+        "maxProperties": PARAMETERS_MAX,
+        "additionalProperties": object(&TUNED),
     })
-}
-
-/// Builds by the names of engines.
-pub(super) fn builds() -> Json {
-    json!({
-        "type": "object",
-        "additionalProperties": { "type": "string", "pattern": "^([0-9a-f]{8,64}|awaited)$" },
-    })
-}
-
-/// An axis, or several.
-pub(super) fn used_axes() -> Json {
-    json!({ "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }] })
 }
 
 /// A player with these parameters.
@@ -415,7 +417,7 @@ fn player(algorithm: Json, parameters: &[Parameter]) -> Json {
     let algorithms = json!({ "type": "array", "minItems": 1, "items": { "enum": names } });
     varied.insert("algorithm".into(), algorithms);
     for key in &keys::PLAYER {
-        let mut schema = key.schema();
+        let mut schema = key_schema(key);
         if key.name == "vary" {
             schema["properties"] = Json::Object(std::mem::take(&mut varied));
         }
@@ -484,71 +486,6 @@ fn parameter(info: &ParameterInfo) -> Parameter {
         description: format!("{meaning}. {}. Default: {}.{only}", kind_text(info), info.default),
         default: default_json(info.default),
         value: kind_json(info.kind),
-    }
-}
-
-/// A default, where a sweep could write it.
-fn default_json(default: ParameterDefault) -> Option<Json> {
-    match default {
-        ParameterDefault::Bool(value) => Some(json!(value)),
-        ParameterDefault::Integer(value) => Some(json!(value)),
-        ParameterDefault::Number(value) => Some(json!(value)),
-        ParameterDefault::Word(value) => Some(json!(value)),
-        ParameterDefault::Integers(values) => Some(json!(values)),
-        ParameterDefault::Unlimited => Some(json!("unlimited")),
-        ParameterDefault::DurationUs(_) => Some(json!(default.to_string().trim_matches('"'))),
-        ParameterDefault::FirstEvaluation
-        | ParameterDefault::Required
-        | ParameterDefault::Unsaid => None,
-    }
-}
-
-/// What a parameter may be.
-fn kind_json(kind: ParameterKind) -> Json {
-    match kind {
-        ParameterKind::Switch => json!({ "type": "boolean" }),
-        ParameterKind::Integer { min, max } => {
-            json!({ "type": "integer", "minimum": min, "maximum": max })
-        }
-        ParameterKind::Number { min, max } => {
-            json!({ "type": "number", "minimum": min, "maximum": max })
-        }
-        ParameterKind::Word(words) => json!({ "enum": words }),
-        ParameterKind::Limit { max } => json!({
-            "anyOf": [{ "type": "integer", "minimum": 1, "maximum": max }, unlimited()],
-        }),
-        ParameterKind::Duration => json!({
-            "anyOf": [{ "type": "string", "pattern": DURATION_PATTERN }, unlimited()],
-        }),
-        ParameterKind::Clock => json!({ "type": "string", "pattern": CLOCK_PATTERN }),
-        ParameterKind::Evaluation => {
-            let mut names: Vec<&str> = evaluations().iter().map(|(_, of)| of.name).collect();
-            names.sort_unstable();
-            names.dedup();
-            json!({ "enum": names })
-        }
-        ParameterKind::Integers { count_min, count_max, min, max } => json!({
-            "type": "array",
-            "minItems": count_min,
-            "maxItems": count_max,
-            "items": {
-                "anyOf": [{ "type": "integer", "minimum": min, "maximum": max }, reference()],
-            },
-        }),
-        ParameterKind::Text { bytes_max } => json!({ "type": "string", "maxLength": bytes_max }),
-        ParameterKind::Formula(_) => {
-            json!({ "type": "string", "maxLength": FORMULA_BYTES_MAX })
-        }
-        ParameterKind::Nested => json!({ "type": "object" }),
-        ParameterKind::Recipe(recipe) => {
-            let keys = recipe.keys.iter().map(|info| {
-                let Parameter { name, description, value, .. } = parameter(info);
-                let value = json!({ "description": description, "anyOf": [value, reference()] });
-                (name, value)
-            });
-            json!({ "type": "object", "properties": keys.collect::<serde_json::Map<_, _>>(), "additionalProperties": false })
-        }
-        ParameterKind::Content => json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }),
     }
 }
 

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use spelrum_engine::Value;
 
 use super::*;
-use crate::definition::{CellDefinition, OpeningsRule};
+use crate::conditions::OpeningsRule;
+use crate::definition::CellDefinition;
 use crate::openings::Openings;
 use crate::plan::{AxisValue, PlannedCell, Record};
 

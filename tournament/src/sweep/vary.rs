@@ -1,33 +1,14 @@
 //! `vary` in a player: one player, a variant, for each combination of some values.
 
 use super::axes;
-use super::fault::{Fault, Span};
+use super::fault::Fault;
 use super::keys;
-use super::players::{PLAYERS_MAX, PlayerTemplate};
+use super::limits::PLAYERS_MAX;
+use super::player_template::{PlayerTemplate, Variant, Varied};
 use super::tree::{Entry, Node, Scalar, Tree};
 
 /// Longest name of a variant, in bytes.
 const VARIANT_NAME_BYTES_MAX: usize = 256;
-
-/// A parameter of which a player has several values.
-#[derive(Clone, Debug)]
-pub(super) struct Varied {
-    pub(super) key: String,
-    pub(super) key_place: Span,
-    /// Never empty, distinct, scalars.
-    pub(super) values: Vec<Node>,
-}
-
-/// One of the players that a template stands for. A template without `vary` has one.
-#[derive(Debug)]
-pub(super) struct Variant {
-    /// `ab`, or `ab(depth=3,order=true)`.
-    pub(super) name: String,
-    /// Its template, by its place in the file.
-    pub(super) template: usize,
-    /// Which value of each varied parameter, in the template's order.
-    pub(super) values: Vec<usize>,
-}
 
 /// Reads `vary`; `owner` is the player's name.
 pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {

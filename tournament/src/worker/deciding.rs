@@ -1,11 +1,11 @@
 //! What the machine does about what it knows: which games a slot gets, and which call is made.
 
 use super::api::{Action, Batch, Call, CallId, Caller, Outcome, Settings};
-use super::ending::Phase;
 use super::games::Taken;
 use super::lane::{Lane, Manner};
 use super::machine::{Kind, Machine, Playing, UnderWay};
 use super::outbox::{BRIMMING, FULL};
+use super::phase::Phase;
 use super::turns::Waiting;
 use crate::scheduler::Time;
 use crate::speed::ScaledTime;

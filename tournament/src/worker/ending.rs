@@ -7,6 +7,7 @@
 
 use super::api::{Action, Outcome};
 use super::machine::Machine;
+use super::phase::Phase;
 use crate::scheduler::Time;
 
 /// A worker that was told to finish, and has, tries for so long to report to a coordinator that
@@ -19,24 +20,6 @@ const GIVE_BACK_PATIENCE_MS: u64 = 5_000;
 /// A worker that was told to end now tries for so long to report what is finished, and to give
 /// back the rest.
 const NOW_PATIENCE_MS: u64 = 2_000;
-
-/// Where a worker is in its life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Working,
-    /// It wants nothing more, lets its games end and reports them.
-    Finishing {
-        /// How long it tries to report, once all games are over.
-        report_until: Option<Time>,
-        /// Whether it was told to end now: then this is the end of everything.
-        now: bool,
-    },
-    /// All is reported, or cannot be: what is left goes back.
-    GivingBack {
-        until: Time,
-    },
-    Ended,
-}
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
     /// Wants nothing more.

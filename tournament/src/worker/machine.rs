@@ -9,11 +9,11 @@ use super::api::{
 };
 use super::beats::Beats;
 use super::cells::Cells;
-use super::ending::Phase;
 use super::games::Games;
 use super::lane::{Lane, Manner};
 use super::leases::Leases;
 use super::outbox::{Outbox, Refused};
+use super::phase::Phase;
 use super::speeds::Speeds;
 use super::turns::Turns;
 use super::withheld::Withheld;

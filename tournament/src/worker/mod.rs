@@ -72,6 +72,7 @@ mod lane;
 mod leases;
 mod machine;
 mod outbox;
+mod phase;
 mod speeds;
 mod turns;
 mod withheld;

@@ -10,6 +10,7 @@
 //! the turn of the quadrant, so that every placement has its eight turns.
 
 mod bitboard;
+mod cell_bits;
 mod equal_results;
 pub mod evaluation;
 mod game;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::bitboard::{bit_of_cell, cell_of_bit};
+use super::cell_bits::{bit_of_cell, cell_of_bit};
 use crate::position::NotationError;
 
 /// One of the four 3×3 quadrants of the board.

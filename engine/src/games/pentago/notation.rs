@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::bitboard::{Bitboard, bit_of_cell};
+use super::bitboard::Bitboard;
+use super::cell_bits::bit_of_cell;
 use super::{Pentago, State};
 use crate::position::{NotationError, Position};
 

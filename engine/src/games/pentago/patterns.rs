@@ -4,7 +4,7 @@
 //! each of its 512 fillings, a table holds the set of patterns (one bit each) whose part lies in
 //! the filling; the AND of the four entries of a board is the set of patterns on it.
 
-use super::bitboard::bit_of_cell;
+use super::cell_bits::bit_of_cell;
 
 /// The number of lines of five cells.
 pub(crate) const LINES: usize = 32;

@@ -1,5 +1,6 @@
 //! Where a reservation tree keeps who is whose child.
 
+use super::node::PARAMETER;
 use crate::limits::MemoryRefused;
 use crate::memory;
 
@@ -50,7 +51,7 @@ impl<M: Copy + Ord> ChildLists<M> {
     /// If there is no memory for them.
     pub(super) fn reset(&mut self, max_children: usize) -> Result<(), MemoryRefused> {
         self.vacant = [None; u32::BITS as usize];
-        memory::reserve(&mut self.entries, 4 * max_children, super::tree::PARAMETER)
+        memory::reserve(&mut self.entries, 4 * max_children, PARAMETER)
     }
 
     /// Moves and nodes of a list, in the order of the moves.

@@ -2,8 +2,9 @@
 //! and the line is grafted onto the reservation tree.
 
 use super::leaf::{LeafSearch, Window};
+use super::node::NodeId;
 use super::population::{Draft, Step};
-use super::tree::{BestSibling, NewNode, NodeId, ReservationTree};
+use super::tree::{BestSibling, NewNode, ReservationTree};
 use crate::limits::EndedBy;
 use crate::position::Position;
 use crate::rng::Random;

@@ -13,6 +13,7 @@
 mod children;
 mod graft;
 mod leaf;
+mod node;
 mod operators;
 mod parameters;
 mod population;
@@ -20,8 +21,9 @@ mod principal;
 mod selection;
 mod tree;
 
+pub use node::NodeId;
 pub use parameters::{GeneticParameters, Selection};
-pub use tree::{NodeId, ReservationTree};
+pub use tree::ReservationTree;
 
 use graft::{Graft, Question};
 use leaf::LeafSearch;

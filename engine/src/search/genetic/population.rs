@@ -1,6 +1,6 @@
 //! Individuals: lines of moves from the searched position, kept as paths of the reservation tree.
 
-use super::tree::NodeId;
+use super::node::NodeId;
 
 /// A gene in its place: a move, and the node that it leads to.
 #[derive(Clone, Copy, Debug)]

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::leaf::static_value;
+use super::node::NodeId;
 use super::population::{Draft, Step};
-use super::tree::{NodeId, ReservationTree};
+use super::tree::ReservationTree;
 use crate::position::Position;
 use crate::rng::Random;
 use crate::search::{Budget, Evaluate, Stop, made};

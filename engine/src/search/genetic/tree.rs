@@ -4,12 +4,10 @@
 use std::cmp::Reverse;
 
 use super::children::{ChildList, ChildLists};
+use super::node::{NodeId, PARAMETER};
 use super::population::Step;
 use crate::limits::MemoryRefused;
 use crate::memory;
-
-/// What decides how much memory a tree reserves.
-pub(super) const PARAMETER: &str = "max_tree_nodes";
 
 /// Bytes at most of a node, and of the four entries for it in lists of children.
 const NODE_BYTES: usize = 32;
@@ -18,15 +16,6 @@ const ENTRIES_BYTES: usize = 4 * 8;
 /// Bytes of a tree with room for so many nodes.
 pub(super) const fn bytes(max_nodes: u64) -> u64 {
     max_nodes * (NODE_BYTES + ENTRIES_BYTES) as u64
-}
-
-/// A node of a [`ReservationTree`], valid until the tree's next search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(u32);
-
-impl NodeId {
-    /// The position that is searched.
-    pub const ROOT: Self = Self(0);
 }
 
 /// All individuals of all generations of one search (Hong, Huang and Lin 2001), merged where they

@@ -4,8 +4,8 @@ use std::mem;
 
 use spelrum_engine::Random;
 
-use super::settings::Meet;
-use crate::course::CellOutcome;
+use super::settings::{EvolveSettings, Fitness, Meet};
+use crate::course::outcome::CellOutcome;
 
 /// What came of all games of an individual.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,5 +166,21 @@ impl Tally {
         self.draws += outcome.draws;
         self.losses += outcome.losses;
         self.margin += outcome.margin_sum;
+    }
+
+    /// How fit its individual is; `None` if a game failed, it has none, or it comes to no finite number.
+    pub(super) fn fitness(&self, settings: &EvolveSettings) -> Option<f64> {
+        if self.games == 0 || self.failed > 0 {
+            return None;
+        }
+        let games = self.games as f64;
+        let score = (self.wins as f64 + self.draws as f64 / 2.0) / games;
+        let fitness = match (settings.meet, settings.fitness) {
+            (Meet::KnockOut, _) => self.rounds as f64 + score,
+            (_, Fitness::Score) => score,
+            (_, Fitness::Study) => 100.0 * self.wins as f64 + self.margin as f64,
+            (_, Fitness::Margin) => self.margin as f64 / games,
+        };
+        fitness.is_finite().then_some(fitness)
     }
 }

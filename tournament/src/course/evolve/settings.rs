@@ -2,7 +2,6 @@
 
 use spelrum_engine::expression::FeatureInfo;
 
-use super::measure::Tally;
 use crate::optimize::genetic_programming::breeding::Breeding;
 use crate::optimize::genetic_programming::selection::Parsimony;
 
@@ -127,21 +126,5 @@ impl EvolveSettings {
     #[must_use]
     pub fn individuals(&self) -> u64 {
         self.generations.saturating_mul(self.breeding.population as u64)
-    }
-
-    /// How fit an individual is; `None` if a game of its failed, it has none, or it comes to no finite number.
-    pub(super) fn fitness_of(&self, tally: &Tally) -> Option<f64> {
-        if tally.games == 0 || tally.failed > 0 {
-            return None;
-        }
-        let games = tally.games as f64;
-        let score = (tally.wins as f64 + tally.draws as f64 / 2.0) / games;
-        let fitness = match (self.meet, self.fitness) {
-            (Meet::KnockOut, _) => tally.rounds as f64 + score,
-            (_, Fitness::Score) => score,
-            (_, Fitness::Study) => 100.0 * tally.wins as f64 + tally.margin as f64,
-            (_, Fitness::Margin) => tally.margin as f64 / games,
-        };
-        fitness.is_finite().then_some(fitness)
     }
 }

@@ -5,7 +5,7 @@ use spelrum_engine::{Parameters, Player, Rules, Value, memory_bytes_of};
 use crate::course::note::Setting;
 use crate::course::parameter::{LedParameter, Unit};
 use crate::optimize::space::{Dimension, Level};
-use crate::plan::AxisValue;
+use crate::plan::cell::AxisValue;
 
 /// What a run of `[tune]` does.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use spelrum_engine::tables::{self, TableValue};
 use spelrum_engine::{Outcome, Side, Timeless, Value};
 
 use super::*;
-use crate::definition::Task;
+use crate::conditions::Task;
 use crate::game::PlayableCell;
 
 static CHESS: LazyLock<Rules> = LazyLock::new(Chess::rules);

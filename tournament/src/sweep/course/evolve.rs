@@ -4,7 +4,7 @@ use spelrum_engine::expression::{DEPTH_MAX, FeatureInfo, Function, NODES_MAX, No
 use spelrum_engine::{Parameters, Rules, Value};
 
 use super::super::fault::{Fault, did_you_mean};
-use super::super::file::{number_of_games, texts, word};
+use super::super::fields::{number_of_games, texts, word};
 use super::super::keys::course::evolve::{
     DEPTH, ELITE, GENERATIONS, GENERATIONS_MAX, MUTATION_RATE, POPULATION, POPULATION_MAX,
     RUNS_EACH_MAX, TOURNAMENT_SIZE,

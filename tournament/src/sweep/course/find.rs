@@ -3,7 +3,7 @@
 use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
 
 use super::super::fault::{Fault, Span};
-use super::super::file::word;
+use super::super::fields::word;
 use super::super::keys::course::{
     AT_ONCE_MAX, STEPS_MAX,
     find::{FIND_AT_ONCE, FIND_STEPS},

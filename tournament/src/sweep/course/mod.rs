@@ -22,8 +22,8 @@ use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
 use super::tree::{Entry, Node, Table};
+use crate::conditions::Task;
 use crate::course::{CourseKind, RunSettings};
-use crate::definition::Task;
 
 /// The course of a sweep, read. What may name axes is still a tree.
 #[derive(Debug)]

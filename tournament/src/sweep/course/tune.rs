@@ -3,7 +3,7 @@
 use spelrum_engine::{Parameters, Rules, Value};
 
 use super::super::fault::{Fault, Span};
-use super::super::file::word;
+use super::super::fields::word;
 use super::super::keys::{
     self,
     course::{

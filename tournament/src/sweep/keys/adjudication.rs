@@ -2,7 +2,7 @@
 
 use spelrum_engine::search::WIN;
 
-use super::{Key, Kind, object};
+use super::{Key, Kind};
 
 /// The farthest score from 0 that a rule may ask for: a win on the board.
 pub(in crate::sweep) const SCORE_MAX: i64 = WIN as i64;
@@ -22,14 +22,14 @@ pub(in crate::sweep) static ADJUDICATION: [Key; 3] = [
         "resign",
         "Lost by scores",
         "A side loses whose last scores are all this bad: { score = 600, moves = 3, both = true }.",
-        Kind::Own(|| object(&RESIGN)),
+        Kind::Table(&RESIGN),
     ),
     Key::new(
         "draw",
         "Drawn by scores",
         "A game is drawn if the last scores of both sides are all this near to 0: \
          { score = 10, moves = 8, after = 40 }.",
-        Kind::Own(|| object(&DRAW)),
+        Kind::Table(&DRAW),
     ),
     Key::new(
         "tables",

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{Key, Kind, schema};
+use super::{Key, Kind};
 use crate::openings::OPENING_PLIES_MAX;
 use crate::sweep::books::COUNT_MAX;
+use crate::sweep::forms;
 
 /// The keys of openings that are a table: of those of every kind, and then of each.
 pub(in crate::sweep) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];
@@ -25,7 +26,7 @@ pub(in crate::sweep) static OPENINGS_PLIES: [Key; 2] = [
                         "uniqueItems": true,
                         "items": { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
                     },
-                    schema::reference(),
+                    forms::reference(),
                 ],
             })
         }),
@@ -39,7 +40,7 @@ pub(in crate::sweep) static OPENINGS_LISTED: [Key; 3] = [
         "positions",
         "Positions",
         "Positions in the game's notation, each once up to symmetry.",
-        Kind::Own(schema::positions),
+        Kind::Own(forms::positions),
     ),
     Key::new(
         "file",
@@ -69,7 +70,7 @@ pub(in crate::sweep) static OPENINGS_BOOK: [Key; 6] = [
             json!({
                 "anyOf": [
                     { "type": "integer", "minimum": 0, "maximum": OPENING_PLIES_MAX },
-                    schema::reference(),
+                    forms::reference(),
                 ],
             })
         }),
@@ -79,7 +80,7 @@ pub(in crate::sweep) static OPENINGS_BOOK: [Key; 6] = [
         "Order",
         "Whether pairs take them in the book's order, or in one drawn by the seed.",
         Kind::Own(
-            || json!({ "default": "book", "anyOf": [{ "enum": ["book", "drawn"] }, schema::reference()] }),
+            || json!({ "default": "book", "anyOf": [{ "enum": ["book", "drawn"] }, forms::reference()] }),
         ),
     ),
     Key::new(
@@ -91,7 +92,7 @@ pub(in crate::sweep) static OPENINGS_BOOK: [Key; 6] = [
             json!({
                 "anyOf": [
                     { "type": "integer", "minimum": 1, "maximum": COUNT_MAX },
-                    schema::reference(),
+                    forms::reference(),
                 ],
             })
         }),
@@ -102,7 +103,7 @@ pub(in crate::sweep) static OPENINGS_BOOK: [Key; 6] = [
         "What happens to a line or a game of the book that cannot be read, or in which the game is over there: an \
          error, or it is skipped and reported.",
         Kind::Own(
-            || json!({ "default": "error", "anyOf": [{ "enum": ["error", "skip"] }, schema::reference()] }),
+            || json!({ "default": "error", "anyOf": [{ "enum": ["error", "skip"] }, forms::reference()] }),
         ),
     ),
 ];
@@ -116,7 +117,7 @@ pub(in crate::sweep) static OPENINGS_ENDING: [Key; 5] = [
         "Which pieces: white's and then black's, each with its king first, such as \"KRK\", \"KBNK\" or \
          \"KRKB\"; two beside the kings at most, and no pawns.",
         Kind::Own(|| {
-            json!({ "anyOf": [{ "type": "string", "pattern": ENDING_PATTERN }, schema::reference()] })
+            json!({ "anyOf": [{ "type": "string", "pattern": ENDING_PATTERN }, forms::reference()] })
         }),
     )
     .required(),
@@ -125,7 +126,7 @@ pub(in crate::sweep) static OPENINGS_ENDING: [Key; 5] = [
         "To move",
         "Whose move it is: white's, who wins, or black's, who loses.",
         Kind::Own(
-            || json!({ "default": "white", "anyOf": [{ "enum": ["white", "black"] }, schema::reference()] }),
+            || json!({ "default": "white", "anyOf": [{ "enum": ["white", "black"] }, forms::reference()] }),
         ),
     ),
     Key::new(
@@ -133,11 +134,11 @@ pub(in crate::sweep) static OPENINGS_ENDING: [Key; 5] = [
         "Distance",
         "From how many to how many moves to mate, white's, if both play their best; by default all there are.",
         Kind::Own(|| {
-            let moves = json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, schema::reference()] });
+            let moves = json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, forms::reference()] });
             json!({
                 "anyOf": [
                     { "type": "array", "minItems": 2, "maxItems": 2, "items": moves },
-                    schema::reference(),
+                    forms::reference(),
                 ],
             })
         }),
@@ -148,7 +149,7 @@ pub(in crate::sweep) static OPENINGS_ENDING: [Key; 5] = [
         "Whether distances to mate are taken in turn, each as often as the others while it has positions; \
          else positions are as frequent as they are in the ending.",
         Kind::Own(
-            || json!({ "default": true, "anyOf": [{ "type": "boolean" }, schema::reference()] }),
+            || json!({ "default": true, "anyOf": [{ "type": "boolean" }, forms::reference()] }),
         ),
     ),
 ];
@@ -161,6 +162,6 @@ const OPENINGS_KIND: Key = Key::new(
     "kind",
     "",
     "The kind: the value of an axis.",
-    Kind::Own(|| json!({ "anyOf": [schema::reference()] })),
+    Kind::Own(|| json!({ "anyOf": [forms::reference()] })),
 )
 .required();

@@ -1,7 +1,7 @@
 //! Sweeps of kind `accuracy`: what becomes of players and positions. What is refused is in `errors`.
 
 use super::planned;
-use crate::definition::{OpeningsRule, Task};
+use crate::conditions::{OpeningsRule, Task};
 
 const SWEEP: &str = "name = \"a\"
 kind = \"accuracy\"

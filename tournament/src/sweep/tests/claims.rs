@@ -121,7 +121,7 @@ fn claims_are_no_part_of_a_cell() {
 fn a_claims_hash_is_of_all_that_it_says() {
     let of = |head: &str, lines: &str| {
         let plan = planned(&with(head, &format!("[[claims]]\n{lines}"))).plan;
-        let json = plan.claims[0].definition_json(&plan);
+        let json = plan.claims[0].definition_json(&plan.cells);
         assert_eq!(Statement::of_definition(&json).as_ref(), Some(&plan.claims[0].statement));
         let cells = cells_of_definition(&json).unwrap();
         let of_plan = plan.claims[0]

@@ -4,7 +4,7 @@ use spelrum_engine::Timeless;
 use spelrum_engine::tables::TableValue;
 
 use super::{SweepText, plan_sweep, planned};
-use crate::definition::{OpeningsRule, Task, ToMove};
+use crate::conditions::{OpeningsRule, Task, ToMove};
 use crate::game::PlayableCell;
 use crate::openings::Openings;
 

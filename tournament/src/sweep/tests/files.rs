@@ -3,7 +3,7 @@
 use miette::SourceSpan;
 
 use super::{RANDOM_PLAYERS, planned, render, tic_tac_toe};
-use crate::definition::OpeningsRule;
+use crate::conditions::OpeningsRule;
 use crate::sweep::{SweepText, plan_sweep};
 
 /// A sweep with these openings, and the files that it may name.

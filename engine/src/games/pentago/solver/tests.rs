@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::super::bitboard::{Bitboard, bit_of_cell};
+use super::super::bitboard::Bitboard;
+use super::super::cell_bits::bit_of_cell;
 use super::super::patterns::{LINES, windows};
 use super::deepening::{Deepening, Found};
 use super::fives::{Fives, OneMore, fives};
@@ -69,7 +70,7 @@ fn fives_are_those_of_every_board_turned() {
         let density = 1 + random.below(3);
         let marbles = (0..36).fold(Bitboard::EMPTY, |marbles, cell| {
             let here = random.below(4) < density;
-            let cell = Bitboard::cell(super::super::bitboard::bit_of_cell(cell));
+            let cell = Bitboard::cell(bit_of_cell(cell));
             if here { marbles.or(cell) } else { marbles }
         });
         let found = fives(marbles);

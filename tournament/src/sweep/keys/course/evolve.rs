@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::super::schema;
 use super::super::{Key, Kind};
 use super::whole;
+use crate::sweep::forms;
 
 /// Most cells of all runs of a sweep together, at the most that they may ask for (invariant 9).
 pub(in crate::sweep) const CELLS_MAX: u64 = 100_000;
@@ -47,7 +47,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         "Use",
         "Axes whose values are tables of these keys: at each point, what its table says holds: use = \"$wish\".",
         Kind::Own(|| {
-            let axis = schema::reference();
+            let axis = forms::reference();
             json!({ "anyOf": [axis, { "type": "array", "items": axis }] })
         }),
     ),
@@ -57,7 +57,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         "Games of each meeting. Default: the sweep's `games`.",
         Kind::Own(|| {
             let games = json!({ "type": "integer", "minimum": 2, "multipleOf": 2 });
-            json!({ "anyOf": [games, schema::reference()] })
+            json!({ "anyOf": [games, forms::reference()] })
         }),
     ),
     Key::new(
@@ -90,7 +90,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         "How probable it is that a child is a mutation, and not one of two that come of a crossover.",
         Kind::Own(|| {
             let rate = json!({ "type": "number", "minimum": 0, "maximum": 1 });
-            json!({ "anyOf": [rate, schema::reference()], "default": MUTATION_RATE })
+            json!({ "anyOf": [rate, forms::reference()], "default": MUTATION_RATE })
         }),
     ),
     Key::new(
@@ -125,7 +125,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         "Duplicates",
         "Whether two individuals of a generation may be the same, simplified. Default: true.",
         Kind::Own(
-            || json!({ "anyOf": [{ "type": "boolean" }, schema::reference()], "default": true }),
+            || json!({ "anyOf": [{ "type": "boolean" }, forms::reference()], "default": true }),
         ),
     ),
     Key::new(
@@ -156,7 +156,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
                 "minimum": 1,
                 "maximum": spelrum_engine::expression::NODES_MAX,
             });
-            json!({ "anyOf": [nodes, schema::reference()] })
+            json!({ "anyOf": [nodes, forms::reference()] })
         }),
     ),
     Key::new(
@@ -166,7 +166,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         Kind::Own(|| {
             let function = json!({ "enum": ["+", "-", "*", "/"] });
             let list = json!({ "type": "array", "items": function });
-            json!({ "anyOf": [list, schema::reference()] })
+            json!({ "anyOf": [list, forms::reference()] })
         }),
     ),
     Key::new(
@@ -196,7 +196,7 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
         Kind::Own(|| {
             let words = json!({ "enum": ["none", "lexicographic"] });
             let price = json!({ "type": "number", "minimum": 0 });
-            json!({ "anyOf": [words, price, schema::reference()], "default": "none" })
+            json!({ "anyOf": [words, price, forms::reference()], "default": "none" })
         }),
     ),
     Key::new(
@@ -224,13 +224,13 @@ pub(in crate::sweep) static EVOLVE: [Key; 26] = [
 
 /// One of these words, the first where nothing is said, or an axis of such.
 fn word(words: &[&str]) -> serde_json::Value {
-    json!({ "anyOf": [{ "enum": words }, schema::reference()] })
+    json!({ "anyOf": [{ "enum": words }, forms::reference()] })
 }
 
 fn depth(default: Option<i64>) -> serde_json::Value {
     let max = spelrum_engine::expression::DEPTH_MAX;
     let depth = json!({ "type": "integer", "minimum": 0, "maximum": max });
-    let any = json!([depth, schema::reference()]);
+    let any = json!([depth, forms::reference()]);
     match default {
         Some(default) => json!({ "anyOf": any, "default": default }),
         None => json!({ "anyOf": any }),
@@ -239,5 +239,5 @@ fn depth(default: Option<i64>) -> serde_json::Value {
 
 fn list_of(kind: &str) -> serde_json::Value {
     let list = json!({ "type": "array", "items": { "type": kind } });
-    json!({ "anyOf": [list, schema::reference()] })
+    json!({ "anyOf": [list, forms::reference()] })
 }

@@ -1,6 +1,6 @@
 //! The keys of `find`.
 
-use super::super::super::schema;
+use super::super::super::forms;
 use super::super::{Key, Kind};
 use super::{AT_ONCE_MAX, STEPS_MAX, whole};
 
@@ -26,9 +26,9 @@ pub(in crate::sweep) static FIND: [Key; 7] = [
         Kind::Text,
     )
     .required(),
-    Key::new("from", "From", "The least value that is tried.", Kind::Own(schema::led_end))
+    Key::new("from", "From", "The least value that is tried.", Kind::Own(forms::led_end))
         .required(),
-    Key::new("to", "To", "The greatest.", Kind::Own(schema::led_end)).required(),
+    Key::new("to", "To", "The greatest.", Kind::Own(forms::led_end)).required(),
     Key::new(
         "scale",
         "Scale",

@@ -6,7 +6,7 @@ pub(in crate::sweep) mod tune;
 
 use serde_json::json;
 
-use super::super::schema;
+use crate::sweep::forms;
 
 /// Most steps of one run, and of all runs of a sweep: a coordinator that starts goes through them again
 /// (invariant 9).
@@ -21,5 +21,5 @@ pub(in crate::sweep) const AT_ONCE_MAX: i64 = 256;
 /// A whole number, or an axis of such.
 fn whole(min: i64, max: i64, default: i64) -> serde_json::Value {
     let whole = json!({ "type": "integer", "minimum": min, "maximum": max });
-    json!({ "anyOf": [whole, schema::reference()], "default": default })
+    json!({ "anyOf": [whole, forms::reference()], "default": default })
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::super::super::schema;
-use super::super::{Key, Kind, object};
+use super::super::super::forms;
+use super::super::{Composite, Key, Kind};
 use super::{AT_ONCE_MAX, STEPS_MAX, whole};
 
 /// Most parameters that are decided together.
@@ -38,7 +38,7 @@ pub(in crate::sweep) static TUNE: [Key; 9] = [
         "Parameters",
         "What is tuned, by the names of parameters: { width = { from = 0, to = 8 }, order = { choices = [true, \
          false] } }.",
-        Kind::Own(parameters),
+        Kind::Composite(Composite::TunedParameters),
     )
     .required(),
     Key::new(
@@ -89,8 +89,8 @@ pub(in crate::sweep) static TUNE: [Key; 9] = [
 
 /// The keys of a parameter of `tune`.
 pub(in crate::sweep) static TUNED: [Key; 5] = [
-    Key::new("from", "From", "The least value.", Kind::Own(schema::led_end)),
-    Key::new("to", "To", "The greatest.", Kind::Own(schema::led_end)),
+    Key::new("from", "From", "The least value.", Kind::Own(forms::led_end)),
+    Key::new("to", "To", "The greatest.", Kind::Own(forms::led_end)),
     Key::new(
         "start",
         "Start",
@@ -111,29 +111,20 @@ pub(in crate::sweep) static TUNED: [Key; 5] = [
     ),
 ];
 
-fn parameters() -> serde_json::Value {
-    json!({
-        "type": "object",
-        "minProperties": 1,
-        "maxProperties": PARAMETERS_MAX,
-        "additionalProperties": object(&TUNED),
-    })
-}
-
 fn choices() -> serde_json::Value {
     json!({ "anyOf": [
         { "type": "array", "minItems": 2, "maxItems": CHOICES_MAX },
-        schema::reference(),
+        forms::reference(),
     ] })
 }
 
 fn population() -> serde_json::Value {
     let whole = json!({ "type": "integer", "minimum": 2, "maximum": POPULATION_MAX });
-    json!({ "anyOf": [whole, schema::reference()] })
+    json!({ "anyOf": [whole, forms::reference()] })
 }
 
 /// A number above 0, or an axis of such.
 fn number(most: f64) -> serde_json::Value {
     let number = json!({ "type": "number", "exclusiveMinimum": 0, "maximum": most });
-    json!({ "anyOf": [number, schema::reference()] })
+    json!({ "anyOf": [number, forms::reference()] })
 }
