@@ -39,7 +39,7 @@ pub(crate) const COORDINATOR_VARIABLE: &str = "SPELRUM_COORDINATOR";
 pub(crate) struct GlobalArguments {
     #[command(flatten)]
     color: Color,
-    /// Do not tell how it goes, only what is wrong
+    /// Suppress progress; print only warnings and errors
     #[arg(long, short, global = true)]
     quiet: bool,
 }

@@ -57,7 +57,6 @@ mod waiting;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue};
 
 use commands::Arguments;
@@ -74,7 +73,7 @@ fn main() -> ExitCode {
         color.write_global();
     }
     endgame_tables::install();
-    panic::caught(|| match Arguments::try_parse() {
+    panic::caught(|| match Arguments::of_process() {
         Ok(arguments) => {
             arguments.everywhere.apply();
             commands::run(arguments.command).unwrap_or_else(|error| {

@@ -28,7 +28,7 @@ Examples:
   spelrum analyze pentago --player genetic-minimax --depth 4 --json \\
     --set preset=study --set move_time=500ms";
 
-/// Let a player search one position
+/// Search one position with a player
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Analyze {

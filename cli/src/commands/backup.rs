@@ -30,7 +30,7 @@ JSON: backup (the path), bytes, games (those with a result).
 Examples:
   spelrum backup results-monday.db --db results.db";
 
-/// Copy a results database, also while it is being written
+/// Copy a results database, even while it is being written
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Backup {

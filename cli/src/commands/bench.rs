@@ -40,7 +40,7 @@ Examples:
   spelrum bench fleet --workers 1000
   spelrum bench fleet --workers 10000 --game-time 10s --duration 60s --pid $(pgrep -f 'coordinator --db /tmp/load')";
 
-/// Find out what a coordinator bears
+/// Load-test a coordinator
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Bench {

@@ -48,7 +48,7 @@ Examples:
   spelrum certificate create results.example.org 10.0.0.5 --renew
   spelrum certificate revoke lab-workers --tokens tokens.toml";
 
-/// Make certificates for TLS, for a coordinator and for who calls it
+/// Create TLS certificates for a coordinator and its clients
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Certificate {

@@ -30,7 +30,7 @@ counted).
 Examples:
   spelrum check pentago-depth.db";
 
-/// Check that a results database is whole and that its sums are those of its games
+/// Check a results database for damage and for sums that differ from its games
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {

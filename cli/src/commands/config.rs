@@ -26,7 +26,7 @@ Examples:
   spelrum config --coordinator lab --json
   mkdir -p ~/.config/spelrum && spelrum config --example >~/.config/spelrum/config.toml";
 
-/// Show which coordinator and token are in force, and where they come from
+/// Show the coordinator and token in use, and where they come from
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Config {

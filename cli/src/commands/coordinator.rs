@@ -35,7 +35,7 @@ show a certificate (--client-ca, spelrum certificate --help). Where other machin
 without tokens or without TLS does not start, unless --without-token or --without-tls says that it is \
 meant: whoever reaches it may do everything then, or whoever is on the way reads and uses the tokens.";
 
-/// Keep experiments and results, and hand out games to workers
+/// Store experiments and results, and hand out games to workers
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Coordinator {

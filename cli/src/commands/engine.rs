@@ -28,7 +28,7 @@ Examples:
   spelrum engine gtp --player alpha-beta --depth 4
   fastchess -engine cmd=spelrum args=\"engine uci --player minimax --depth 3\" name=minimax ...";
 
-/// Run a built-in player as a UCI or GTP engine, or check engines of others
+/// Run a built-in player as a UCI or GTP engine, or check external engines
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Engine {

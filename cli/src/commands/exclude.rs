@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::output::{count, terminal, write_json};
 use crate::steering::Steerer;
 
-/// Take a worker's results out, let others play its games, and give it no more
+/// Discard a worker's results, replay its games elsewhere, and give it no more work
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Its results move to uncounted_games with their moves, and all statistics are what they would be without \
@@ -45,7 +45,7 @@ pub(crate) struct Exclude {
     yes: bool,
 }
 
-/// Give an excluded worker games again
+/// Give an excluded worker work again
 #[derive(Args, Debug)]
 #[command(after_help = "\
     What was taken out stays out. Whoever was excluded for being a later start of it is let in too.\n\n\

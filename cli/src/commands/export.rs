@@ -31,7 +31,7 @@ Examples:
   spelrum export first second --coordinator http://127.0.0.1:7878 --output both.db
   spelrum report --db pentago-depth.db";
 
-/// Copy whole experiments into a results database of their own
+/// Copy whole experiments into a new results database
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {

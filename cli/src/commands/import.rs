@@ -35,7 +35,7 @@ Examples:
   spelrum import pentago-depth.db --db results.db
   spelrum import theirs.db --db results.db --new";
 
-/// Take experiments into a results database, without doubling what is there
+/// Copy experiments into a results database, skipping what it already has
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {

@@ -43,7 +43,7 @@ pub(crate) mod worker;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use spelrum_engine::search::STACK_BYTES;
 
 use crate::arguments::GlobalArguments;
@@ -92,93 +92,116 @@ pub(crate) struct Arguments {
     pub(crate) everywhere: GlobalArguments,
 }
 
+/// The commands by what they are for, as the help lists them.
+const FAMILIES: [(&str, &[&str]); 6] = [
+    (
+        "Every day",
+        &[
+            "run",
+            "new",
+            "report",
+            "sql",
+            "games",
+            "worker",
+            "coordinator",
+            "submit",
+            "status",
+            "watch",
+        ],
+    ),
+    ("Experiments", &["list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"]),
+    ("Results", &["stats", "replay", "verify", "check", "backup", "export", "import"]),
+    ("Cluster", &["token", "certificate", "exclude", "readmit", "dismiss", "speed", "bench"]),
+    (
+        "Games and engines",
+        &["play", "analyze", "solve", "engine", "table", "network", "perft", "tree"],
+    ),
+    ("Setup", &["config", "schema", "completions", "man"]),
+];
+
+impl Arguments {
+    /// Parses the process's command line. The help lists commands by family, which clap cannot do itself.
+    pub(crate) fn of_process() -> std::result::Result<Self, clap::Error> {
+        let command = Self::command();
+        let usage = "spelrum [OPTIONS] <COMMAND>";
+        let template = format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{{all-args}}{{after-help}}",
+            families(&command),
+        );
+        let hidden = command.mut_subcommands(|command| command.hide(true));
+        let command = hidden.override_usage(usage).help_template(template);
+        Self::from_arg_matches(&command.try_get_matches()?)
+    }
+}
+
+/// The commands of each family with what they do.
+fn families(command: &clap::Command) -> String {
+    let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
+    let names = FAMILIES.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (family, names) in FAMILIES {
+        text += &format!("{header}{family}:{header:#}\n");
+        for command in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let (name, about) = (command.get_name(), command.get_about().map(ToString::to_string));
+            let about = about.unwrap_or_default();
+            text +=
+                &format!("  {literal}{name}{literal:#}{:1$}{about}\n", "", width - name.len() + 2);
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// The commands, in the order in which a newcomer meets them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Play a sweep on this machine and show the results; run again, it resumes
     Run(run::Run),
-    /// Write a commented sweep to start from
     New(new::New),
-    /// Show an experiment's result tables
     Report(report::Report),
-    /// Ask the results anything, in SQL
     Sql(sql::Sql),
-    /// Write an experiment's games as PGN, text, CSV or JSON lines
     Games(games::Games),
-    /// Work out Elo, likelihoods and sequential tests from counts given by hand
     Stats(stats::Stats),
-    /// List experiments
     List(list::List),
-    /// Keep experiments and results, and hand out games to workers
     Coordinator(coordinator::Coordinator),
     Token(token::Token),
     Certificate(certificate::Certificate),
-    /// Play games for a coordinator
     Worker(worker::Worker),
     // What a worker starts, and nobody else.
     #[command(hide = true)]
     PlayingProcess(playing_process::PlayingProcess),
-    /// Give a coordinator a sweep to play
     Submit(submit::Submit),
-    /// Show how far experiments are, what workers do, and what needs somebody
     Status(status::Status),
-    /// Show how an experiment goes, until it ends
     Watch(watch::Watch),
-    /// Stop handing out an experiment's games until it is resumed
     Pause(steer::Pause),
-    /// Hand out a paused experiment's games again
     Resume(steer::Resume),
-    /// End an experiment for good; what was counted stays
     Cancel(steer::Cancel),
-    /// Let an experiment's games go before or after those of others
     Priority(steer::Priority),
     Retry(steer::Retry),
     Exclude(exclude::Exclude),
     Readmit(exclude::Readmit),
     Dismiss(exclude::Dismiss),
-    /// Drop an experiment's moves; games and results stay
     Prune(remove::Prune),
-    /// Throw an experiment away, with everything of it
     Delete(remove::Delete),
-    /// Check that a results database is whole and that its sums are those of its games
     Check(check::Check),
-    /// Copy a results database, also while it is being written
     Backup(backup::Backup),
-    /// Copy whole experiments into a results database of their own
     Export(export::Export),
-    /// Take experiments into a results database, without doubling what is there
     Import(import::Import),
-    /// Find out what a coordinator bears
     Bench(bench::Bench),
-    /// Show a recorded game move by move, and check that the engine does the same again
     Replay(replay::Replay),
-    /// Play a sample of an experiment's games again, and say whose differ
     Verify(verify::Verify),
-    /// Play against a player yourself
     Play(play::Play),
-    /// Show which coordinator and token are in force, and where they come from
     Config(config::Config),
-    /// Let a player search one position
     Analyze(analyze::Analyze),
-    /// Run a built-in player as a UCI or GTP engine, or check engines of others
     Engine(engine::Engine),
-    /// Find the exact value of a position and all moves that reach it
     Solve(solve::Solve),
-    /// Make an exact table of a chess endgame, and show what it counts
     Table(table::Table),
-    /// Train the networks of a sweep, and show how well they learnt
     Network(network::Network),
-    /// Measure how fast this machine searches, for time limits that are scaled
     Speed(speed::SpeedOf),
-    /// Count the move sequences from a position
     Perft(perft::Perft),
-    /// Draw a game tree as lecture slides do, or count it
     Tree(tree::Tree),
-    /// Print completions for a shell
     Completions(completions::Completions),
-    /// Write a man page for each command, or print the main one
     Man(man::Man),
-    /// Print the JSON schema of sweeps, for editors
     Schema(schema::Schema),
 }
 
@@ -261,12 +284,22 @@ fn on_runtime(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_is_in_one_family() {
+        let command = Arguments::command();
+        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut shown: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        let mut listed: Vec<&str> =
+            FAMILIES.iter().flat_map(|(_, names)| *names).copied().collect();
+        shown.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, shown);
     }
 }

@@ -42,7 +42,7 @@ Examples:
   spelrum network sweeps/krk-networks.toml --by distance --figures figures
   spelrum network sweeps/kbnk-small.toml --set seed=2 --json > networks.json";
 
-/// Train the networks of a sweep, and show how well they learnt
+/// Train a sweep's networks, and show how well they learned
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Network {

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::output::{count, counted, terminal, write_json};
 use crate::steering::Steerer;
 
-/// Throw an experiment away, with everything of it
+/// Permanently delete an experiment and all its data
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Its cells, games, moves and results go, and its name is free again. It must not be running: \
@@ -28,7 +28,7 @@ pub(crate) struct Delete {
     of: Of,
 }
 
-/// Drop an experiment's moves; games and results stay
+/// Delete an experiment's moves; games and results stay
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Moves are most of a database. Without them every table of `spelrum report` stays as it is, and \

@@ -43,7 +43,7 @@ Examples:
   spelrum replay 1 --db kbnk-networks.db --tables
   spelrum sql --db tic-tac-toe.db 'SELECT game_id FROM games ORDER BY plies DESC LIMIT 1'";
 
-/// Show a recorded game move by move, and check that the engine does the same again
+/// Show a recorded game move by move, and check that the engine repeats it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Replay {

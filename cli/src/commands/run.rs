@@ -63,7 +63,7 @@ Examples:
 Workers of other machines can join the last one: spelrum worker --coordinator https://HOST:7878 --ca ca.pem \
 (spelrum certificate makes the files). Who brings its token may do everything.";
 
-/// Play a sweep on this machine and show the results; run again, it resumes
+/// Play a sweep on this machine and show the results; run again to resume
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES.replace("{RANGE}", progress::RANGE_HELP).replace("{MATCH}", progress::MATCH_HELP))]
 pub(crate) struct Run {

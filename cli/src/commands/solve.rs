@@ -46,7 +46,7 @@ Examples:
   spelrum solve nim --rule heaps=[3,4,5] --time 10s
   spelrum solve chess --position '8/8/8/8/8/2k5/1R6/K7 w - - 0 1'";
 
-/// Find the exact value of a position and all moves that reach it
+/// Find the exact value of a position and every move that reaches it
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Solve {

@@ -35,7 +35,7 @@ Examples:
   spelrum speed pentago --quiet-slots 1
   spelrum speed pentago --json";
 
-/// Measure how fast this machine searches, for time limits that are scaled
+/// Measure this machine's search speed, for scaled time limits
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SpeedOf {

@@ -30,7 +30,7 @@ Examples:
   spelrum sql --db pentago-depth.db --format parquet --output games.parquet 'SELECT * FROM games'
   spelrum sql --db pentago-depth.db --format svg --output score.svg 'SELECT player, depth, score FROM results_pentago_depth'";
 
-/// Ask the results anything, in SQL
+/// Query the results with SQL
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 #[group(id = "form", multiple = false, args = ["format", "csv", "json", "jsonl"])]

@@ -36,7 +36,7 @@ Examples:
   spelrum stats --pentanomial 10,30,60,45,15
   spelrum stats --pentanomial 10,30,60,45,15 --elo0 0 --elo1 5 --json";
 
-/// Work out Elo, likelihoods and sequential tests from counts given by hand
+/// Compute Elo, likelihoods and sequential tests from win, draw and loss counts
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stats {

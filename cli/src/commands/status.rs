@@ -28,7 +28,7 @@ Examples:
   spelrum status pentago-depth --coordinator http://127.0.0.1:7878 --json
   spelrum status --db results.db";
 
-/// Show how far experiments are, what workers do, and what needs somebody
+/// Show progress, workers and problems
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Status {

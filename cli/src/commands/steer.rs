@@ -12,7 +12,7 @@ use crate::output::{count, terminal, write_json};
 use crate::steering::{Steered, Steerer};
 use crate::summary;
 
-/// Stop handing out an experiment's games until it is resumed
+/// Pause an experiment: hand out none of its games until it is resumed
 #[derive(Args, Debug)]
 #[command(after_help = "Games that are leased are still played and counted.\n\n\
     Examples:\n  \
@@ -23,7 +23,7 @@ pub(crate) struct Pause {
     of: Of,
 }
 
-/// Hand out a paused experiment's games again
+/// Resume a paused experiment
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  \
     spelrum resume pentago-depth --coordinator http://127.0.0.1:7878\n  \
@@ -33,7 +33,7 @@ pub(crate) struct Resume {
     of: Of,
 }
 
-/// End an experiment for good; what was counted stays
+/// End an experiment permanently; counted games stay
 #[derive(Args, Debug)]
 #[command(after_help = "This is final: workers drop its games, and it cannot be resumed.\n\n\
     Examples:\n  \
@@ -44,7 +44,7 @@ pub(crate) struct Cancel {
     of: Of,
 }
 
-/// Let an experiment's games go before or after those of others
+/// Change an experiment's priority
 #[derive(Args, Debug)]
 #[command(after_help = "\
     Games of a larger priority go first, from the next lease on; those of equal priority share the \
@@ -65,7 +65,7 @@ pub(crate) struct Priority {
     json: bool,
 }
 
-/// Play an experiment's failed games again
+/// Replay an experiment's failed games
 #[derive(Args, Debug)]
 #[command(after_help = "\
     A game fails for good when it has failed three times, or has taken the workers that played it with \

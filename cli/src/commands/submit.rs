@@ -38,7 +38,7 @@ Examples:
   spelrum submit sweeps/chess-engines.toml --dry-run --engines deploy/engines.toml
   spelrum submit sweeps/pentago-depth.toml --coordinator http://127.0.0.1:7878";
 
-/// Give a coordinator a sweep to play
+/// Submit a sweep to a coordinator
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Submit {

@@ -41,7 +41,7 @@ Examples:
   spelrum table KBNK --json
   spelrum table KQKR --cache /var/cache/spelrum";
 
-/// Make an exact table of a chess endgame, and show what it counts
+/// Build an exact table of a chess endgame, and show its counts
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Table {

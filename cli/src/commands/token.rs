@@ -35,7 +35,7 @@ Examples:
   spelrum token list --tokens tokens.toml
   spelrum token revoke lab-workers --tokens tokens.toml";
 
-/// Make, list and revoke the tokens of a coordinator
+/// Create, list and revoke a coordinator's tokens
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, arg_required_else_help = true)]
 pub(crate) struct Token {

@@ -47,7 +47,7 @@ Examples:
   spelrum verify study --coordinator http://HOST:7878 --json
   spelrum verify study --on-workers --games 1000 --coordinator http://HOST:7878";
 
-/// Play a sample of an experiment's games again, and say whose differ
+/// Replay a random sample of games and report workers whose results differ
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Verify {

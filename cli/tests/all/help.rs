@@ -20,10 +20,9 @@ fn the_program_gives_a_tour() {
 fn commands() -> Vec<String> {
     help(&["--help"])
         .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
+        .skip_while(|line| *line != "Every day:")
+        .take_while(|line| *line != "Options:")
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .map(ToOwned::to_owned)
         .collect()
 }

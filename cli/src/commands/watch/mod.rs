@@ -65,7 +65,7 @@ Examples:
   spelrum watch pentago-depth --coordinator lab --json >>watched.jsonl
   spelrum watch --coordinator lab --on-finish 'notify-send \"$SPELRUM_EXPERIMENT $SPELRUM_STATE\"'";
 
-/// Show how an experiment goes, until it ends
+/// Show an experiment's progress until it ends
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES.replace("{RANGE}", RANGE_HELP).replace("{MATCH}", MATCH_HELP))]
 pub(crate) struct Watch {
