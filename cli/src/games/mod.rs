@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::str::FromStr;
 
 use spelrum_engine::Outcome;
+use spelrum_tournament::builds::without_build;
 use spelrum_tournament::results::{
     CellResult, ExperimentSummary, GameResult, GamesFilter, Played, WholeGame,
 };
@@ -113,6 +114,11 @@ impl Told<'_> {
             GameResult::Played(_) => None,
             GameResult::Failed(message) => Some(message),
         }
+    }
+
+    /// The builds that the definition demands of who moves first and of who moves second, if they are external engines.
+    fn builds(&self) -> [Option<String>; 2] {
+        self.parameters().map(|json| without_build(&json).1.map(ToOwned::to_owned))
     }
 
     /// The parameters of who moves first and of who moves second, as canonical JSON.

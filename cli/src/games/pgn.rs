@@ -162,6 +162,11 @@ fn tags(game: &Told<'_>, result: &str, names: &mut Names) -> Vec<(&'static str, 
     for (names, engine) in names.into_iter().zip(by_color(white_moves_first, game.engines())) {
         tags.extend(engine.into_iter().flat_map(|values| names.into_iter().zip(values)));
     }
+    for (name, build) in
+        ["WhiteBuild", "BlackBuild"].into_iter().zip(by_color(white_moves_first, game.builds()))
+    {
+        tags.extend(build.map(|build| (name, build)));
+    }
     tags.extend(game.forfeit().map(|message| ("Forfeit", message.to_owned())));
     if let Some(axes) = places_text(game.axes, &game.cell.axes) {
         tags.push(("Axes", axes));

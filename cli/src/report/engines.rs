@@ -1,13 +1,19 @@
 //! Which programs of others the players were, for people and for programs.
 
 use serde::Serialize;
+use spelrum_tournament::builds;
 use spelrum_tournament::engines::EngineIdentity;
 use spelrum_tournament::results::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
 
-use crate::output::{Column, TitledTable, count};
+use crate::output::{Column, TitledTable, count, optional};
 
 /// The name of the table.
 pub(super) const ENGINES: &str = "engines";
+
+/// How the two hashes relate.
+const BUILD_NOTE: &str = "\
+SHA-256: of the program file. Build: a SHA-256 over that, the engine's other files, arguments and
+options; PGN shows the same digits in the names of players.";
 
 /// As many cells are named in which players were several programs.
 const MIXED_NAMED: usize = 5;
@@ -29,6 +35,8 @@ pub(super) struct Engine<'a> {
     sha256: String,
     cells: u64,
     games: u64,
+    /// Null where the sweep says `any_build`.
+    build: Option<&'a str>,
 }
 
 /// A cell in which one player was more than one program.
@@ -50,6 +58,7 @@ impl<'a> From<&'a Report> for Engines<'a> {
                 sha256: used.engine.sha256_hex(),
                 cells: used.cells,
                 games: used.games,
+                build: used.build.as_deref(),
             }
         };
         let mixed = |it: &'a MixedCell| Mixed {
@@ -72,6 +81,7 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
     let columns = vec![
         Column::words("player"),
         Column::words("engine"),
+        Column::words("build"),
         Column::words("SHA-256"),
         Column::numbers("games"),
     ];
@@ -80,11 +90,14 @@ pub(super) fn table(report: &Report) -> Option<TitledTable> {
         table.row([
             used.player.clone(),
             used.engine.shown_name().to_owned(),
+            optional(used.build.as_deref(), |build| builds::short(build).to_owned()),
             used.engine.sha256_short(),
             count(used.games),
         ]);
     }
-    Some(table.with_notes(mixes(report).into_iter().collect()))
+    let has_builds = report.engines.engines.iter().any(|used| used.build.is_some());
+    let notes = has_builds.then(|| BUILD_NOTE.to_owned()).into_iter().chain(mixes(report));
+    Some(table.with_notes(notes.collect()))
 }
 
 /// What came of two programs is not what came of one.

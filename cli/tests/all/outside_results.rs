@@ -12,6 +12,7 @@ macro_rules! assert_masked {
         insta::with_settings!({ filters => vec![
             (r"\b[0-9a-f]{64}\b", "HASH"),
             (r"\b[0-9a-f]{12}\b", "HASHOFTWELVE"),
+            (r"\b[0-9a-f]{8}\b", "HASHOF8_"),
             (r"\d+(\.\d+)? (µs|ms|s)\b", "TIME"),
         ] }, { assert_snapshot!($text) })
     };
@@ -65,6 +66,15 @@ fn reports_say_which_programs_played() {
     assert_eq!(engines[0]["author"], "Nobody");
     assert_eq!(engines[0]["sha256"].as_str().unwrap().len(), 64);
     assert_eq!((&engines[0]["games"], &engines[0]["cells"]), (&2.into(), &1.into()));
+    // Reports and PGN name a build by the same digits.
+    let build = engines[0]["build"].as_str().unwrap();
+    let ran = sandbox.run(&["report", "--db", "match.db", "--table", "engines"]);
+    let text = ran.expect_exit(0).stdout().to_owned();
+    assert!(build.len() == 64 && text.contains(&format!("  {}  ", &build[..8])), "{text}");
+    let ran = sandbox.run(&["games", "match", "--db", "match.db", "--format", "pgn"]);
+    let pgn = ran.expect_exit(0).stdout();
+    let name = format!("[White \"crash (build {})\"]", &build[..8]);
+    assert!(pgn.contains(&name) && pgn.contains(&format!("[WhiteBuild \"{build}\"]")), "{pgn}");
     assert_eq!(report["mixed_cells"], Value::Array(Vec::new()));
     let csv = ["report", "--db", "match.db", "--table", "engines", "--format", "csv"];
     let ran = sandbox.run(&csv);

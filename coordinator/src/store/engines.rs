@@ -165,7 +165,10 @@ pub(super) async fn engines_used(
     let found = sqlx::query!(
         r#"SELECT CASE (g.number % 2 * c.swap_sides + x.side) % 2 WHEN 0 THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String",
-            e.name, e.author, e.sha256, count(DISTINCT c.cell_id) AS "cells!: i64",
+            e.name, e.author, e.sha256,
+            CASE (g.number % 2 * c.swap_sides + x.side) % 2 WHEN 0 THEN f.parameters_json
+                ELSE s.parameters_json END ->> '$.build' AS "build?: String",
+            count(DISTINCT c.cell_id) AS "cells!: i64",
             count(DISTINCT g.game_id) AS "games!: i64"
         FROM cells AS c
         JOIN players AS f ON f.player_id = c.first_player_id
@@ -175,7 +178,7 @@ pub(super) async fn engines_used(
         CROSS JOIN engines AS e ON e.engine_id = x.engine_id
         WHERE c.experiment_id = ? AND c.in_sweep = 1
             AND (f.algorithm IN ('uci', 'gtp') OR s.algorithm IN ('uci', 'gtp'))
-        GROUP BY 1, e.engine_id ORDER BY 1, e.name, e.author, e.sha256"#,
+        GROUP BY 1, e.engine_id, 5 ORDER BY 1, e.name, e.author, e.sha256, 5"#,
         experiment.0
     )
     .fetch_all(&mut *connection)
@@ -184,6 +187,7 @@ pub(super) async fn engines_used(
         Ok(UsedEngine {
             player: row.player,
             engine: identity(row.name, row.author, row.sha256)?,
+            build: row.build,
             cells: unsigned(row.cells),
             games: unsigned(row.games),
         })

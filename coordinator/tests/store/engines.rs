@@ -79,7 +79,11 @@ const DETERMINISTIC: [(&str, bool); 6] = [
 ];
 
 fn engines_plan() -> Plan {
-    plan_sweep(&SweepText::new("engines.toml", SWEEP)).unwrap_or_else(|error| panic!("{error}"))
+    planned(SWEEP)
+}
+
+fn planned(text: &str) -> Plan {
+    plan_sweep(&SweepText::new("engines.toml", text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Invariant 2: what a cell's players say, what the database makes of their parameters, and what the store in
@@ -213,7 +217,10 @@ async fn engines_and_forfeits_stay_when_moves_go_and_go_with_their_games() {
 /// Which program played is told by player; a player of a cell that was two is a mixture.
 #[tokio::test]
 async fn a_player_that_was_several_programs_is_told_of() {
-    let plan = engines_plan();
+    // One of them demands a build.
+    let build = "1be07d43";
+    let known = format!("reproducible = true\nbuild = \"{build}\"");
+    let plan = planned(&SWEEP.replace("reproducible = true", &known));
     let mut store = Store::with(&plan).await;
     let [shallow, sure] = ["shallow", "sure"].map(|name| cell_of(&plan, &store, name));
     // In odd numbers the other moves first.
@@ -229,6 +236,7 @@ async fn a_player_that_was_several_programs_is_told_of() {
     let used = |player: &str, program, games| UsedEngine {
         player: player.to_owned(),
         engine: identity(program),
+        build: (player == "sure").then(|| build.to_owned()),
         cells: 1,
         games,
     };

@@ -8,8 +8,8 @@ use crate::wire_error::{id, number};
 use crate::{Fault, WireError, v1};
 
 impl From<UsedEngine> for v1::UsedEngine {
-    fn from(UsedEngine { player, engine, cells, games }: UsedEngine) -> Self {
-        Self { player, engine: Some(identity_to_wire(engine)), cells, games }
+    fn from(UsedEngine { player, engine, build, cells, games }: UsedEngine) -> Self {
+        Self { player, engine: Some(identity_to_wire(engine)), cells, games, build }
     }
 }
 
@@ -23,6 +23,7 @@ impl TryFrom<v1::UsedEngine> for UsedEngine {
             engine: identity_from_wire(&engine).map_err(|error| error.within("engine"))?,
             cells: number("cells", used.cells)?,
             games: number("games", used.games)?,
+            build: used.build,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Which programs of others played, by chance.
 
+use proptest::option;
 use proptest::prelude::*;
 use spelrum_tournament::CellId;
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
@@ -21,10 +22,11 @@ prop_compose! {
     pub(super) fn used_engine()(
         player in name(),
         engine in identity(),
+        build in option::of("[0-9a-f]{64}"),
         counts in [count(), count()],
     ) -> UsedEngine {
         let [cells, games] = counts;
-        UsedEngine { player, engine, cells, games }
+        UsedEngine { player, engine, build, cells, games }
     }
 }
 

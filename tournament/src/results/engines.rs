@@ -7,7 +7,7 @@ use crate::engines::EngineIdentity;
 /// The programs of others that played counted games.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnginesUsed {
-    /// By player, then by what they say of themselves.
+    /// By player, then by what they say of themselves, then by build.
     pub engines: Vec<UsedEngine>,
     /// The cells in which one player was more than one program, in the grid's order: the first
     /// [`MIXED_CELLS_MAX`].
@@ -26,6 +26,8 @@ pub struct UsedEngine {
     pub player: String,
     /// Which program it was.
     pub engine: EngineIdentity,
+    /// The build that the player's cells demand, in hexadecimal; `None` where any build may play.
+    pub build: Option<String>,
     /// In how many cells.
     pub cells: u64,
     /// Counted games that it played so.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::Outcome;
 use spelrum_tournament::CellId;
+use spelrum_tournament::builds::without_build;
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};
 use spelrum_tournament::results::{
     EnginesUsed, ForfeitKind, MIXED_CELLS_MAX, MixedCell, PlayerForfeits, UsedEngine,
@@ -27,7 +28,7 @@ impl State {
     pub(super) fn engines_used(&self, cells: &[(CellId, &Cell)]) -> EnginesUsed {
         // By player and program: in which cells, and which games.
         type Played = (BTreeSet<CellId>, BTreeSet<i64>);
-        let mut used: BTreeMap<(&str, &EngineIdentity), Played> = BTreeMap::new();
+        let mut used: BTreeMap<(&str, &EngineIdentity, Option<String>), Played> = BTreeMap::new();
         let mut mixed = Vec::new();
         for &(id, cell) in cells {
             let mut programs: [BTreeSet<&EngineIdentity>; 2] = Default::default();
@@ -36,8 +37,9 @@ impl State {
                 for (side, engine) in game.engines.iter().enumerate() {
                     let Some(engine) = engine else { continue };
                     let player = usize::from((side == 0) != moves_first);
-                    let (cells, games) =
-                        used.entry((&cell.player_names[player], engine)).or_default();
+                    let (_, build) = without_build(&cell.players[player]);
+                    let key = (&*cell.player_names[player], engine, build.map(ToOwned::to_owned));
+                    let (cells, games) = used.entry(key).or_default();
                     cells.insert(id);
                     games.insert(game_id);
                     // A player that meets itself is one player.
@@ -53,12 +55,14 @@ impl State {
             }));
         }
         mixed.truncate(MIXED_CELLS_MAX);
-        let engines = used.into_iter().map(|((player, engine), (cells, games))| UsedEngine {
-            player: player.to_owned(),
-            engine: engine.clone(),
-            cells: cells.len() as u64,
-            games: games.len() as u64,
-        });
+        let engines =
+            used.into_iter().map(|((player, engine, build), (cells, games))| UsedEngine {
+                player: player.to_owned(),
+                engine: engine.clone(),
+                build,
+                cells: cells.len() as u64,
+                games: games.len() as u64,
+            });
         EnginesUsed { engines: engines.collect(), mixed, forfeits: self.forfeits(cells) }
     }
 
