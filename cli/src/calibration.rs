@@ -10,6 +10,7 @@ use spelrum_engine::{Host, MoveValuesError, Parameters, PlayError, Value, memory
 use spelrum_external::{EngineFile, OptionValue, Options};
 use spelrum_tournament::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
 use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::stopping::StopRule;
 use spelrum_tournament::{
     CellDefinition, OpeningsCache, Plan, PlannedCell, PlannedPlayer, PlayableCell, Record, Task,
 };
@@ -62,6 +63,10 @@ pub(crate) struct Estimate {
     /// Whether what is played depends on what comes of it: then `cells` are its runs, and all figures are what it
     /// comes to at most.
     depends_on_results: bool,
+    /// Text of the rule that may end a cell before it has all its games; then all figures are what it comes to at most.
+    stop_rule: Option<String>,
+    #[serde(skip)]
+    stop: Option<StopRule>,
     /// Whether programs of others play in some cells, which are not tried out.
     #[serde(skip)]
     engines: bool,
@@ -76,15 +81,17 @@ pub(crate) struct Estimate {
 impl Estimate {
     /// The facts for people: what, and how much.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
-        let most = self.depends_on_results;
+        let most = self.depends_on_results || self.stop.is_some();
         let about = match (self.seconds_at_least, most) {
             (true, _) => "more than",
             (false, true) => "at most about",
             (false, false) => "about",
         };
+        let if_all = if self.seconds_at_least && most { ", if all are played" } else { "" };
         let time = match self.seconds {
             Some(seconds) => {
-                format!("{about} {} on {}", duration_us(seconds * 1e6), self.slots_text())
+                let time = duration_us(seconds * 1e6);
+                format!("{about} {time} on {}{if_all}", self.slots_text())
             }
             None if self.engines => "unknown: programs of others are not tried out".to_owned(),
             None => "unknown: no game ended within the calibration".to_owned(),
@@ -95,7 +102,7 @@ impl Estimate {
             None => "unknown".to_owned(),
         };
         let mut lines = vec![
-            (if most { "runs" } else { "cells" }, count(self.cells)),
+            (if self.depends_on_results { "runs" } else { "cells" }, count(self.cells)),
             (
                 self.task.noun(2),
                 (if most { "at most " } else { "" }).to_owned() + &count(self.games),
@@ -104,6 +111,7 @@ impl Estimate {
             ("time", time),
             ("database", bytes),
         ];
+        lines.extend(self.stop.map(|rule| ("stop rule", rule.words())));
         if self.engines {
             let memory = mebibytes(self.game_memory_bytes);
             let slots = match self.game_slots {
@@ -214,6 +222,8 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
         seconds: finished.as_ref().map(|cost| cost.seconds * share + references),
         seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
         depends_on_results,
+        stop_rule: plan.stop.map(|rule| rule.to_string()),
+        stop: plan.stop,
         engines,
         game_memory_bytes,
         game_slots,
@@ -447,6 +457,8 @@ mod tests {
                 seconds: None,
                 seconds_at_least: false,
                 depends_on_results: false,
+                stop_rule: None,
+                stop: None,
                 engines: false,
                 game_memory_bytes: 0,
                 game_slots: 1,

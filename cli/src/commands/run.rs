@@ -488,7 +488,8 @@ fn beginning(
 ) -> String {
     let what = change::runs_of(plan).unwrap_or_else(|| {
         format!(
-            "{} {} in {}",
+            "{}{} {} in {}",
+            if plan.stop.is_some() { "at most " } else { "" },
             count(experiment.games_planned),
             experiment.task.noun(experiment.games_planned),
             counted(experiment.cells, "cell")

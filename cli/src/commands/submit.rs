@@ -28,7 +28,7 @@ it no longer names stays but leaves the reports. That is said before it happens,
 after a yes.
 
 JSON: experiment_uuid, name, cells, games, existed, change, claims (claim, exploratory, in_sweep); with --dry-run: name, game, cells, games, pairs, \
-openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, game_memory_bytes, game_slots, bytes; \
+openings, slots, quiet_slots, seconds, seconds_at_least, depends_on_results, stop_rule, game_memory_bytes, game_slots, bytes; \
 with --engines also engines, as \
 spelrum engine check has them.
 
@@ -174,7 +174,8 @@ impl Submit {
         let (games, cells) = (count(answer.games), counted(answer.cells, "cell"));
         let of = sweep.plan.task().noun(answer.games);
         let what = change::runs_of(&sweep.plan);
-        let what = what.unwrap_or_else(|| format!("{games} {of} in {cells}"));
+        let at_most = if sweep.plan.stop.is_some() { "at most " } else { "" };
+        let what = what.unwrap_or_else(|| format!("{at_most}{games} {of} in {cells}"));
         writeln!(out, "{said} {}: {what}", answer.name)?;
         for remark in change::remarks_on_claims(&answer.claims) {
             writeln!(out, "{remark}")?;

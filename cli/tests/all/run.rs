@@ -244,7 +244,42 @@ fn a_dry_run_says_what_would_be_played_and_plays_nothing() {
     assert_eq!(estimate["cells"], 2);
     assert_eq!(estimate["games"], 2_000);
     assert!(estimate["seconds"].as_f64().unwrap() > 0.0);
+    assert_eq!(estimate["stop_rule"], Value::Null);
     assert_eq!(std::fs::read_dir(sandbox.path("")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_dry_run_describes_the_stop_rule() {
+    let sandbox = Sandbox::new();
+    for (rule, words, key) in [
+        (
+            "sprt = { elo0 = 0, elo1 = 20 }",
+            "stop rule SPRT of elo0 = 0 against elo1 = 20 (normalized Elo), alpha 0.05, beta 0.05",
+            "sprt 0 to 20 Elo, normalized, alpha 0.05, beta 0.05",
+        ),
+        (
+            "precision = 0.04",
+            "stop rule precision: the 95% interval of the score is ± 0.04 or narrower",
+            "precision 0.04",
+        ),
+    ] {
+        sandbox.write("sweep.toml", &format!("stop = {{ {rule} }}\n{}", tic_tac_toe("small", 100)));
+        for command in ["run", "submit"] {
+            let ran = sandbox.run(&[command, "sweep.toml", "--dry-run"]);
+            let told = ran.expect_exit(0).stdout();
+            for expected in
+                ["  cells     2\n", "  games     at most 200\n", "  time      at most ", words]
+            {
+                assert!(told.contains(expected), "{expected}: {told}");
+            }
+            let ran = sandbox.run(&[command, "sweep.toml", "--dry-run", "--json"]);
+            let estimate: Value = serde_json::from_str(ran.expect_exit(0).stdout()).unwrap();
+            assert_eq!(estimate["stop_rule"], key);
+        }
+    }
+    let run = sandbox.run(&["run", "sweep.toml"]);
+    let told = run.expect_exit(0).stderr();
+    assert!(told.contains("playing small: at most 200 games in 2 cells, into small.db"), "{told}");
 }
 
 #[test]

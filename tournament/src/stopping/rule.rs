@@ -123,6 +123,29 @@ impl StopRule {
     }
 }
 
+impl StopRule {
+    /// Describes when a cell ends: `SPRT of elo0 = 0 against elo1 = 20 (normalized Elo), alpha 0.05, beta 0.05`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Precision(precision) => {
+                let over = if precision.over_pairs { " over pairs" } else { "" };
+                let points = precision.points();
+                format!("precision: the 95% interval{over} of the score is ± {points} or narrower")
+            }
+            Self::Sprt(sprt) => {
+                let [elo0, elo1] = [sprt.elo0(), sprt.elo1()];
+                let [alpha, beta] = [sprt.alpha(), sprt.beta()];
+                let model = sprt.model().name();
+                let over = if sprt.is_over_pairs() { ", over pairs" } else { "" };
+                format!(
+                    "SPRT of elo0 = {elo0} against elo1 = {elo1} ({model} Elo), alpha {alpha}, beta {beta}{over}"
+                )
+            }
+        }
+    }
+}
+
 impl fmt::Display for StopRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -145,6 +168,21 @@ impl fmt::Display for StopRule {
 mod tests {
     use super::*;
     use crate::statistics::EloModel;
+
+    #[test]
+    fn a_rule_is_described_in_words() {
+        let rules = [
+            StopRule::Sprt(Sprt::new(0.0, 20.0, 0.05, 0.1, EloModel::Logistic).unwrap()),
+            precision(),
+        ];
+        assert_eq!(
+            rules.map(|rule| rule.words()),
+            [
+                "SPRT of elo0 = 0 against elo1 = 20 (logistic Elo), alpha 0.05, beta 0.1",
+                "precision: the 95% interval of the score is ± 0.03 or narrower"
+            ]
+        );
+    }
 
     fn precision() -> StopRule {
         StopRule::of_precision(0.03).unwrap()
