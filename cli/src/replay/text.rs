@@ -127,6 +127,12 @@ fn write_move(
     writeln!(out, "Ply {ply}: {player} plays {} (of {})", record.mv, record.legal_moves)?;
     let search = &record.search;
     let time = duration_us(record.wall_us as f64);
+    // External engines report no evaluations, and some no nodes: their 0 means unknown.
+    let is_external = game.engines[usize::from(record.mover.min(1))].is_some();
+    let known = |number: u64| match is_external && number == 0 {
+        true => "unknown".to_owned(),
+        false => count(number),
+    };
     if search.nodes == 0 && search.score.is_none() {
         let why = match search.ended_by {
             EndedBy::OnlyMove => "the only move",
@@ -136,7 +142,10 @@ fn write_move(
             | EndedBy::Generations
             | EndedBy::Simulations
             | EndedBy::Time
-            | EndedBy::Proven => "without a search",
+            | EndedBy::Proven => match is_external {
+                true => "its search is unknown",
+                false => "without a search",
+            },
         };
         return writeln!(out, "  {why}, {time}");
     }
@@ -144,10 +153,10 @@ fn write_move(
     writeln!(
         out,
         "  score {score}, depth {} (ended by {}), {} nodes, {} evaluations, {time}",
-        search.depth,
+        known(search.depth.into()),
         ended_by_text(search.ended_by),
-        count(search.nodes),
-        count(search.evaluations),
+        known(search.nodes),
+        known(search.evaluations),
     )
 }
 

@@ -50,6 +50,10 @@ fn costs(
     let mut table = TitledTable::new(name, title, columns);
     for moves in costs {
         let costs = &moves.costs;
+        // External engines report no evaluations, and some neither depth nor nodes: their 0 means unknown.
+        let is_external = report.engines.engines.iter().any(|it| it.player == moves.player);
+        let known = |mean: f64| (!is_external || mean > 0.0).then_some(mean);
+        let rounded = |mean: f64| optional(known(mean), |it| count(it.round() as u64));
         let mean_us = costs.us_mean().value;
         let row = [Some(moves.player.clone())]
             .into_iter()
@@ -60,9 +64,9 @@ fn costs(
             .chain([Some(optional(costs.wall_us_p95, duration_us))])
             .chain([has_ratios.then(|| optional(costs.us_ratio(), |it| ratio(it.value)))])
             .chain([
-                Some(format!("{:.1}", costs.depth_mean)),
-                Some(count(costs.nodes_mean.round() as u64)),
-                Some(count(costs.evaluations_mean.round() as u64)),
+                Some(optional(known(costs.depth_mean), |it| format!("{it:.1}"))),
+                Some(rounded(costs.nodes_mean)),
+                Some(rounded(costs.evaluations_mean)),
                 has_shares.then(|| optional(share(moves), percent)),
             ]);
         let limit = has_limits.then(|| overruns(moves)).into_iter().flatten();

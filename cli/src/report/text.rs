@@ -336,8 +336,9 @@ fn failures(report: &Report) -> Option<TitledTable> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use spelrum_tournament::engines::EngineIdentity;
     use spelrum_tournament::results::{
-        ColourResult, Costs, CpuTimes, EnginesUsed, MoveCost, Overruns, ReplayedGames,
+        ColourResult, Costs, CpuTimes, EnginesUsed, MoveCost, Overruns, ReplayedGames, UsedEngine,
     };
     use spelrum_tournament::scheduler::ExperimentState;
     use spelrum_tournament::{
@@ -530,6 +531,41 @@ pub(super) mod tests {
             over_moves.contains("7.00 ms") && !over_moves.contains("Mean: over games"),
             "{over_moves}"
         );
+    }
+
+    /// External engines report no evaluations, and some neither depth nor nodes.
+    #[test]
+    fn what_an_external_engine_does_not_report_is_unknown() {
+        let mut report = report();
+        report.depths.clear();
+        for (moves, depth) in report.moves.iter_mut().zip([0.0, 7.0]) {
+            moves.costs.evaluations_mean = 0.0;
+            moves.costs.depth_mean = depth;
+            moves.costs.nodes_mean = 100.0 * depth;
+        }
+        let rows = |report: &Report| -> Vec<String> {
+            let text = shown(report);
+            let costs =
+                text.lines().skip_while(|line| *line != "What a move costs").skip(4).take(2);
+            costs
+                .map(|line| line.split_whitespace().rev().take(3).collect::<Vec<_>>().join(" "))
+                .collect()
+        };
+        assert_eq!(rows(&report), ["0 0 0.0", "0 700 7.0"], "{}", shown(&report));
+        report.engines.engines = ["alphabeta", "genetic"]
+            .map(|player| UsedEngine {
+                player: player.to_owned(),
+                engine: EngineIdentity {
+                    name: String::new(),
+                    author: String::new(),
+                    sha256: [7; 32],
+                },
+                build: None,
+                cells: 1,
+                games: 100,
+            })
+            .into();
+        assert_eq!(rows(&report), ["- - -", "- 700 7.0"], "{}", shown(&report));
     }
 
     #[test]

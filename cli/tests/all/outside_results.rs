@@ -117,6 +117,16 @@ fn games_of_programs_are_checked_as_far_as_can_be() {
     assert!(told["second_engine"]["name"].as_str().unwrap().starts_with("Spelrum"), "{told}");
     assert!(told["moves"][1].as_object().unwrap().contains_key("told_us"));
 
+    // What the program does not report is not shown as 0.
+    let text =
+        sandbox.run(&["replay", &game, "--db", "match.db"]).expect_exit(0).stdout().to_owned();
+    let its: Vec<&str> = text.lines().skip_while(|line| !line.contains(": ours plays")).collect();
+    assert!(its[1].contains(" nodes, unknown evaluations, "), "{text}");
+    let text = sandbox.run(&["report", "--db", "match.db"]).expect_exit(0).stdout().to_owned();
+    let mut costs = text.lines().skip_while(|line| *line != "What a move costs");
+    let its = costs.find(|line| line.split_whitespace().next() == Some("ours")).unwrap();
+    assert_eq!(its.split_whitespace().last(), Some("-"), "{text}");
+
     let game = game_of(&sandbox, "crash", 0);
     let ran = sandbox.run(&["replay", &game, "--db", "match.db"]);
     let text = ran.expect_exit(0).stdout().to_owned();
