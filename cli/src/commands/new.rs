@@ -16,7 +16,8 @@ use crate::exit::Exit;
 use crate::output::{terminal, write_json};
 
 const EXAMPLES: &str = "\
-The file says what each line of it is for, and runs as it is. Beside it, sweep.schema.json lets \
+The file says what each line of it is for, and runs as it is; match, which is about two external engines, needs \
+an engines file that names their programs, and shows one. Beside it, sweep.schema.json lets \
 editors that know TOML (taplo, Even Better TOML) complete, explain and check what you write. \
 docs/sweeps.md describes all that a sweep may say.
 
@@ -55,14 +56,18 @@ struct Template {
 }
 
 /// In the order in which a newcomer meets them.
-const TEMPLATES: [Template; 6] = [
+const TEMPLATES: [Template; 7] = [
     Template { name: "first", text: include_str!("../../templates/first.toml") },
     Template { name: "depth", text: include_str!("../../templates/depth.toml") },
     Template { name: "time", text: include_str!("../../templates/time.toml") },
     Template { name: "time-odds", text: include_str!("../../templates/time-odds.toml") },
     Template { name: "ladder", text: include_str!("../../templates/ladder.toml") },
     Template { name: "tuning", text: include_str!("../../templates/tuning.toml") },
+    Template { name: "match", text: include_str!("../../templates/match.toml") },
 ];
+
+/// The engines file that templates name in their comments.
+const ENGINES_FILE: &str = "engines.toml";
 
 /// What editors check sweeps by, beside the sweep.
 const SCHEMA_FILE: &str = "sweep.schema.json";
@@ -104,7 +109,7 @@ impl New {
             }
         })?;
         let schema = schema_beside(&file)?;
-        self.print_written(&file, name, &schema)
+        self.print_written(template, &file, name, &schema)
     }
 
     fn print_list(&self) -> Result<Exit> {
@@ -122,7 +127,13 @@ impl New {
         Ok(Exit::Success)
     }
 
-    fn print_written(&self, file: &Path, name: &str, schema: &Schema) -> Result<Exit> {
+    fn print_written(
+        &self,
+        template: &Template,
+        file: &Path,
+        name: &str,
+        schema: &Schema,
+    ) -> Result<Exit> {
         let mut out = terminal::stdout();
         let shown = file.display();
         if self.json {
@@ -144,10 +155,17 @@ impl New {
             )?,
         }
         writeln!(out, "\nnext:")?;
+        let (engines, dry_run) = match template.needs_engines() {
+            true => {
+                writeln!(out, "  write {ENGINES_FILE} with your engines, as {shown} shows")?;
+                (format!(" --engines {ENGINES_FILE}"), "tries the engines")
+            }
+            false => (String::new(), "says how long it takes"),
+        };
         let commands = [
-            (format!("spelrum submit {shown} --dry-run"), "says how long it takes"),
-            (format!("spelrum run {shown} --quick"), "plays a tenth of it"),
-            (format!("spelrum run {shown}"), "plays it"),
+            (format!("spelrum submit {shown}{engines} --dry-run"), dry_run),
+            (format!("spelrum run {shown}{engines} --quick"), "plays a tenth of it"),
+            (format!("spelrum run {shown}{engines}"), "plays it"),
         ];
         let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
         for (command, meaning) in commands {
@@ -162,6 +180,11 @@ impl Template {
     fn description(&self) -> &'static str {
         let line = self.text.lines().find_map(|line| line.strip_prefix("description = \""));
         line.and_then(|line| line.strip_suffix('"')).unwrap_or_default()
+    }
+
+    /// Whether external engines play in it.
+    fn needs_engines(&self) -> bool {
+        self.text.contains("algorithm = \"uci\"")
     }
 
     /// The text for an experiment of this name, in this file.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::sandbox::{Sandbox, root};
 
 /// Every template, in the order of `--list`.
-const TEMPLATES: [&str; 6] = ["first", "depth", "time", "time-odds", "ladder", "tuning"];
+const TEMPLATES: [&str; 7] = ["first", "depth", "time", "time-odds", "ladder", "tuning", "match"];
 
 #[test]
 fn a_new_sweep_runs_at_the_first_try() {
@@ -43,6 +43,31 @@ fn every_template_is_listed_and_planned() {
         let dry_run: Value = serde_json::from_str(dry_run.stdout()).unwrap();
         assert_eq!(dry_run["name"], format!("my_{template}"));
     }
+}
+
+/// The engines file is the one that its comments show, with other programs.
+#[test]
+fn a_new_match_of_engines_runs_with_the_engines_file_that_it_shows() {
+    let sandbox = Sandbox::new();
+    let new = sandbox.run(&["new", "match"]);
+    insta::assert_snapshot!(new.expect_exit(0).stdout());
+    let sweep = std::fs::read_to_string(sandbox.path("match.toml")).unwrap();
+    let shown = sweep.lines().skip_while(|line| *line != "#     [engines.new]");
+    let shown = shown.take_while(|line| *line != "# Then:");
+    let shown: Vec<&str> = shown.map(|line| line.trim_start_matches('#').trim()).collect();
+    let player =
+        "args = [\"engine\", \"uci\", \"--player\", \"alpha-beta\", \"--set\", \"preset=chess\"]";
+    let ours = format!("command = {:?}\n{player}", env!("CARGO_BIN_EXE_spelrum"));
+    let engines = shown.join("\n").replace("command = \"./new-engine\"", &ours);
+    sandbox.write("engines.toml", &engines.replace("command = \"./old-engine\"", &ours));
+    // Every setting but time, which no test waits for.
+    let quick = sweep.replace("clock = \"10+0.1\"", "depth = 1").replace("2_000", "4");
+    assert_ne!(quick, sweep);
+    sandbox.write("match.toml", &format!("max_plies = 20\n{quick}"));
+    let engines = ["match.toml", "--engines", "engines.toml"];
+    sandbox.run(&[&["submit", "--dry-run"], &engines[..]].concat()).expect_exit(0);
+    sandbox.run(&[&["run"], &engines[..]].concat()).expect_exit(0);
+    assert_eq!(sandbox.sql("match.db", "SELECT count(*) FROM games WHERE counted = 1"), "4");
 }
 
 #[test]
