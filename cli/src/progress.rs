@@ -225,8 +225,13 @@ pub(crate) fn rate_text(task: Task, per_second: Option<f64>, forecast: Option<Fo
     if let Some(Forecast { left_us, low_us, high_us }) = forecast
         && left_us > 0.0
     {
-        let [left, low, high] = [left_us, low_us, high_us].map(duration_us);
-        text.push_str(&format!(", {left} left ({low} to {high})"));
+        let [left, high] = [left_us, high_us].map(duration_us);
+        // Games in progress may be almost done: then the range begins at 0.
+        let range = match low_us > 0.0 {
+            true => format!("{} to {high}", duration_us(low_us)),
+            false => format!("up to {high}"),
+        };
+        text.push_str(&format!(", {left} left ({range})"));
     }
     text
 }
@@ -312,6 +317,7 @@ mod tests {
             line(116, Some(0.05), 80_000.0),
             line(117, Some(0.001), 800_000.0),
             line(4_000, Some(390.0), 0.0),
+            rate_text(game, None, Some(Forecast { left_us: 9e4, low_us: 0.0, high_us: 7e5 })),
             settled_text(Task::Choice, 7, 4_000) + &rate_text(Task::Choice, Some(12.0), None),
         ];
         insta::assert_snapshot!(lines.join("\n"));

@@ -85,11 +85,9 @@ fn open_match(axes: &[String], cells: &[CellResult]) -> String {
         text.push_str(&format!(" (stops at ± {:.1})", precision.points() * 100.0));
     }
     let strength = cell.strength();
-    if let Some(elo) = strength.elo {
-        text.push_str(&format!(", Elo {}", signed(elo)));
-        if let Some(error) = strength.elo_error {
-            text.push_str(&format!(" ± {error:.0}"));
-        }
+    // Without an error, a difference after few games would mislead.
+    if let Some((elo, error)) = strength.elo.zip(strength.elo_error) {
+        text.push_str(&format!(", Elo {} ± {error:.0}", signed(elo)));
     }
     if let Some(standing) = cell.sprt() {
         let [lower, upper] = standing.bounds;
@@ -157,6 +155,19 @@ mod tests {
             text.starts_with("engine-a against engine-b (depth=1): 62.5 % ± 7.4, Elo"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn elo_is_shown_once_its_error_is_known() {
+        let one = CellResult {
+            pairs: PairCounts([0, 0, 1, 0, 0]),
+            wins: 1,
+            losses: 1,
+            draws: 0,
+            ..cell(2, None)
+        };
+        let text = open_match(&axes(), &[one]);
+        assert!(text.contains("62.5 %") && !text.contains("Elo"), "{text}");
     }
 
     #[test]

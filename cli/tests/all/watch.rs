@@ -123,7 +123,7 @@ fn a_match_under_way_is_shown_with_its_score_and_stop_rule() {
         let line = Watcher::start(&sandbox, &door).line();
         let (_, standing) = line.split_once("; random ").expect(&line);
         assert!(standing.contains(" % ± ") && standing.contains(" (stops at ± 0.5)"), "{line}");
-        assert!(standing.contains(", Elo "), "{line}");
+        assert!(standing.contains(", Elo ") && line.contains(" of 1 cell settled; "), "{line}");
     }
 }
 

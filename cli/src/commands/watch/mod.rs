@@ -329,9 +329,11 @@ impl Watching {
         };
         let cells = format!("{} of {}", count(look.cells_settled), counted(look.cells, "cell"));
         let pace = pace + &training_text(look) + &forfeits_text(look);
-        match look.stop_rule {
-            Some(_) => format!("{pace}, {cells} settled, {} stopped", count(look.cells_stopped)),
-            None => format!("{pace}, {cells} settled"),
+        match (&look.stop_rule, look.cells_stopped) {
+            (None, _) | (_, 0) => format!("{pace}, {cells} settled"),
+            (Some(_), stopped) => {
+                format!("{pace}, {cells} settled, {} of them by the stop rule", count(stopped))
+            }
         }
     }
 
