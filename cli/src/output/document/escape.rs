@@ -1,6 +1,6 @@
 //! Texts of users, among them names of players, as they must be written so that they are read as they are.
 
-use super::layout::may_break_after;
+use super::layout::{is_minus, may_break_after, pieces};
 
 /// A text in one line of Markdown, also in a cell of a table.
 pub(super) fn markdown(text: &str) -> String {
@@ -16,12 +16,18 @@ pub(super) fn markdown(text: &str) -> String {
     escaped
 }
 
-/// A text in a paragraph or in a cell of a table of LaTeX, for any of its engines.
+/// A text in a paragraph or in a cell of a table of LaTeX, for any of its engines. Negative numbers have a minus sign.
 pub(super) fn latex(text: &str) -> String {
+    latex_after(text, None)
+}
+
+/// The same for a text that follows this character.
+fn latex_after(text: &str, mut before: Option<char>) -> String {
     let mut escaped = String::with_capacity(text.len());
-    let mut before = None;
-    for character in in_one_line(text) {
+    let mut characters = in_one_line(text).peekable();
+    while let Some(character) = characters.next() {
         match character {
+            '-' if is_minus(before, characters.peek().copied()) => escaped.push_str("$-$"),
             '\\' => escaped.push_str(r"\textbackslash{}"),
             '~' => escaped.push_str(r"\textasciitilde{}"),
             '^' => escaped.push_str(r"\textasciicircum{}"),
@@ -49,8 +55,10 @@ pub(super) fn latex(text: &str) -> String {
 /// The same, where a line may end after punctuation.
 pub(super) fn breakable(text: &str) -> String {
     let mut broken = String::with_capacity(2 * text.len());
-    for piece in text.split_inclusive(may_break_after) {
-        broken.push_str(&latex(piece));
+    let mut before = None;
+    for piece in pieces(text) {
+        broken.push_str(&latex_after(piece, before));
+        before = piece.chars().next_back();
         // A line ends at a space anyway.
         if piece.ends_with(|end| end != ' ' && may_break_after(end)) {
             broken.push_str(r"\allowbreak{}");
@@ -59,16 +67,9 @@ pub(super) fn breakable(text: &str) -> String {
     broken
 }
 
-/// A number, a dash for none, or another text of a column of numbers in LaTeX: with a minus, not with a
-/// hyphen.
+/// A number, a dash for none, or another text of a column of numbers in LaTeX.
 pub(super) fn latex_number(text: &str) -> String {
-    match text.strip_prefix('-') {
-        Some("") => "--".to_owned(),
-        Some(rest) if rest.starts_with(|first: char| first.is_ascii_digit()) => {
-            format!("$-${}", latex(rest))
-        }
-        Some(_) | None => latex(text),
-    }
+    if text == "-" { "--".to_owned() } else { latex(text) }
 }
 
 /// A word for a label: what TeX and its tools take in any of them.

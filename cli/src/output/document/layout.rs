@@ -38,10 +38,7 @@ impl Layout {
         let room_pt = if style.is_landscape { LANDSCAPE_WIDTH_PT } else { TEXT_WIDTH_PT };
         let sizes = style.size_pt.map_or_else(|| SIZES_PT.to_vec(), |size| vec![size]);
         let natural: Vec<f64> = (0..table.columns.len())
-            .map(|column| match table.columns[column].is_of_numbers() {
-                true => texts(table, column).map(number_width_em).fold(0.0, f64::max),
-                false => texts(table, column).map(width_em).fold(0.0, f64::max),
-            })
+            .map(|column| texts(table, column).map(width_em).fold(0.0, f64::max))
             .collect();
         let least: Vec<f64> = (0..table.columns.len())
             .map(|column| match table.columns[column].is_of_numbers() {
@@ -171,20 +168,49 @@ pub(super) fn may_break_after(character: char) -> bool {
     matches!(character, ' ' | '(' | ')' | ',' | '=' | '-' | '_' | '/' | ':' | ';' | '+' | '@')
 }
 
+/// Whether a hyphen between these characters is the sign of a negative number: in `-2.94`, `(-2.94` and `bias=-3`, but
+/// not in `sha-256` or `2026-11-27`.
+pub(super) fn is_minus(before: Option<char>, after: Option<char>) -> bool {
+    let is_of_word = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | ')' | ']' | '.');
+    after.is_some_and(|it| it.is_ascii_digit()) && !before.is_some_and(is_of_word)
+}
+
+/// Splits a text where a line may end.
+pub(super) fn pieces(text: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let (mut start, mut before) = (0, None);
+    for (at, character) in text.char_indices() {
+        let end = at + character.len_utf8();
+        let is_sign = character == '-' && is_minus(before, text[end..].chars().next());
+        if may_break_after(character) && !is_sign {
+            pieces.push(&text[start..end]);
+            start = end;
+        }
+        before = Some(character);
+    }
+    pieces.extend((start < text.len()).then(|| &text[start..]));
+    pieces
+}
+
 /// Width of the widest piece between two places where a line may end.
 fn widest_piece_em(text: &str) -> f64 {
-    text.split_inclusive(may_break_after).map(width_em).fold(0.0, f64::max)
+    pieces(text).into_iter().map(width_em).fold(0.0, f64::max)
 }
 
 /// Width of a text in Computer Modern Roman at 10 pt, in em.
 pub(super) fn width_em(text: &str) -> f64 {
-    text.chars().map(character_width_em).sum()
+    let mut characters = text.chars().peekable();
+    let (mut width, mut before) = (0.0, None);
+    while let Some(character) = characters.next() {
+        let is_sign = character == '-' && is_minus(before, characters.peek().copied());
+        width += if is_sign { MINUS_EM } else { character_width_em(character) };
+        before = Some(character);
+    }
+    width
 }
 
-/// Width of a number, whose hyphen is set as a minus.
-fn number_width_em(text: &str) -> f64 {
-    width_em(text) + if text.starts_with('-') { 0.4 } else { 0.0 }
-}
+/// Width of a minus sign.
+const MINUS_EM: f64 = 0.785;
 
 fn character_width_em(character: char) -> f64 {
     match character {

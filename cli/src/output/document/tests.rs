@@ -136,6 +136,37 @@ fn latex_is_balanced_whatever_names_are() {
     }
 }
 
+/// A hyphen before a number's digits is a minus in every part of a document, and in no other place.
+#[test]
+fn negative_numbers_have_a_minus_in_latex_alone() {
+    let columns = ["LLR", "a quite long heading of words"].map(Column::words);
+    let columns = columns.into_iter().chain((0..9).map(|_| Column::numbers("figure of -1")));
+    let mut table = TitledTable::new("cells", "From -5 to 5", columns.collect());
+    let words = ["-0.71 elo0", "ab-3 (bias=-3, from -2.94 to 2.94), sha-256 of 2026-11-27, a--1"];
+    table.row(words.into_iter().chain(["-17"; 9]).map(str::to_owned));
+    let notes = vec!["LLR: 2.94 is elo1, -2.94 is elo0.".to_owned()];
+    let document = Document {
+        title: "x".to_owned(),
+        about: "pentago".to_owned(),
+        parts: vec![Part::Table(table.with_notes(notes)), Part::Words("It lost -3 Elo".to_owned())],
+    };
+    let latex = written(&document, latex).replace(r"\allowbreak{}", "");
+    assert_balanced(&latex);
+    for expected in [
+        "From $-$5 to 5",
+        "figure of $-$1",
+        "$-$0.71 elo0 &",
+        "ab-3 (bias=$-$3, from $-$2.94 to 2.94), sha-256 of 2026-11-27, a-{-}1",
+        "& $-$17",
+        "2.94 is elo1, $-$2.94 is elo0.",
+        "It lost $-$3 Elo",
+    ] {
+        assert!(latex.contains(expected), "{expected}: {latex}");
+    }
+    let markdown = written(&document, Document::write_markdown);
+    assert!(markdown.contains("-2.94") && !markdown.contains('−'), "{markdown}");
+}
+
 #[test]
 fn labels_differ_and_rows_begin_with_no_option() {
     let latex = written(&document(&["[1pt]", "*"]), latex);
