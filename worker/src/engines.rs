@@ -87,7 +87,15 @@ pub(crate) trait Wanting: Host {
 
     /// Where an external engine is to run that thinks on so many threads, if that is known; `None` if it may run
     /// anywhere.
-    fn place(&self, threads: Option<u32>) -> Option<BTreeSet<u32>>;
+    fn place(&self, threads: Option<u32>) -> Option<EnginePlace>;
+}
+
+/// Hardware threads for the processes of an engine.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct EnginePlace {
+    pub(crate) cpus: BTreeSet<u32>,
+    /// Whether a timed game lacks quiet slots for all threads of the engine, which then may run on any hardware thread.
+    pub(crate) lacks_quiet: bool,
 }
 
 /// Why a game with programs of others has no record.
@@ -449,10 +457,9 @@ impl Engines {
 
     /// Lets an engine run where its slot's games are played, as far as it is known to need no more.
     fn keep(&self, engine: &mut Lent, host: &dyn Wanting) {
-        let Some(place) = host.place(engine.threads()) else { return };
-        let mut problem = engine.keep_on(&place).err().map(|error| error.to_string());
-        let is_kept = engine.threads().is_some_and(|threads| place.len() <= threads as usize);
-        if problem.is_none() && !is_kept && host.place(Some(1)).is_some_and(|own| own != place) {
+        let Some(EnginePlace { cpus, lacks_quiet }) = host.place(engine.threads()) else { return };
+        let mut problem = engine.keep_on(&cpus).err().map(|error| error.to_string());
+        if problem.is_none() && lacks_quiet {
             problem = Some("it may think on more threads than there are quiet slots".to_owned());
         }
         let name = &engine.spec().name;

@@ -24,7 +24,7 @@ use spelrum_tournament::{
 
 use crate::cells::{self, Ready};
 use crate::cores::Keeping;
-use crate::engines::{Engines, EnginesGame, NoGame, Wanting};
+use crate::engines::{EnginePlace, Engines, EnginesGame, NoGame, Wanting};
 use crate::hub::{Reports, Signs};
 use crate::outcome::{Finished, failed};
 use crate::panics;
@@ -460,11 +460,12 @@ impl Wanting for SlotHost<'_> {
         self.slot.reports.begins(self.slot.number, self.number, false);
     }
 
-    fn place(&self, threads: Option<u32>) -> Option<BTreeSet<u32>> {
+    fn place(&self, threads: Option<u32>) -> Option<EnginePlace> {
         let own = BTreeSet::from([self.slot.number]);
         let slots = if threads == Some(1) { &own } else { self.slots };
         let fits = threads.is_some_and(|threads| threads as usize <= slots.len());
-        self.slot.keeping.place_of(slots, self.in_quiet && fits)
+        let cpus = self.slot.keeping.place_of(slots, self.in_quiet && fits)?;
+        Some(EnginePlace { cpus, lacks_quiet: self.in_quiet && !fits })
     }
 }
 
@@ -593,6 +594,38 @@ mod tests {
         signs.stop(true);
         signs.stop(false);
         assert!(host.aborted() && host.is_unwanted());
+    }
+
+    /// Also where the threads of an engine are as many as the machine's, of which only some are of quiet slots.
+    #[test]
+    fn an_engine_that_lacks_quiet_slots_for_its_threads_is_known() {
+        let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);
+        let signs = sides.remove(0).signs;
+        let reports: Arc<dyn Reports> = Arc::new(hub);
+        let place = |quiet: &str, slots: [usize; 2], in_quiet: bool, threads: Option<u32>| {
+            let slot = Slot {
+                number: 0,
+                signs: Arc::clone(&signs),
+                reports: Arc::clone(&reports),
+                engines: None,
+                keeping: Arc::new(Keeping::new(quiet.parse().unwrap())),
+                sharing: Arc::new(Sharing::new(NonZeroU32::MIN)),
+            };
+            let (slot, slots) = (&slot, &BTreeSet::from(slots));
+            let (started, began, timeout, number) = (Instant::now(), Cell::new(None), None, 0);
+            let host = SlotHost { started, began, timeout, in_quiet, slots, slot, number };
+            let EnginePlace { cpus, lacks_quiet } = host.place(threads)?;
+            Some((cpus.into_iter().collect::<Vec<_>>(), lacks_quiet))
+        };
+        let one = "0 of 0-1, rest 1";
+        assert_eq!(place(one, [0, 0], true, Some(1)), Some((vec![0], false)));
+        assert_eq!(place(one, [0, 0], true, Some(2)), Some((vec![0, 1], true)));
+        assert_eq!(place(one, [0, 0], true, None), Some((vec![0, 1], true)), "GTP");
+        assert_eq!(place(one, [0, 0], false, Some(2)), Some((vec![0, 1], false)), "not timed");
+        assert_eq!(place("none", [0, 0], true, Some(2)), None);
+        let four = "0-3 of 0-4, rest 4";
+        assert_eq!(place(four, [0, 1], true, Some(2)), Some((vec![0, 1], false)));
+        assert_eq!(place(four, [0, 1], true, Some(3)), Some((vec![0, 1, 2, 3, 4], true)));
     }
 
     #[test]
