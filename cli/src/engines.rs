@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use spelrum_external::{
-    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, engines_within, files_of_engines,
-    open_files, raise_open_files,
+    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, engines_within,
+    files_of_engines, open_files, raise_open_files,
 };
-use spelrum_tournament::Plan;
 use spelrum_tournament::capabilities::Inability;
 use spelrum_tournament::engines::{NeededEngine, can_play};
+use spelrum_tournament::{Plan, PlannedPlayer};
 use spelrum_worker::{Engines, Room, options_of};
 use tokio_util::sync::CancellationToken;
 
@@ -134,8 +134,9 @@ pub(crate) async fn find(
 /// # Errors
 /// If one is missing, or would not be played as the sweep wants it.
 pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<EngineFile>> {
+    // Dry runs look for engines as well.
     let failed = |problem: String, help: &str| {
-        Err(CliError::new(Exit::Input, format!("play {} here", plan.name))
+        Err(CliError::new(Exit::Input, format!("set up the engines of {}", plan.name))
             .because(problem)
             .help(help))
     };
@@ -160,10 +161,9 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
                 "add it to the file, or write one of those names in the sweep",
             );
         };
-        if let Err(refused) = spec.check_options(&options_of(&parameters)) {
-            return Err(CliError::new(Exit::Input, format!("play {} here", plan.name))
-                .because(refused.problem)
-                .help(refused.remedy));
+        if let Err(OptionRefused { problem, remedy }) = spec.check_options(&options_of(&parameters))
+        {
+            return failed(format!("player `{}`: {problem}", name_of(plan, player)), &remedy);
         }
         names.push(need.engine);
     }
@@ -171,6 +171,14 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
     let of_file =
         file.map(|file| file.iter().filter(|spec| is_needed(&spec.name)).cloned().collect());
     Ok(of_file.filter(|_| !names.is_empty()))
+}
+
+/// The name that a player has in its sweep: the first, if it has several.
+fn name_of(plan: &Plan, player: &PlannedPlayer) -> String {
+    let plan = plan.foreseen();
+    let mut named = plan.cells.iter().flat_map(|cell| cell.players.iter().zip(&cell.player_names));
+    let name = named.find(|(it, _)| ***it == *player).map(|(_, name)| name.to_string());
+    name.unwrap_or_else(|| player.algorithm.clone())
 }
 
 /// Whether what was found can play every cell of a sweep.

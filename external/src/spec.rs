@@ -171,7 +171,11 @@ impl EngineSpec {
             allowed.check(&self.name, value)?;
             if checked.insert(allowed.name.clone(), value.clone()).is_some() {
                 return Err(OptionRefused {
-                    problem: format!("option `{}` of `{}` is set twice", allowed.name, self.name),
+                    problem: format!(
+                        "`{}` of engine `{}` is set twice",
+                        key(&allowed.name),
+                        self.name
+                    ),
                     remedy: "case does not tell options apart; leave one out".to_owned(),
                 });
             }
@@ -182,14 +186,11 @@ impl EngineSpec {
     fn not_allowed(&self, name: &str) -> OptionRefused {
         let names: Vec<_> =
             self.options.iter().map(|option| format!("`{}`", option.name)).collect();
-        let may = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let may = if names.is_empty() { "no options".to_owned() } else { names.join(", ") };
         OptionRefused {
-            problem: format!(
-                "option `{name}` of `{}` may not be set by a sweep; may be: {may}",
-                self.name
-            ),
+            problem: format!("engine `{}` does not allow `{}`, only {may}", self.name, key(name)),
             remedy: format!(
-                "{}whoever runs the worker can allow it under the engine's `options`",
+                "{}remove it from the sweep, or allow it under the engine's `options` in the engines file",
                 self.meant(name)
             ),
         }
@@ -212,26 +213,65 @@ impl EngineSpec {
 
 impl AllowedOption {
     fn check(&self, engine: &str, value: &OptionValue) -> Result<(), OptionRefused> {
-        let (is_allowed, may) = match (&self.rule, value) {
-            (OptionRule::Between { min, max }, value) => (
-                matches!(value, OptionValue::Number(number) if (min..=max).contains(&number)),
-                format!("a whole number from {min} to {max}"),
-            ),
-            (OptionRule::OneOf(values), value) => {
-                let names: Vec<_> = values.iter().map(|value| format!("`{value}`")).collect();
-                (values.contains(value), format!("one of {}", names.join(", ")))
+        let is_allowed = match (&self.rule, value) {
+            (OptionRule::Between { min, max }, OptionValue::Number(number)) => {
+                (min..=max).contains(&number)
             }
-            (OptionRule::Press, value) => {
-                (*value == OptionValue::Flag(true), "`true`, which presses it".to_owned())
-            }
+            (OptionRule::Between { .. }, OptionValue::Flag(_) | OptionValue::Text(_)) => false,
+            (OptionRule::OneOf(values), value) => values.contains(value),
+            (OptionRule::Press, value) => *value == OptionValue::Flag(true),
         };
         if is_allowed {
             return Ok(());
         }
+        let key = key(&self.name);
+        let in_file = "in the engines file";
+        let remedy = match (&self.rule, value) {
+            (OptionRule::Between { min, max }, value) => {
+                let may = match min == max {
+                    true => format!("set it to {min}"),
+                    false => format!("set it to a whole number from {min} to {max}"),
+                };
+                match value {
+                    OptionValue::Number(number) => {
+                        let (min, max) = (min.min(number), max.max(number));
+                        format!(
+                            "{may}, or allow more {in_file}: `{key} = {{ min = {min}, max = {max} }}`"
+                        )
+                    }
+                    OptionValue::Flag(_) | OptionValue::Text(_) => may,
+                }
+            }
+            (OptionRule::OneOf(values), _) => {
+                let names: Vec<_> = values.iter().map(|it| format!("`{}`", in_toml(it))).collect();
+                format!(
+                    "set it to one of {}, or add this value to `{key}` {in_file}",
+                    names.join(", ")
+                )
+            }
+            (OptionRule::Press, _) => "set it to `true`, which presses it".to_owned(),
+        };
+        let value = in_toml(value);
         Err(OptionRefused {
-            problem: format!("option `{}` of `{engine}` may not be `{value}`", self.name),
-            remedy: format!("on this machine it may be {may}"),
+            problem: format!("engine `{engine}` does not allow `{key} = {value}`"),
+            remedy,
         })
+    }
+}
+
+/// An option as a key of a player in a sweep, or of an engine in the engines file.
+fn key(option: &str) -> String {
+    let is_bare = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    match !option.is_empty() && option.chars().all(is_bare) {
+        true => format!("options.{option}"),
+        false => format!("options.{option:?}"),
+    }
+}
+
+fn in_toml(value: &OptionValue) -> String {
+    match value {
+        OptionValue::Flag(_) | OptionValue::Number(_) => value.to_string(),
+        OptionValue::Text(text) => format!("{text:?}"),
     }
 }
 
@@ -285,40 +325,44 @@ pub(crate) mod tests {
             (
                 "Hash",
                 number(4_096),
-                "option `Hash` of `sf` may not be `4096`; \
-                 on this machine it may be a whole number from 1 to 1024",
+                "engine `sf` does not allow `options.Hash = 4096`; set it to a whole number from 1 to 1024, or \
+                 allow more in the engines file: `options.Hash = { min = 1, max = 4096 }`",
+            ),
+            (
+                "Threads",
+                number(4),
+                "engine `sf` does not allow `options.Threads = 4`; set it to 1, or allow more in the engines file: \
+                 `options.Threads = { min = 1, max = 4 }`",
             ),
             (
                 "Threads",
                 OptionValue::Text("1".to_owned()),
-                "option `Threads` of `sf` may not be `1`; \
-                 on this machine it may be a whole number from 1 to 1",
+                "engine `sf` does not allow `options.Threads = \"1\"`; set it to 1",
             ),
             (
                 "EvalFile",
                 OptionValue::Text("/etc/passwd".to_owned()),
-                "option `EvalFile` of `sf` may not be `/etc/passwd`; \
-                 on this machine it may be one of `a.nnue`, `b.nnue`",
+                "engine `sf` does not allow `options.EvalFile = \"/etc/passwd\"`; set it to one of `\"a.nnue\"`, \
+                 `\"b.nnue\"`, or add this value to `options.EvalFile` in the engines file",
             ),
             (
                 "Clear Hash",
                 OptionValue::Flag(false),
-                "option `Clear Hash` of `sf` may not be `false`; \
-                 on this machine it may be `true`, which presses it",
+                "engine `sf` does not allow `options.\"Clear Hash\" = false`; set it to `true`, which presses it",
             ),
             (
                 "hahs",
                 number(64),
-                "option `hahs` of `sf` may not be set by a sweep; may be: `Hash`, `Threads`, `MultiPV`, \
-                 `EvalFile`, `Clear Hash`; did you mean `Hash`? whoever runs the worker can allow it under the \
-                 engine's `options`",
+                "engine `sf` does not allow `options.hahs`, only `Hash`, `Threads`, `MultiPV`, `EvalFile`, \
+                 `Clear Hash`; did you mean `Hash`? remove it from the sweep, or allow it under the engine's \
+                 `options` in the engines file",
             ),
             (
                 "SyzygyPath",
                 OptionValue::Text("/".to_owned()),
-                "option `SyzygyPath` of `sf` may not be set by a sweep; may be: `Hash`, `Threads`, \
-                 `MultiPV`, `EvalFile`, `Clear Hash`; \
-                 whoever runs the worker can allow it under the engine's `options`",
+                "engine `sf` does not allow `options.SyzygyPath`, only `Hash`, `Threads`, `MultiPV`, `EvalFile`, \
+                 `Clear Hash`; remove it from the sweep, or allow it under the engine's `options` in the engines \
+                 file",
             ),
         ] {
             assert_eq!(check(name, value).unwrap_err(), error);
@@ -327,7 +371,7 @@ pub(crate) mod tests {
         let spec = plain("sf", Protocol::Uci, "/sf".into());
         assert_eq!(
             spec.check_options(&twice).unwrap_err().to_string(),
-            "option `Hash` of `sf` is set twice; case does not tell options apart; leave one out"
+            "`options.Hash` of engine `sf` is set twice; case does not tell options apart; leave one out"
         );
     }
 }

@@ -356,6 +356,7 @@ fn what_cannot_be_played_is_said_first() {
         of("nowhere"),
         outside("it", "ours", "depth = 1\noptions = { EvalFile = \"/etc/passwd\" }"),
         outside("it", "ours", "depth = 1\noptions = { Hash = 100000 }"),
+        outside("it", "ours", "depth = 1\noptions = { Threads = 4 }"),
         outside("it", "ours", "depth = 1\nversion = \"99\""),
         format!("{}{}", of("one"), outside("other", "one", "depth = 2")),
     ]
@@ -380,16 +381,20 @@ fn what_cannot_be_played_is_said_first() {
     help: put the file into DIRECTORY, or name it in the engines file: set = { EvalFile = "…" }; `spelrum engine check dies --engines FILE` tries more
 
     exit code 3
-    error: failed to play match here: the sweep needs the engine nowhere (uci), and the file of engines has deaf, dies, loud, missing, one, ours, text
+    error: failed to set up the engines of match: the sweep needs the engine nowhere (uci), and the file of engines has deaf, dies, loud, missing, one, ours, text
     help: add it to the file, or write one of those names in the sweep
 
     exit code 3
-    error: failed to play match here: option `EvalFile` of `ours` may not be set by a sweep; may be: `Hash`, `Threads`, `MultiPV`, `shuffle`
-    help: whoever runs the worker can allow it under the engine's `options`
+    error: failed to set up the engines of match: player `it`: engine `ours` does not allow `options.EvalFile`, only `Hash`, `Threads`, `MultiPV`, `shuffle`
+    help: remove it from the sweep, or allow it under the engine's `options` in the engines file
 
     exit code 3
-    error: failed to play match here: option `Hash` of `ours` may not be `100000`
-    help: on this machine it may be a whole number from 1 to 1024
+    error: failed to set up the engines of match: player `it`: engine `ours` does not allow `options.Hash = 100000`
+    help: set it to a whole number from 1 to 1024, or allow more in the engines file: `options.Hash = { min = 1, max = 100000 }`
+
+    exit code 3
+    error: failed to set up the engines of match: player `it`: engine `ours` does not allow `options.Threads = 4`
+    help: set it to 1, or allow more in the engines file: `options.Threads = { min = 1, max = 4 }`
 
     exit code 3
     error: failed to play match here: a cell needs ours (uci), version "99", build BUILD; here ours is Spelrum 0.1.0 alpha-beta, 4096 at once
@@ -399,10 +404,21 @@ fn what_cannot_be_played_is_said_first() {
     error: failed to play match here: a cell needs one (uci), build BUILD and one (uci), build BUILD; here one is Scripted, 1 at once
     help: change what the sweep demands, `at_once` in the file of engines, or the program
     "#);
+    sandbox.write(
+        "sweep.toml",
+        &sweep(
+            2,
+            &format!("{RANDOM}{}", outside("it", "ours", "depth = 1\noptions = { Threads = 4 }")),
+        ),
+    );
+    let dry = sandbox.run(&["submit", "sweep.toml", "--dry-run", "--engines", "engines.toml"]);
+    let refused = dry.failure();
+    assert!(!refused.contains("to play ") && refused.contains("player `it`"), "{refused}");
+    sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{}", of("one"))));
     let none = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
     assert_snapshot!(none.failure(), @r#"
     exit code 3
-    error: failed to play match here: the sweep needs the engine one (uci), a program of others
+    error: failed to set up the engines of match: the sweep needs the engine one (uci), a program of others
     help: say what it is on this machine in a file of engines, and name that: --engines FILE; docs/engines.md has an example
     "#);
     // A dry run promises nothing that `run` refuses.
@@ -410,7 +426,7 @@ fn what_cannot_be_played_is_said_first() {
     sandbox.write("sweep.toml", &sweep(2, &format!("{RANDOM}{player}")));
     let dry = run(&sandbox, &["--dry-run"]).failure();
     assert_eq!(dry, run(&sandbox, &["--new"]).failure());
-    assert!(dry.contains("option `Hash` of `ours` may not be `100000`"), "{dry}");
+    assert!(dry.contains("engine `ours` does not allow `options.Hash = 100000`"), "{dry}");
 }
 
 /// A sweep says what is wrong with a player of others, with its place.

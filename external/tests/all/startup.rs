@@ -187,8 +187,8 @@ fn options_that_the_engine_lacks_or_takes_otherwise_are_said() {
     );
     assert_eq!(
         failure("Style", any(), OptionValue::Text("Solid".into())),
-        "scripted: option `Style` of `scripted` may not be `Solid`; \
-         on this machine it may be a whole number from 0 to 9999"
+        "scripted: engine `scripted` does not allow `options.Style = \"Solid\"`; \
+         set it to a whole number from 0 to 9999"
     );
 }
 
