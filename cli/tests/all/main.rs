@@ -50,6 +50,7 @@ mod other_sqlite;
 mod outside;
 mod outside_results;
 mod pages;
+mod pins;
 mod play;
 mod playing_process;
 mod quarantine;
