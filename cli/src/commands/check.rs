@@ -220,7 +220,7 @@ impl Found {
 fn compared_rows(compared: &Compared) -> String {
     let games = match compared.games {
         Some(games) => format!("{} games match their digests", count(games)),
-        None => "there are no digests of games, as the file is of an earlier release".to_owned(),
+        None => "no games were compared".to_owned(),
     };
     let tables = match compared.tables {
         Some(tables) => format!("so do the {} other tables", count(tables)),

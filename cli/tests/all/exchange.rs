@@ -244,6 +244,12 @@ fn nothing_of_a_file_is_believed() {
         ),
         ("older", "DELETE FROM _sqlx_migrations WHERE version > 1", "its schema has number 1"),
         (
+            "development",
+            "UPDATE _sqlx_migrations SET checksum = x'00'; UPDATE _sqlx_migrations SET version = 28
+            WHERE version > 1",
+            "number 1 differs",
+        ),
+        (
             "newer",
             "UPDATE _sqlx_migrations SET version = 99
             WHERE version = (SELECT max(version) FROM _sqlx_migrations)",

@@ -68,7 +68,7 @@ impl Transaction<'_> {
         games: &[i64],
         digests: &mut NewDigests,
     ) -> Result<(), StoreError> {
-        for (game, row) in of_games(self.connection(), tables, Some(games)).await? {
+        for (game, row) in of_games(self.connection(), tables, games).await? {
             digests.add(game, row);
         }
         Ok(())
@@ -76,7 +76,7 @@ impl Transaction<'_> {
 
     /// Stores the digests of games whose rows are all stored.
     pub(super) async fn digest_games(&mut self, games: &[i64]) -> Result<(), StoreError> {
-        let digests = of_games(self.connection(), &GAME_TABLES, Some(games)).await?;
+        let digests = of_games(self.connection(), &GAME_TABLES, games).await?;
         insert(self.connection(), &digest_rows(&digests)).await
     }
 
@@ -85,7 +85,7 @@ impl Transaction<'_> {
         &mut self,
         games: &[i64],
     ) -> Result<BTreeMap<i64, u64>, StoreError> {
-        of_games(self.connection(), &["moves", "game_depths"], Some(games)).await
+        of_games(self.connection(), &["moves", "game_depths"], games).await
     }
 
     /// Replaces a part of games' digests. What had changed on the disk before is still found afterwards.
@@ -113,22 +113,6 @@ impl Transaction<'_> {
     }
 }
 
-/// Stores the digests of all games: of a database in which there were none.
-pub(super) async fn fill(connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let lacking = sqlx::query_scalar!(
-        r#"SELECT EXISTS (SELECT 1 FROM games) AND NOT EXISTS (SELECT 1 FROM game_digests)
-            AS "any!: bool""#
-    )
-    .fetch_one(&mut *connection)
-    .await?;
-    if !lacking {
-        return Ok(());
-    }
-    tracing::info!("computing the digests of all games, once");
-    let digests = of_games(connection, &GAME_TABLES, None).await?;
-    insert(connection, &digest_rows(&digests)).await
-}
-
 fn digest_rows(digests: &BTreeMap<i64, u64>) -> Vec<DigestRow> {
     digests.iter().map(|(game, digest)| DigestRow(*game, stored(*digest))).collect()
 }
@@ -137,18 +121,15 @@ fn digest_rows(digests: &BTreeMap<i64, u64>) -> Vec<DigestRow> {
 async fn of_games(
     connection: &mut SqliteConnection,
     tables: &[&str],
-    games: Option<&[i64]>,
+    games: &[i64],
 ) -> Result<BTreeMap<i64, u64>, StoreError> {
     let mut digests = BTreeMap::new();
-    let games = games.map(rows).transpose()?;
+    let games = rows(games)?;
     let mut encoder = RowEncoder::default();
     for table in tables {
-        let condition = match games {
-            Some(_) => "game_id IN (SELECT value FROM json_each(?))",
-            None => "?1 IS NULL",
-        };
         // The query macros have no name of a table as a parameter. These are ours.
-        let sql = format!("SELECT * FROM {table} WHERE {condition}");
+        let sql =
+            format!("SELECT * FROM {table} WHERE game_id IN (SELECT value FROM json_each(?))");
         let mut found = sqlx::query(AssertSqlSafe(sql)).bind(&games).fetch(&mut *connection);
         let mut tags = None;
         while let Some(row) = found.try_next().await? {

@@ -62,7 +62,7 @@ pub enum StoreError {
         /// The greatest number known here.
         known: i64,
     },
-    /// The database was written by a build from before this schema began, or by another one whose
+    /// The database was written by a development build before the first release, or by another build whose
     /// schema is not ours.
     #[error(
         "failed to open {}: it is of a build with another schema (number {number} differs)",
@@ -328,8 +328,9 @@ impl StoreError {
                     .to_owned()
             }
             Self::OtherSchema { .. } => {
-                "go on with the build that wrote it, or name another file with --db and play the sweep \
-                 again; this one was left as it is"
+                "continue with the build that wrote it, or name another file with --db; a database of a \
+                 development build before 0.1.0 can be converted (docs/operating.md, \"Databases of development \
+                 builds\"); this file was left as it is"
                     .to_owned()
             }
             Self::ReadOnly { what, .. } => {

@@ -164,8 +164,7 @@ impl Writer {
             .await
             .map_err(StoreError::from)?;
         drop(transaction);
-        let number = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
-        Source::open(path, number, &ours.into_iter().collect()).await
+        Source::open(path, &MIGRATIONS, &ours.into_iter().collect()).await
     }
 
     async fn kind(

@@ -7,7 +7,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `contract`, `sqlite` | what the dispatcher asks of a store, and who does it here |
-//! | `open`, `upgrade`, `lock`, `connection` | opening a database, and refusing what cannot work |
+//! | `open`, `lock`, `connection` | opening a database, and refusing what cannot work |
 //! | `transaction`, `checkpoint` | when something is on disk |
 //! | `wal`, `soundness`, `alarm`, `rescue`, `salvage` | whether the files are whole while they are open, and what is done if not |
 //! | `left_behind` | whether a crash has left the log |
@@ -106,7 +106,6 @@ mod submit;
 mod summaries;
 mod transaction;
 mod uncounted;
-mod upgrade;
 mod values;
 mod verifications;
 mod wal;

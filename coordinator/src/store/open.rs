@@ -16,7 +16,6 @@ use super::identity::refuse_links;
 use super::left_behind::examine;
 use super::lock::Lock;
 use super::unix_now_us;
-use super::upgrade::upgrade;
 
 /// The schema, from the first migration on.
 pub(super) static MIGRATIONS: Migrator = sqlx::migrate!("../migrations");
@@ -101,11 +100,10 @@ async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), S
 }
 
 async fn migrate(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
-    let last = refuse_other_history(path, connection).await?;
-    // All or nothing: what has the last migration has everything that the program makes of older rows.
+    refuse_other_history(path, connection).await?;
+    // All migrations or none.
     let mut transaction = connection.begin().await?;
     MIGRATIONS.run(&mut *transaction).await.map_err(|error| not_migrated(path, error))?;
-    upgrade(&mut transaction, last).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -128,13 +126,12 @@ fn not_migrated(path: &Path, error: MigrateError) -> StoreError {
     }
 }
 
-/// Refuses a database whose first migration is not ours: it is of a build from before the first release,
-/// and its later migrations must not make it pass for a newer one. Returns the number of the last one that it
-/// has, 0 of a new database.
+/// Refuses a database whose first migration is not ours, such as one of a development build before the first
+/// release: its later migrations must not make it pass for a newer one.
 async fn refuse_other_history(
     path: &Path,
     connection: &mut SqliteConnection,
-) -> Result<i64, StoreError> {
+) -> Result<(), StoreError> {
     let table = &MIGRATIONS.table_name;
     let failed = |error| not_migrated(path, error);
     connection.ensure_migrations_table(table).await.map_err(failed)?;
@@ -143,7 +140,7 @@ async fn refuse_other_history(
         (Some(there), Some(ours)) if there.checksum != ours.checksum => {
             Err(StoreError::OtherSchema { path: path.to_owned(), number: there.version })
         }
-        _ => Ok(applied.last().map_or(0, |last| last.version)),
+        _ => Ok(()),
     }
 }
 

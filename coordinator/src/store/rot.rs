@@ -23,7 +23,7 @@ const FINDINGS_MAX: usize = 100;
 /// What a comparison with the digests found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Games that were compared; `None` if the file is of a release that wrote no digests.
+    /// Games that were compared; `None` if the schema is too damaged for that.
     pub games: Option<u64>,
     /// Tables that were compared; `None` if the file was not closed since it was written last.
     pub tables: Option<u64>,
@@ -45,10 +45,10 @@ impl Readers {
             compared.changed.push("sqlite_schema: it is not UTF-8".to_owned());
             return Ok(compared);
         }
-        if has_table(&connection, "table_digests")? {
+        if is_there(&connection, "table_digests", &mut compared.changed)? {
             compared.tables = tables(&connection, &mut compared.changed)?;
         }
-        if has_table(&connection, "game_digests")? {
+        if is_there(&connection, "game_digests", &mut compared.changed)? {
             compared.games = Some(games(&connection, &mut compared.changed)?);
         }
         definitions(&connection, &mut compared.changed)?;
@@ -77,7 +77,7 @@ pub(super) fn seal_file(path: &Path, epoch: i64) -> Result<(), StoreError> {
 /// Writes the digests of the tables into a copy, unless they came along.
 pub(super) fn seal_copy(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    if has_table(&transaction, "table_digests")? && expected(&transaction)?.is_empty() {
+    if expected(&transaction)?.is_empty() {
         write_digests(&transaction)?;
     }
     transaction.commit()
@@ -168,8 +168,17 @@ fn is_schema_text(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(is_text)
 }
 
-fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
-    connection.table_exists(None, name)
+/// Whether a table exists; if not, that is reported.
+fn is_there(
+    connection: &Connection,
+    table: &str,
+    changed: &mut Vec<String>,
+) -> rusqlite::Result<bool> {
+    let exists = connection.table_exists(None, table)?;
+    if !exists {
+        changed.push(format!("{table}: there is no such table"));
+    }
+    Ok(exists)
 }
 
 /// The digests that the tables had when the file was closed; none if it was not.

@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use spelrum_coordinator::store::{Readers, SqlValue, StoreError, Writer};
-use spelrum_tournament::stopping::StopRule;
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
@@ -349,18 +348,12 @@ async fn readers_read_with_and_without_a_coordinator() {
     drop(directory);
 }
 
-/// A database with the migrations up to one, as the release had them that ended with it.
+/// A database with the migrations up to this one.
 async fn database_of(path: &Path, last: &str) -> SqliteConnection {
     let mut connection = plain_connection(path).await;
     let pragmas =
         "PRAGMA application_id = 0x53706c6d; PRAGMA auto_vacuum = 2; PRAGMA journal_mode = wal";
     connection.execute(pragmas).await.unwrap();
-    migrate(&mut connection, last).await;
-    connection
-}
-
-/// Applies the migrations up to one.
-async fn migrate(connection: &mut SqliteConnection, last: &str) {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
     let some = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(all).unwrap() {
@@ -369,219 +362,28 @@ async fn migrate(connection: &mut SqliteConnection, last: &str) {
             fs::copy(entry.unwrap().path(), some.path().join(name)).unwrap();
         }
     }
-    Migrator::new(some.path()).await.unwrap().run(connection).await.unwrap();
-}
-
-/// Before rules had rows, a cell had its precision; and people had views of their own.
-#[tokio::test]
-async fn stop_rules_of_an_older_database_are_kept() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("old.db");
-    let mut old = database_of(&path, "0002_views.sql").await;
-    let statements = "
-        INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record, sweep_toml,
-            engine_revision, submitted_unix_us, results_view, times_view)
-        VALUES ('u', 'old', '', 'tic-tac-toe', 1, 'running', 0, 'moves', '', 1, 1, 'results_old', 'times_old');
-        INSERT INTO players (player_id, hash, algorithm, parameters_json)
-        VALUES (1, 'a', 'random', '{}'), (2, 'b', 'random', '{}');
-        INSERT INTO conditions (conditions_id, definition_prefix) VALUES (1, '{');
-        INSERT INTO cells (experiment_id, number, definition_hash, conditions_id, seed, first_player_id,
-            second_player_id, first_player_name, second_player_name, openings, games_planned, timed,
-            stop_precision)
-        VALUES (1, 0, 'x', 1, 1, 1, 2, 'a', 'b', 'start', 100, 0, 0.03),
-            (1, 1, 'y', 1, 1, 1, 2, 'a', 'b', 'start', 100, 0, 0.03),
-            (1, 2, 'z', 1, 1, 2, 1, 'b', 'a', 'start', 100, 0, 1e-9),
-            (1, 3, 'w', 1, 1, 2, 2, 'b', 'b', 'start', 100, 0, NULL);
-        CREATE VIEW results_old AS SELECT s.player, s.games_planned FROM results AS s WHERE s.experiment_id = 1;
-        CREATE VIEW times_old AS SELECT s.player FROM time_per_move AS s WHERE s.experiment_id = 1;";
-    old.execute(statements).await.unwrap();
-    old.close().await.unwrap();
-
-    let mut writer = Writer::open(&path).await.unwrap();
-    let snapshot = writer.snapshot().await.unwrap();
-    let rules = snapshot.experiments[0].cells.iter().map(|cell| cell.reading.as_ref()?.rule);
-    let [known, fine] = [0.03, 1e-9].map(StopRule::of_precision);
-    assert_eq!(rules.collect::<Vec<_>>(), [known, known, fine, None]);
-    let readers = writer.readers();
-    assert_eq!(readers.recount().await.unwrap(), []);
-    for (sql, expected) in [
-        ("SELECT group_concat(stop_precision) FROM results", "0.03,0.03,1.0e-09"),
-        ("SELECT group_concat(games_planned) FROM results_old", "100,100,100,100"),
-        ("SELECT count(*) || '' FROM stop_rules", "2"),
-    ] {
-        let table = readers.query(sql, 10).await.unwrap();
-        assert_eq!(table.rows, [[SqlValue::Text(expected.to_owned())]], "{sql}");
-    }
-}
-
-/// What the release before wrote, as it wrote it: games of a finished cell whose openings come again, which
-/// its precision has ended, and of one whose openings do not.
-const SCHEMA_3: &str = r#"
-    INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record, sweep_toml,
-        engine_revision, submitted_unix_us, results_view, times_view)
-    VALUES ('u', 'old', '', 'tic-tac-toe', 7, 'running', 0, 'games', '', 1, 1, '', '');
-    INSERT INTO players (player_id, hash, algorithm, parameters_json)
-    VALUES (1, 'a', 'random', '{"algorithm":"random"}'), (2, 'b', 'mcts', '{"algorithm":"random","x":1}');
-    INSERT INTO conditions (conditions_id, definition_prefix, openings_count) VALUES (1, 'x', 3), (2, 'y', NULL);
-    INSERT INTO stop_rules (rule, kind, precision) VALUES ('precision 0.2', 'precision', 0.2);
-    INSERT INTO cells (experiment_id, number, definition_hash, conditions_id, seed, first_player_id,
-        second_player_id, first_player_name, second_player_name, openings, games_planned, timed,
-        stop_rule_id, next_number, decided_number, stop_number)
-    VALUES (1, 0, 'x', 1, 1, 1, 2, 'a', 'b', 'all', 60, 0, 1, 60, 50, 50),
-        (1, 1, 'y', 2, 1, 1, 2, 'a', 'b', 'random', 60, 0, 1, 60, 50, 50);
-    INSERT INTO openings (opening_id, game, position) VALUES (1, 'tic-tac-toe', 'o');
-    INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
-        last_hello_unix_us)
-    VALUES (1, 'w', 'w', 'h', 1, 1, '', 0, 0);
-    INSERT INTO games (cell_id, number, opening_id, first_player_id, second_player_id, first_side, outcome,
-        termination, plies, moves_hash, worker_id, engine_revision, started_unix_us, wall_us, counted,
-        not_counted_reason)
-    WITH RECURSIVE n (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM n WHERE number < 51)
-    SELECT c.cell_id, n.number, 1, 1 + n.number % 2, 2 - n.number % 2, 'first',
-        CASE n.number / 2 % 3 WHEN 0 THEN 'win' WHEN 1 THEN CASE n.number % 2 WHEN 0 THEN 'win' ELSE 'loss' END
-            ELSE 'draw' END,
-        'line', 5, n.number, 1, 1, 1, 10, n.number < 50,
-        CASE WHEN n.number >= 50 THEN 'beyond_stop' END
-    FROM cells AS c, n;
-    INSERT INTO game_sides (game_id, side, player_id, moves, searched_moves, wall_us, cpu_us, nodes,
-        evaluations, full_tree_leaves, wall_us_squared)
-    SELECT g.game_id, s.value, CASE s.value WHEN 0 THEN g.first_player_id ELSE g.second_player_id END,
-        3, 2 * (g.number % 5 > 0), 7 * (g.number % 5), 0, 0, 0, 0.0, 0.0
-    FROM games AS g, json_each('[0, 1]') AS s;
-    INSERT INTO game_depths (game_id, side, depth, searched_moves, wall_us, cpu_us, nodes, evaluations,
-        full_tree_leaves, wall_us_squared, move_times_json)
-    SELECT game_id, side, 1, searched_moves, wall_us, 0.0, 0.0, 0.0, 0.0, 0.0, '{"1":2}'
-    FROM game_sides WHERE searched_moves > 0;
-    INSERT INTO cell_depths
-    SELECT g.cell_id, s.player_id, 1, sum(s.searched_moves), total(s.wall_us), 0.0, 0.0, 0.0, 0.0, 0.0
-    FROM games AS g JOIN game_sides AS s ON s.game_id = g.game_id
-    WHERE g.counted = 1 AND s.searched_moves > 0 GROUP BY g.cell_id, s.player_id;
-    INSERT INTO cell_move_times
-    SELECT cell_id, player_id, depth, 1, searched_moves FROM cell_depths;
-    INSERT INTO worker_results VALUES (1, 1, 100, 500, 1000.0, 1, 1);
-    -- Of 25 pairs 9 are won once by each mover, 8 twice by the first player, 8 drawn.
-    INSERT INTO cell_results
-    SELECT cell_id, 50, 0, 25, 16, 9, 17, 8, 0, 0, 0, 17, 0, 8, 50, 250, 500.0, 0.66, 0.0, 1.0 FROM cells;
-"#;
-
-async fn old_database(path: &Path) {
-    let mut old = database_of(path, "0003_stop_rules.sql").await;
-    old.execute(SCHEMA_3).await.unwrap();
-    old.close().await.unwrap();
-}
-
-async fn texts(readers: &Readers, sql: &str) -> Vec<String> {
-    crate::fixture::rows(readers, sql)
-        .await
-        .iter()
-        .map(|row| crate::fixture::text(&row[0]))
-        .collect()
-}
-
-/// Results by opening are made of the games that are there; and a precision that has ended a cell over pairs
-/// has ended it as it did: whoever submits the sweep again gets another rule.
-#[tokio::test]
-async fn results_by_opening_are_made_of_older_games() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("old.db");
-    old_database(&path).await;
-    let mut writer = Writer::open(&path).await.unwrap();
-    let readers = writer.readers();
-    let differences = readers.recount().await.unwrap();
-    // The interval over pairs of the old release is not made here.
-    let differences: Vec<_> =
-        differences.iter().filter(|it| it.key != "cell_id 2").map(ToString::to_string).collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-    let openings = "SELECT printf('%d %d %d %d %d %d %d %d', cell_id, opening_number, games, pairs,
-            pairs_half_points, first_mover_half_points, games_moving_first,
-            half_points_moving_first)
-        FROM cell_openings WHERE cell_id = 1 OR opening_number > 22";
-    let expected = [
-        "1 0 18 9 18 36 9 18",
-        "1 1 16 8 32 16 8 16",
-        "1 2 16 8 16 16 8 8",
-        "2 23 2 1 2 2 1 1",
-        "2 24 2 1 2 4 1 2",
-    ];
-    assert_eq!(texts(&readers, openings).await, expected);
-    let won = "SELECT printf('%d %d %.2f %d', pairs_won_by_first_mover, pairs_won_by_second_mover,
-        openings_effective, score_high < 1) FROM results WHERE cell_number = 0";
-    assert_eq!(texts(&readers, won).await, ["9 0 2.99 1"]);
-    let rules =
-        "SELECT printf('%s %d', stop_rule, stopped_after) FROM results ORDER BY cell_number";
-    assert_eq!(texts(&readers, rules).await, ["precision 0.2 over pairs 50", "precision 0.2 50"]);
-    let snapshot = writer.snapshot().await.unwrap();
-    for cell in &snapshot.experiments[0].cells {
-        assert_eq!((cell.decided_number, cell.stop_number), (50, Some(50)));
-    }
-    // Once is enough.
-    drop(writer);
-    let writer = Writer::open(&path).await.unwrap();
-    assert_eq!(texts(&writer.readers(), openings).await, expected);
-}
-
-/// Processor times by opening are made of the games that are there, and nothing else is made anew.
-#[tokio::test]
-async fn processor_times_are_made_of_older_games() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("old.db");
-    old_database(&path).await;
-    // As the release before the processor times would have it, but for what it had by opening: that is made anew.
-    let mut before = plain_connection(&path).await;
-    migrate(&mut before, "0019_disturbance.sql").await;
-    before
-        .execute(
-            "UPDATE game_sides SET cpu_us = (side + 1) * wall_us;
-            UPDATE game_depths SET cpu_us = (side + 1) * wall_us;
-            UPDATE cell_depths SET cpu_us = (
-                SELECT total(d.cpu_us) FROM games AS g
-                JOIN game_sides AS s ON s.game_id = g.game_id
-                JOIN game_depths AS d ON d.game_id = s.game_id AND d.side = s.side
-                WHERE g.counted = 1 AND g.cell_id = cell_depths.cell_id
-                    AND s.player_id = cell_depths.player_id)",
-        )
-        .await
-        .unwrap();
-    before.close().await.unwrap();
-    let writer = Writer::open(&path).await.unwrap();
-    let readers = writer.readers();
-    let differences = readers.recount().await.unwrap();
-    let of_openings = differences.iter().filter(|it| it.table == "cell_openings");
-    let differences: Vec<_> = of_openings.map(ToString::to_string).collect();
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-    let times = "SELECT printf('%.1f %.1f', sum(first_player_cpu_us_mean_sum) / sum(first_player_wall_us_mean_sum),
-            sum(second_player_cpu_us_mean_sum) / sum(second_player_wall_us_mean_sum))
-        FROM cell_openings";
-    // They swap sides, so that each of them is as often the slower one.
-    assert_eq!(texts(&readers, times).await, ["1.5 1.5"]);
-}
-
-/// All of it, or nothing: a database never has the schema without its rows.
-#[tokio::test]
-async fn an_upgrade_that_fails_leaves_the_schema_as_it_was() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("old.db");
-    old_database(&path).await;
-    let mut connection = plain_connection(&path).await;
-    // The last that is made: the rules.
+    Migrator::new(some.path()).await.unwrap().run(&mut connection).await.unwrap();
     connection
-        .execute(
-            "CREATE TRIGGER no BEFORE UPDATE OF stop_rule_id ON cells BEGIN SELECT raise(ABORT, 'no'); END",
-        )
-        .await
-        .unwrap();
+}
+
+/// A database of an earlier schema gets the later migrations, all or none.
+#[tokio::test]
+async fn a_migration_that_fails_leaves_the_schema_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("old.db");
+    let mut connection = database_of(&path, "0001_tables.sql").await;
+    connection.execute("CREATE TABLE individual_cells (x)").await.unwrap();
     connection.close().await.unwrap();
     Writer::open(&path).await.unwrap_err();
     let mut connection = plain_connection(&path).await;
     let last = "SELECT max(version) FROM _sqlx_migrations";
     let version: i64 = sqlx::query_scalar(last).fetch_one(&mut connection).await.unwrap();
-    assert_eq!(version, 3);
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'cell_openings'";
-    let tables: i64 = sqlx::query_scalar(tables).fetch_one(&mut connection).await.unwrap();
-    assert_eq!(tables, 0);
-    connection.execute("DROP TRIGGER no").await.unwrap();
+    assert_eq!(version, 1);
+    let views = "SELECT count(*) FROM sqlite_schema WHERE type = 'view'";
+    let views: i64 = sqlx::query_scalar(views).fetch_one(&mut connection).await.unwrap();
+    assert_eq!(views, 0);
+    connection.execute("DROP TABLE individual_cells").await.unwrap();
     connection.close().await.unwrap();
     let writer = Writer::open(&path).await.unwrap();
-    let rows = "SELECT count(*) FROM cell_openings";
-    assert_eq!(texts(&writer.readers(), rows).await, ["28"]);
+    assert_eq!(writer.readers().recount().await.unwrap(), []);
 }

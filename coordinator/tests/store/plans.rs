@@ -43,19 +43,13 @@ const GROWING: [&str; 29] = [
 ];
 
 /// What reads one of them as a whole, by a piece of its text, and why it may.
-const MAY_READ_ALL: [(&str, &str); 19] = [
+const MAY_READ_ALL: [(&str, &str); 13] = [
     (r#"SELECT count(*) AS "games!: i64" FROM games"#, CHECKS),
     ("OR g.not_counted_reason IS NOT CASE", CHECKS),
     ("OR c.stop_number IS NOT NULL OR c.decided_number <> 0", CHECKS),
     ("r.openings_variance, r.margin_games", CHECKS),
     ("FROM cell_openings AS o JOIN cells", CHECKS),
     ("WHERE r.games > 0 AND c.experiment_id NOT IN", CHECKS),
-    ("r.pairs_1_half, r.pairs_2, c.swap_sides", UPGRADES),
-    ("FROM cells AS c GROUP BY c.conditions_id", UPGRADES),
-    ("SELECT coalesce(sum(o.pairs_won_by_first_mover), 0)", UPGRADES),
-    ("SELECT s.rule || ' over pairs'", UPGRADES),
-    ("SET stop_rule_id = n.stop_rule_id", UPGRADES),
-    ("SELECT EXISTS (SELECT 1 FROM games) AND NOT EXISTS", UPGRADES),
     ("FROM workers AS w ORDER BY w.last_hello_unix_us", "those that left no trace are few"),
     ("SELECT (SELECT count(*) FROM experiments)", COUNTS),
     ("ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?", COUNTS),
@@ -65,7 +59,6 @@ const MAY_READ_ALL: [(&str, &str); 19] = [
     ("FROM experiments WHERE state IN ('running', 'paused') ORDER BY experiment_id", STARTS),
 ];
 const CHECKS: &str = "`check` reads everything";
-const UPGRADES: &str = "an upgrade reads everything, once";
 const COUNTS: &str =
     "`status` reads each experiment's state, and no more of those that it does not show";
 const STARTS: &str = "a start reads each experiment's state, once";

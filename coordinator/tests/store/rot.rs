@@ -220,30 +220,6 @@ async fn a_pruned_game_keeps_its_digest() {
     assert_eq!(store.integer("SELECT count(*) FROM moves").await, 0);
 }
 
-/// A database of a release that wrote none gets them when it is opened.
-#[tokio::test]
-async fn games_of_an_older_release_get_their_digests() {
-    let (_directory, path) = closed().await;
-    let connection = Connection::open(&path).unwrap();
-    connection
-        .execute_batch(
-            "DROP TABLE game_digests; DROP TABLE table_digests;
-            DELETE FROM _sqlx_migrations WHERE description = 'digests'",
-        )
-        .unwrap();
-    connection.close().unwrap();
-    let readers = Readers::open(&path).await.unwrap();
-    let compared = readers.compare_digests().unwrap();
-    assert_eq!((compared.games, compared.tables), (None, None));
-    readers.close().await;
-    Writer::open(&path).await.unwrap().close().await.unwrap();
-    let readers = Readers::open(&path).await.unwrap();
-    let compared = readers.compare_digests().unwrap();
-    assert_eq!(compared.games, Some(58));
-    assert!(compared.tables.is_some());
-    assert_eq!(compared.changed, Vec::<String>::new());
-}
-
 /// Reading leaves nothing beside a file that no program has open. A coordinator that opens it meanwhile is in nobody's way
 /// until it writes to the file itself.
 #[tokio::test]

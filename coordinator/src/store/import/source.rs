@@ -12,6 +12,7 @@ use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
 use spelrum_tournament::placement::Placement;
 use spelrum_tournament::scheduler::Allocation;
 use spelrum_tournament::{PlayableCell, Task, names};
+use sqlx::migrate::Migrator;
 
 use super::super::connection::BUSY_TIMEOUT;
 use super::super::error::{StoreError, code, primary_code};
@@ -52,7 +53,7 @@ impl Source {
     /// Opens it, and refuses whatever is not a whole database with exactly our tables.
     pub(super) async fn open(
         path: &Path,
-        schema_number: i64,
+        migrations: &Migrator,
         schema: &BTreeSet<SchemaRow>,
     ) -> Result<Self, ImportError> {
         let path = path.canonicalize().map_err(|source| {
@@ -85,7 +86,7 @@ impl Source {
             .map(|connection| Self { path: path.clone(), connection, rest })
             .map_err(StoreError::from)?;
         source.bound().map_err(|error| source.damaged(&error))?;
-        source.check_schema(schema_number, schema)?;
+        source.check_schema(migrations, schema)?;
         source.check_pages()?;
         Ok(source)
     }
@@ -115,13 +116,25 @@ impl Source {
 
     /// Where a table is a view or has other columns, or an index is of something else, what is read is not
     /// what was written.
-    fn check_schema(&self, known: i64, ours: &BTreeSet<SchemaRow>) -> Result<(), ImportError> {
-        let number = "SELECT coalesce(max(version), 0) FROM _sqlx_migrations";
-        let found: i64 = self
+    fn check_schema(
+        &self,
+        migrations: &Migrator,
+        ours: &BTreeSet<SchemaRow>,
+    ) -> Result<(), ImportError> {
+        let number = "SELECT coalesce(max(version), 0), (
+                SELECT checksum FROM _sqlx_migrations ORDER BY version LIMIT 1)
+            FROM _sqlx_migrations";
+        let (found, first): (i64, Option<Vec<u8>>) = self
             .connection
-            .query_row(number, [], |row| row.get(0))
+            .query_row(number, [], |row| Ok((row.get(0)?, row.get(1)?)))
             .map_err(|error| self.damaged(&error))?;
         let path = || self.path.clone();
+        if let (Some(theirs), Some(ours)) = (first, migrations.iter().next())
+            && theirs != *ours.checksum
+        {
+            return Err(StoreError::OtherSchema { path: path(), number: ours.version }.into());
+        }
+        let known = migrations.iter().map(|migration| migration.version).max().unwrap_or(0);
         if found > known {
             return Err(StoreError::NewerSchema { path: path(), found, known }.into());
         }
