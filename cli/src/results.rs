@@ -23,7 +23,7 @@ use spelrum_tournament::results::{
     MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
     WhichGame,
 };
-use tonic::{Code, Status as WireStatus};
+use tonic::Status as WireStatus;
 
 use crate::arguments::SourceArguments;
 use crate::causes::{failed_call, malformed};
@@ -192,92 +192,73 @@ impl ResultsSource {
         report.ok_or_else(|| gone(action))
     }
 
-    /// The ratings of an experiment's players, all of one moment. Nothing if the coordinator is of a
-    /// release that has none.
-    pub(crate) async fn ratings(&self, of: &ExperimentSummary) -> Result<Option<Ratings>> {
+    /// The ratings of an experiment's players, all of one moment.
+    pub(crate) async fn ratings(&self, of: &ExperimentSummary) -> Result<Ratings> {
         let action = format!("rate the players of {}", of.name);
         let remote = match self {
             Self::File(readers) => {
                 let ratings = readers.ratings(&of.uuid).await?;
-                return ratings.map(Some).ok_or_else(|| gone(action));
+                return ratings.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetRatingsRequest { experiment: of.uuid.clone() };
-        let mut parts =
-            match take_turn(async || remote.results.clone().get_ratings(request.clone()).await)
-                .await
-            {
-                Ok(parts) => parts.into_inner(),
-                Err(status) if status.code() == Code::Unimplemented => return Ok(None),
-                Err(status) => return Err(failed_call(&action, &status)),
-            };
+        let parts =
+            take_turn(async || remote.results.clone().get_ratings(request.clone()).await).await;
+        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
         let mut ratings = RatingsReader::default();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(&action, &status))?
         {
             ratings.take(part).map_err(|error| malformed(&action, &error))?;
         }
-        Ok(Some(ratings.finish().map_err(|error| malformed(&action, &error))?))
+        ratings.finish().map_err(|error| malformed(&action, &error))
     }
 
-    /// What changes between an experiment's cells, all of one moment. Nothing if the coordinator is of a
-    /// release that compares none.
-    pub(crate) async fn comparisons(&self, of: &ExperimentSummary) -> Result<Option<Comparisons>> {
+    /// The differences between an experiment's cells, all of one moment.
+    pub(crate) async fn comparisons(&self, of: &ExperimentSummary) -> Result<Comparisons> {
         let action = format!("compare the cells of {}", of.name);
         let remote = match self {
             Self::File(readers) => {
                 let compared = readers.comparisons(&of.uuid).await?;
-                return compared.map(Some).ok_or_else(|| gone(action));
+                return compared.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetComparisonsRequest { experiment: of.uuid.clone() };
-        let mut parts =
-            match take_turn(async || remote.results.clone().get_comparisons(request.clone()).await)
-                .await
-            {
-                Ok(parts) => parts.into_inner(),
-                Err(status) if status.code() == Code::Unimplemented => return Ok(None),
-                Err(status) => return Err(failed_call(&action, &status)),
-            };
+        let parts =
+            take_turn(async || remote.results.clone().get_comparisons(request.clone()).await).await;
+        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
         let mut compared = ComparisonsReader::default();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(&action, &status))?
         {
             compared.take(part).map_err(|error| malformed(&action, &error))?;
         }
-        Ok(Some(compared.finish().map_err(|error| malformed(&action, &error))?))
+        compared.finish().map_err(|error| malformed(&action, &error))
     }
 
-    /// How long moves took by phase, all of one moment. Nothing if the coordinator is of a release that does not
-    /// tell it.
-    pub(crate) async fn phases(&self, of: &ExperimentSummary) -> Result<Option<Phases>> {
+    /// The times of moves by phase, all of one moment.
+    pub(crate) async fn phases(&self, of: &ExperimentSummary) -> Result<Phases> {
         let action = format!("tell the phases of {}", of.name);
         let remote = match self {
             Self::File(readers) => {
                 let phases = readers.phases(&of.uuid).await?;
-                return phases.map(Some).ok_or_else(|| gone(action));
+                return phases.ok_or_else(|| gone(action));
             }
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetPhasesRequest { experiment: of.uuid.clone() };
-        let mut parts = match take_turn(async || {
-            remote.results.clone().get_phases(request.clone()).await
-        })
-        .await
-        {
-            Ok(parts) => parts.into_inner(),
-            Err(status) if status.code() == Code::Unimplemented => return Ok(None),
-            Err(status) => return Err(failed_call(&action, &status)),
-        };
+        let parts =
+            take_turn(async || remote.results.clone().get_phases(request.clone()).await).await;
+        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
         let mut phases = PhasesReader::default();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(&action, &status))?
         {
             phases.take(part).map_err(|error| malformed(&action, &error))?;
         }
-        Ok(Some(phases.finish().map_err(|error| malformed(&action, &error))?))
+        phases.finish().map_err(|error| malformed(&action, &error))
     }
 
     /// How far an experiment is.
@@ -298,8 +279,7 @@ impl ResultsSource {
         progress.ok_or_else(|| gone(ACTION))
     }
 
-    /// What the runs of an experiment found so far; nothing of one that does not depend on its own results, or if the
-    /// coordinator is of a release that does not tell it.
+    /// The results of an experiment's runs so far; none of an experiment that does not depend on its own results.
     pub(crate) async fn runs(&self, of: &ExperimentSummary) -> Result<Vec<RunResult>> {
         const ACTION: &str = "go on watching";
         let remote = match self {
@@ -307,14 +287,9 @@ impl ResultsSource {
             Self::Coordinator(remote) => remote,
         };
         let request = v1::GetRunsRequest { experiment: of.uuid.clone() };
-        let mut parts = match take_turn(async || {
-            remote.results.clone().get_runs(request.clone()).await
-        })
-        .await
-        {
-            Err(status) if status.code() == Code::Unimplemented => return Ok(Vec::new()),
-            answer => unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?,
-        };
+        let answer =
+            take_turn(async || remote.results.clone().get_runs(request.clone()).await).await;
+        let mut parts = unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?;
         let mut runs = Vec::new();
         while let Some(part) =
             parts.message().await.map_err(|status| failed_call(ACTION, &status))?

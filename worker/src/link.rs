@@ -538,18 +538,12 @@ async fn get_cell(
     client.get_cell(v1::GetCellRequest { definition_hash, openings_apart: true }).await
 }
 
-/// A coordinator that does not know the call keeps no networks.
 async fn get_network(
     mut client: Client,
     definition: DefinitionHash,
 ) -> Result<Response<v1::GetNetworkResponse>, Status> {
     let request = v1::GetNetworkRequest { definition_hash: definition.0.to_vec() };
-    match client.get_network(request).await {
-        Err(status) if status.code() == Code::Unimplemented => {
-            Ok(Response::new(v1::GetNetworkResponse::default()))
-        }
-        answer => answer,
-    }
+    client.get_network(request).await
 }
 
 /// Tells people of verdicts that should not be.

@@ -3,7 +3,6 @@
 
 mod accuracy;
 mod accuracy_json;
-mod asked;
 mod axes;
 mod claims;
 mod claims_json;
@@ -36,7 +35,6 @@ mod worker_effects;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use asked::{asked_for, comparisons, overview_of, phases_of};
 use clap::ValueEnum;
 use comparisons_json::Compared;
 use csv::{ComparedRows, OverviewRows, PhaseRows, ReportRows};
@@ -349,35 +347,35 @@ async fn page(
         ) => Detail::Cells,
         Shown::WithDepths | Shown::Table(TableName::Depths) => Detail::Depths,
         Shown::Ratings => {
-            let ratings = asked_for(source, of).await?;
+            let ratings = source.ratings(of).await?;
             let parts = ratings::parts(&ratings, Meetings::All);
             let figures = figures::of_ratings(&ratings);
             return Ok(Page::of(&ratings.experiment, parts, figures));
         }
         Shown::Table(name @ (TableName::Ratings | TableName::Meetings)) => {
-            let ratings = asked_for(source, of).await?;
+            let ratings = source.ratings(of).await?;
             let parts = only(name, ratings::parts(&ratings, Meetings::AskedFor));
             return Ok(Page::of(&ratings.experiment, parts, Vec::new()));
         }
         Shown::Table(TableName::Differences) => {
-            let ratings = asked_for(source, of).await?;
+            let ratings = source.ratings(of).await?;
             return Ok(Page::of(&ratings.experiment, ratings::differences(&ratings), Vec::new()));
         }
         Shown::Compared => {
-            let told = comparisons(source, of).await?;
+            let told = source.comparisons(of).await?;
             return Ok(Page::of(&told.experiment, comparisons::parts(&told), Vec::new()));
         }
         Shown::Table(name @ (TableName::Gains | TableName::Effects | TableName::Replicates)) => {
-            let told = comparisons(source, of).await?;
+            let told = source.comparisons(of).await?;
             let parts = only(name, comparisons::parts(&told));
             return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
         Shown::Phases => {
-            let told = phases_of(source, of).await?;
+            let told = phases::fetch(source, of).await?;
             return Ok(Page::of(&told.experiment, phases::parts(&told), Vec::new()));
         }
         Shown::Table(name @ (TableName::Phases | TableName::Standardised)) => {
-            let told = phases_of(source, of).await?;
+            let told = phases::fetch(source, of).await?;
             let parts = only(name, phases::parts(&told));
             return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
@@ -387,7 +385,7 @@ async fn page(
             | TableName::Workers
             | TableName::WorkerEffects),
         ) => {
-            let told = overview_of(source, of).await?;
+            let told = source.overview(of).await?;
             let parts = only(name, overview::parts(&told));
             return Ok(Page::of(&told.experiment, parts, Vec::new()));
         }
@@ -421,16 +419,12 @@ async fn with_overview(
     mut page: Page,
     axis: Option<&str>,
 ) -> Page {
-    let told = match shown {
-        Shown::Usual | Shown::WithDepths if of.games_settled > 0 => source.overview(of).await,
-        Shown::Usual
-        | Shown::WithDepths
-        | Shown::Ratings
-        | Shown::Compared
-        | Shown::Phases
-        | Shown::Table(_) => Ok(None),
-    };
-    if let Some(told) = unless_failed("figures of how games were played", told) {
+    let is_whole = matches!(shown, Shown::Usual | Shown::WithDepths);
+    if !is_whole || of.games_settled == 0 {
+        return page;
+    }
+    let overview = source.overview(of).await;
+    if let Some(told) = unless_failed("figures of how games were played", overview) {
         let parts = overview::parts(&told);
         match of.task {
             Task::Game => {
@@ -574,7 +568,7 @@ async fn rated(
     of: &ExperimentSummary,
     which: GroupRows,
 ) -> Result<csv::Rows> {
-    let ratings = asked_for(source, of).await?;
+    let ratings = source.ratings(of).await?;
     let rows = csv::of_ratings(&of.name, &ratings_json::groups(&ratings), which);
     Ok(rows.map_err(io::Error::from)?)
 }
@@ -584,7 +578,7 @@ async fn compared(
     of: &ExperimentSummary,
     which: ComparedRows,
 ) -> Result<csv::Rows> {
-    let told = comparisons(source, of).await?;
+    let told = source.comparisons(of).await?;
     let rows = csv::of_comparisons(&Compared::from(&told), which);
     Ok(rows.map_err(io::Error::from)?)
 }
@@ -594,7 +588,7 @@ async fn by_phase(
     of: &ExperimentSummary,
     which: PhaseRows,
 ) -> Result<csv::Rows> {
-    let told = phases_of(source, of).await?;
+    let told = phases::fetch(source, of).await?;
     let rows = csv::of_phases(&phases::Phases::from(&told), which);
     Ok(rows.map_err(io::Error::from)?)
 }
@@ -604,7 +598,7 @@ async fn overviewed(
     of: &ExperimentSummary,
     which: OverviewRows,
 ) -> Result<csv::Rows> {
-    let told = overview_of(source, of).await?;
+    let told = source.overview(of).await?;
     let rows = csv::of_overview(&overview::Overview::from(&told), which);
     Ok(rows.map_err(io::Error::from)?)
 }
@@ -640,14 +634,14 @@ async fn write_everything(
         Shown::Usual | Shown::WithDepths | Shown::Compared | Shown::Phases | Shown::Table(_) => {
             ratings_worth_showing(source, of, &report).await
         }
-        Shown::Ratings => Some(asked_for(source, of).await?),
+        Shown::Ratings => Some(source.ratings(of).await?),
     };
     let told = match shown {
-        Shown::Compared => Some(comparisons(source, of).await?),
+        Shown::Compared => Some(source.comparisons(of).await?),
         Shown::Usual | Shown::WithDepths | Shown::Ratings | Shown::Phases | Shown::Table(_) => None,
     };
     let by_phase = match shown {
-        Shown::Phases => Some(phases_of(source, of).await?),
+        Shown::Phases => Some(phases::fetch(source, of).await?),
         Shown::Usual | Shown::WithDepths | Shown::Ratings | Shown::Compared | Shown::Table(_) => {
             None
         }
@@ -686,8 +680,8 @@ async fn ratings_worth_showing(
 }
 
 /// What nobody has asked for by name: where it cannot be had, the rest is there all the same, with a word of it.
-fn unless_failed<T>(what: &str, asked: Result<Option<T>>) -> Option<T> {
-    asked.unwrap_or_else(|error| {
+fn unless_failed<T>(what: &str, asked: Result<T>) -> Option<T> {
+    asked.map(Some).unwrap_or_else(|error| {
         let message = error.message(MessageStyle::Plain).unwrap_or_default();
         let problem = message.lines().next().unwrap_or_default();
         let problem = problem.strip_prefix("error: ").unwrap_or(problem);

@@ -399,8 +399,8 @@ mod tests {
         }
     }
 
-    /// As workers of earlier releases were: they said nothing of their machines.
-    fn of_before() -> WorkerShare {
+    /// A worker whose system reports nothing of its machine.
+    fn of_unknown_machine() -> WorkerShare {
         let said = worker(4, "rack-4", "", "");
         WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..said }
     }
@@ -418,7 +418,7 @@ mod tests {
             worker(1, "rack-1", model, "release"),
             worker(2, "rack-1", model, "release"),
             worker(3, "rack-2", "Another 7763 64-Core Processor", "debug"),
-            of_before(),
+            of_unknown_machine(),
         ];
         let text = shown(&overview(mixed));
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -429,7 +429,8 @@ mod tests {
 
     #[test]
     fn programs_get_what_workers_said_and_null() {
-        let told = overview(vec![worker(1, "rack-1", "A Processor", "release"), of_before()]);
+        let told =
+            overview(vec![worker(1, "rack-1", "A Processor", "release"), of_unknown_machine()]);
         let json = serde_json::to_value(Overview::from(&told)).unwrap();
         assert_eq!(json["workers"][0]["cpu_model"], "A Processor");
         assert_eq!(json["workers"][1]["cpu_model"], serde_json::Value::Null);

@@ -4,9 +4,26 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use spelrum_tournament::Role;
-use spelrum_tournament::results::{self, PhaseUnit};
+use spelrum_tournament::results::{self, ExperimentSummary, PhaseUnit};
 
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
 use crate::output::{Column, Part, TitledTable, count, duration_us, optional, percent, ratio};
+use crate::results::ResultsSource;
+
+/// Fetches the times of moves by phase, where moves are recorded.
+pub(super) async fn fetch(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+) -> Result<results::Phases> {
+    let phases = source.phases(of).await?;
+    if phases.moves_recorded {
+        return Ok(phases);
+    }
+    Err(CliError::new(Exit::Input, format!("tell the phases of {}", of.name))
+        .because("its moves are not kept: its sweep says record = \"games\", or they were pruned")
+        .help("play it with record = \"moves\""))
+}
 
 /// All phases of an experiment. The keys are only ever added to.
 #[derive(Debug, Serialize)]

@@ -259,19 +259,16 @@ async fn players_have_the_network_that_is_given() {
 #[tokio::test]
 async fn what_nobody_has_trained_yet_is_trained_where_it_plays() {
     let expected = played_here(games_with(8));
-    // Older coordinators do not know the call.
-    for networks in [vec![], vec![not_yet()]] {
-        let script = Script {
-            definition: games_with(8),
-            games: GAMES,
-            networks: networks.into(),
-            ..Default::default()
-        };
-        let (url, seen) = Fake::serve(script).await;
-        let summary = Working::start(url, 2, true).ended().await.unwrap();
-        assert_eq!((summary.acknowledged, summary.failed), (GAMES, 0));
-        assert_eq!(reported(&seen.lock().unwrap()), expected);
-    }
+    let script = Script {
+        definition: games_with(8),
+        games: GAMES,
+        networks: [not_yet()].into(),
+        ..Default::default()
+    };
+    let (url, seen) = Fake::serve(script).await;
+    let summary = Working::start(url, 2, true).ended().await.unwrap();
+    assert_eq!((summary.acknowledged, summary.failed), (GAMES, 0));
+    assert_eq!(reported(&seen.lock().unwrap()), expected);
 }
 
 /// Games without their network fail and say why; the next lease asks again.
