@@ -69,7 +69,7 @@ struct Engine<'a> {
     name: &'a str,
     author: &'a str,
     sha256: String,
-    build: Option<String>,
+    build: String,
 }
 
 impl<'a> From<&'a OfferedEngine> for Engine<'a> {
@@ -82,7 +82,7 @@ impl<'a> From<&'a OfferedEngine> for Engine<'a> {
             name: &identity.name,
             author: &identity.author,
             sha256: DefinitionHash(identity.sha256).to_string(),
-            build: build.map(build_text),
+            build: build_text(*build),
         }
     }
 }
@@ -228,7 +228,7 @@ mod tests {
                 sha256: [0xab; 32],
             },
             capabilities: None,
-            build: None,
+            build: [0xcd; 32],
         };
         WorkerSummary {
             worker: WorkerId(1),
@@ -262,7 +262,7 @@ mod tests {
             json["engines"][0],
             serde_json::json!({
                 "engine": "fish", "protocol": "gtp", "at_once": 2, "name": "Fish 16",
-                "author": "somebody", "sha256": "ab".repeat(32), "build": null,
+                "author": "somebody", "sha256": "ab".repeat(32), "build": "cd".repeat(32),
             })
         );
         assert_eq!(json["engines_total"], 1_002);

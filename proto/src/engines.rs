@@ -17,7 +17,7 @@ pub fn offer_to_wire(offered: OfferedEngine) -> v1::OfferedEngine {
     let OfferedEngine { engine, protocol, at_once, identity, capabilities, build } = offered;
     let (protocol, identity) = (protocol.name().to_owned(), Some(identity_to_wire(identity)));
     let capabilities = capabilities.map(|it| capabilities::to_wire(&it));
-    let build = build.map_or_else(Vec::new, |build| build.to_vec());
+    let build = build.to_vec();
     v1::OfferedEngine { engine, protocol, at_once, identity, capabilities, build }
 }
 
@@ -43,13 +43,8 @@ fn offer(offered: &v1::OfferedEngine) -> Result<OfferedEngine, WireError> {
     let identity = identity_from_wire(identity).map_err(|error| error.within("identity"))?;
     let capabilities = offered.capabilities.as_ref().map(capabilities::from_wire).transpose();
     let capabilities = capabilities.map_err(|error| error.within("capabilities"))?.map(Arc::new);
-    let build = match offered.build.as_slice() {
-        [] => None,
-        build => {
-            let fault = Fault::NotAHash { bytes: build.len() };
-            Some(build.try_into().map_err(|_| WireError::new("build", fault))?)
-        }
-    };
+    let not_a_hash = |_| WireError::new("build", Fault::NotAHash { bytes: offered.build.len() });
+    let build = offered.build.as_slice().try_into().map_err(not_a_hash)?;
     Ok(OfferedEngine { engine, protocol, at_once: offered.at_once, identity, capabilities, build })
 }
 

@@ -97,7 +97,7 @@ prop_compose! {
         at_once in 1..=u32::MAX,
         said in ["[A-Za-z0-9. ]{0,9}", "[A-Za-z ]{0,9}"],
         sha256 in any::<[u8; 32]>(),
-        build in any::<Option<[u8; 32]>>(),
+        build in any::<[u8; 32]>(),
     ) -> OfferedEngine {
         let [name, author] = said.map(|it| it.trim().to_owned());
         let identity = EngineIdentity { name, author, sha256 };

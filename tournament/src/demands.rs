@@ -293,7 +293,7 @@ mod tests {
                 sha256: [0; 32],
             },
             capabilities,
-            build: None,
+            build: [0; 32],
         };
         let here = [fish(Some(Arc::new(Capabilities { declared, ..Capabilities::default() })))];
         let mib = |of| requests(of).unset_hash_bytes(&here) >> 20;

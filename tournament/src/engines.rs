@@ -39,10 +39,10 @@ pub struct OfferedEngine {
     pub at_once: u32,
     /// Which program it is.
     pub identity: EngineIdentity,
-    /// What it can do, as it reported; `None` if the worker did not say.
+    /// What it can do, as it reported; `None` in answers to clients.
     pub capabilities: Option<Arc<Capabilities>>,
-    /// Its build, which its program, its files and its options decide; `None` of a worker of an older release.
-    pub build: Option<[u8; 32]>,
+    /// Its build, which its program, its files and its options decide.
+    pub build: [u8; 32],
 }
 
 /// An engine that a cell needs: every one of its players that is a program of others has one.
@@ -137,9 +137,9 @@ impl NeededEngine {
 
     /// Whether this is a build that may play.
     #[must_use]
-    pub fn admits_build(&self, build: Option<[u8; 32]>) -> bool {
-        let Some(wanted) = &self.build else { return true };
-        build.is_some_and(|build| build_text(build).starts_with(wanted.as_str()))
+    pub fn admits_build(&self, build: [u8; 32]) -> bool {
+        let wanted = self.build.as_ref();
+        wanted.is_none_or(|wanted| build_text(build).starts_with(wanted.as_str()))
     }
 
     /// The same without a build.
@@ -207,14 +207,13 @@ mod tests {
     fn offered(engine: &str, at_once: u32) -> OfferedEngine {
         let identity =
             EngineIdentity { name: "Fish 15.1".to_owned(), author: String::new(), sha256: [7; 32] };
-        let build = Some([0xab; 32]);
         OfferedEngine {
             engine: engine.to_owned(),
             protocol: Protocol::Uci,
             at_once,
             identity,
             capabilities: None,
-            build,
+            build: [0xab; 32],
         }
     }
 
@@ -255,12 +254,10 @@ mod tests {
         let build = |it: &str| NeededEngine { build: Some(it.to_owned()), ..needed("fish") };
         assert!(build(&"ab".repeat(32)).is_met_by(&fish) && build("abababab").is_met_by(&fish));
         assert!(!build("abababac").is_met_by(&fish));
-        let older = OfferedEngine { build: None, ..fish.clone() };
-        assert!(needed("fish").is_met_by(&older) && !build("abababab").is_met_by(&older));
-        assert!(!build(AWAITED_BUILD).is_met_by(&fish) && !build(AWAITED_BUILD).is_met_by(&older));
+        assert!(needed("fish").is_met_by(&fish) && !build(AWAITED_BUILD).is_met_by(&fish));
         assert_eq!(build(&"ab".repeat(32)).to_string(), "fish (uci), build abababab");
         assert_eq!(build(AWAITED_BUILD).to_string(), "fish (uci)");
-        assert!(build(AWAITED_BUILD).of_any_build().is_met_by(&older));
+        assert!(build(AWAITED_BUILD).of_any_build().is_met_by(&fish));
     }
 
     #[test]

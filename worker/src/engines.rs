@@ -503,7 +503,7 @@ impl Engines {
                  other workers; run or submit the sweep again to play this one"
             );
         }
-        if !(need.admits(&identity) && need.admits_build(Some(build))) {
+        if !(need.admits(&identity) && need.admits_build(build)) {
             self.0.replaced.get_or_init(|| rules.engine.clone());
             return Err(NoGame::NotHere.into());
         }
@@ -548,7 +548,7 @@ fn offer(
     let mut engine = room.take(name, &Options::new(), &Conditions::default(), aborted)?;
     let spec = engine.spec();
     let (protocol, at_once) = (seat::protocol(spec.protocol), spec.at_once);
-    let (engine_name, build) = (name.to_owned(), Some(engine.identity().build));
+    let (engine_name, build) = (name.to_owned(), engine.identity().build);
     let identity = identity(engine.identity());
     let mut capabilities = capabilities(&mut engine, aborted);
     settle_defaults(&mut capabilities, &engine.spec().set);

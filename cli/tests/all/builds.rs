@@ -157,7 +157,7 @@ fn any_build_lets_a_rebuilt_engine_play_on_in_its_cells() {
     let programs = "SELECT count(DISTINCT engine_id) FROM game_engines";
     assert_eq!(sandbox.sql("match.db", programs), "2");
 
-    // From here on the build counts. Which one played before is not known, as in a database of an older release.
+    // From here on the build counts. Which one played before is not known.
     games(&sandbox, 24, "");
     let counted = run(&sandbox, &[]);
     counted.expect_exit(0);

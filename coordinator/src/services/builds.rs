@@ -105,8 +105,7 @@ impl Planner {
                 [(build, _)] => Some(build_text(*build)),
                 [] => match known.remove(&need.engine) {
                     Some(build) => Some(build),
-                    // Workers of an older release do not say what they have, and what they played does not either.
-                    None if has_one_unsaid(need, here()) || (is_stored && is_same) => None,
+                    None if is_stored && is_same => None,
                     None if plan.course.is_some() => return Err(unknown(&need.engine)),
                     None => Some(AWAITED_BUILD.to_owned()),
                 },
@@ -159,10 +158,7 @@ impl Planner {
             }
             let Some(offer) = engines.iter().find(|offer| need.is_met_by(offer)) else { continue };
             has_come = true;
-            match offer.build {
-                Some(build) => builds.insert(need.engine, build_text(build)),
-                None => builds.remove(&need.engine),
-            };
+            builds.insert(need.engine, build_text(offer.build));
         }
         if !has_come {
             return Ok(());
@@ -208,22 +204,11 @@ fn offered<'w>(
 ) -> Vec<([u8; 32], Vec<&'w str>)> {
     let mut offered: BTreeMap<[u8; 32], Vec<&str>> = BTreeMap::new();
     for worker in workers {
-        let builds = worker.engines.iter().filter(|offer| need.is_met_by(offer));
-        for build in builds.filter_map(|offer| offer.build) {
-            offered.entry(build).or_default().push(&worker.name);
+        for offer in worker.engines.iter().filter(|offer| need.is_met_by(offer)) {
+            offered.entry(offer.build).or_default().push(&worker.name);
         }
     }
     offered.into_iter().collect()
-}
-
-/// Whether a worker has an engine and does not say which build of it.
-fn has_one_unsaid<'w>(
-    need: &NeededEngine,
-    mut workers: impl Iterator<Item = &'w WorkerSummary>,
-) -> bool {
-    workers.any(|worker| {
-        worker.engines.iter().any(|offer| offer.build.is_none() && need.is_met_by(offer))
-    })
 }
 
 fn ambiguous(engine: &str, offered: &[([u8; 32], Vec<&str>)]) -> Refusal {

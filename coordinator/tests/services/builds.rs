@@ -18,8 +18,8 @@ const SWEEP: &str = r#"
     algorithm = "random"
 "#;
 
-/// A worker of this name that has this build of `dev`; one of an older release does not say which.
-async fn worker_with(served: &Served, name: &str, build: Option<u8>) -> HandWorker {
+/// A worker of this name that has this build of `dev`.
+async fn worker_with(served: &Served, name: &str, build: u8) -> HandWorker {
     let uuid = Uuid::new_v4().to_string();
     let worker = HandWorker::with_uuid(served, &uuid).await;
     let dev = v1::OfferedEngine {
@@ -28,7 +28,7 @@ async fn worker_with(served: &Served, name: &str, build: Option<u8>) -> HandWork
         at_once: 1,
         identity: Some(v1::EngineIdentity { sha256: vec![7; 32], ..Default::default() }),
         capabilities: None,
-        build: build.map_or_else(Vec::new, |build| vec![build; 32]),
+        build: vec![build; 32],
     };
     let name = name.to_owned();
     let introduction = v1::HelloRequest { engines: vec![dev], name, ..hello(&uuid) };
@@ -63,9 +63,9 @@ async fn an_experiment_waits_for_the_first_worker_that_has_its_engine() {
     assert_eq!(builds(&served).await, ["awaited"]);
     // Nothing has changed as long as nobody comes.
     assert!(served.submit(SWEEP).await.change.is_none());
-    let mut first = worker_with(&served, "first", Some(0x11)).await;
+    let mut first = worker_with(&served, "first", 0x11).await;
     assert_eq!(builds(&served).await, ["11111111"]);
-    let mut second = worker_with(&served, "second", Some(0x22)).await;
+    let mut second = worker_with(&served, "second", 0x22).await;
     assert!(second.lease().await.unwrap().grant.is_none());
     let grant = first.granted().await;
     assert_eq!(served.number("SELECT count(*) FROM cells WHERE next_number > 0").await, 1);
@@ -78,11 +78,11 @@ async fn an_experiment_waits_for_the_first_worker_that_has_its_engine() {
 async fn the_build_that_workers_have_plays_and_of_several_none() {
     let site = Site::new();
     let served = site.serve().await;
-    let _first = worker_with(&served, "first", Some(0x11)).await;
+    let _first = worker_with(&served, "first", 0x11).await;
     let uuid = Uuid::new_v4().to_string();
     submit_as(&served, &uuid, SWEEP).await.unwrap();
     assert_eq!(builds(&served).await, ["11111111"]);
-    let _second = worker_with(&served, "second", Some(0x22)).await;
+    let _second = worker_with(&served, "second", 0x22).await;
     let status = submit_as(&served, &Uuid::new_v4().to_string(), SWEEP).await.unwrap_err();
     let refusal = Refusal::of(&status).unwrap();
     assert_eq!(refusal.reason, Reason::WrongState);
@@ -102,25 +102,6 @@ async fn the_build_that_workers_have_plays_and_of_several_none() {
     served.stop().await.unwrap();
 }
 
-/// A fleet of an older release goes on as it did.
-#[tokio::test]
-async fn workers_that_do_not_say_their_builds_play_cells_of_any() {
-    let site = Site::new();
-    let served = site.serve().await;
-    served.submit(SWEEP).await;
-    let mut older = worker_with(&served, "older", None).await;
-    assert_eq!(builds(&served).await, ["any"]);
-    let grant = older.granted().await;
-    older.give_back(&[grant.lease_id]).await.unwrap();
-    // Once one says it, that is the build, and the older ones get none of its games.
-    let mut newer = worker_with(&served, "newer", Some(0x11)).await;
-    assert!(newer.lease().await.unwrap().grant.is_some(), "any may play");
-    served.submit(SWEEP).await;
-    assert_eq!(builds(&served).await, ["11111111"]);
-    assert!(older.lease().await.unwrap().grant.is_none());
-    served.stop().await.unwrap();
-}
-
 #[tokio::test]
 async fn a_build_that_is_no_hash_is_refused() {
     let site = Site::new();
@@ -133,11 +114,14 @@ async fn a_build_that_is_no_hash_is_refused() {
         at_once: 1,
         identity: Some(v1::EngineIdentity { sha256: vec![7; 32], ..Default::default() }),
         capabilities: None,
-        build: vec![1; 31],
+        build: Vec::new(),
     };
-    let worker_secret = worker.secret.clone();
-    let introduction = v1::HelloRequest { engines: vec![dev], worker_secret, ..hello(&uuid) };
-    let status = worker.client.clone().hello(introduction).await.unwrap_err();
-    assert_eq!(Refusal::of(&status).unwrap().reason, Reason::Malformed);
+    for bytes in [0, 31] {
+        let worker_secret = worker.secret.clone();
+        let engines = vec![v1::OfferedEngine { build: vec![1; bytes], ..dev.clone() }];
+        let introduction = v1::HelloRequest { engines, worker_secret, ..hello(&uuid) };
+        let status = worker.client.clone().hello(introduction).await.unwrap_err();
+        assert_eq!(Refusal::of(&status).unwrap().reason, Reason::Malformed);
+    }
     served.stop().await.unwrap();
 }

@@ -29,7 +29,7 @@ fn offer(engine: &str, name: &str) -> v1::OfferedEngine {
         at_once: 1,
         identity: Some(identity),
         capabilities: None,
-        build: Vec::new(),
+        build: vec![1; 32],
     }
 }
 

@@ -274,7 +274,7 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
         at_once: 2,
         identity: Some(fish("Fish 15.1", 7)),
         capabilities: None,
-        build: Vec::new(),
+        build: vec![1; 32],
     };
     let mut worker = HandWorker::with_engines(&served, vec![offered]).await;
     // An honest game: the program does not come to a move.

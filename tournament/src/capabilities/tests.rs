@@ -139,7 +139,7 @@ fn chess960_needs_its_option() {
     assert_problem(&request, &uci(vec![spin("UCI_Chess960", 0, 1)]), "fish does not play Chess960");
 }
 
-/// Of an older worker, or where there was too much, absence proves nothing.
+/// Where there was too much to report, absence proves nothing.
 #[test]
 fn what_was_not_reported_is_not_held_against_an_engine() {
     let mut request = request(&[("Contempt", "3")]);
@@ -152,7 +152,7 @@ fn what_was_not_reported_is_not_held_against_an_engine() {
         at_once: 1,
         identity: EngineIdentity { name: String::new(), author: String::new(), sha256: [0; 32] },
         capabilities: None,
-        build: None,
+        build: [0; 32],
     };
     let need = NeededEngine {
         engine: "fish".to_owned(),

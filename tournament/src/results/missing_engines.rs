@@ -227,7 +227,7 @@ impl Missing {
                     let hash = need.sha256.map_or(String::new(), |_| hash);
                     // One that is awaited is none to compare with.
                     let is_named = need.build.as_deref().is_some_and(|it| it != AWAITED_BUILD);
-                    let build = match offer.build.filter(|_| is_named).map(build_text) {
+                    let build = match is_named.then(|| build_text(offer.build)) {
                         Some(build) => format!(", build {}", short(&build)),
                         None => String::new(),
                     };

@@ -36,7 +36,7 @@ pub(crate) fn offer(engine: &str, version: &str, at_once: u32) -> OfferedEngine 
         at_once,
         identity,
         capabilities: None,
-        build: None,
+        build: [1; 32],
     }
 }
 
@@ -74,7 +74,7 @@ fn reports(plays_chess960: bool) -> Option<Arc<Capabilities>> {
 /// What a machine has: often nothing, or not enough.
 pub(crate) fn draw_offer(dice: &mut Dice) -> Offer {
     let fish = dice.pick(&[None, Some(("15", 1)), Some(("15", 2)), Some(("16", 1))]);
-    // What a worker of before does not report is not held against it.
+    // What a worker does not report is not held against it.
     let fish_reports = if fish == Some(("15", 2)) { reports(dice.chance(500)) } else { None };
     let bird = dice.pick(&[None, None, Some(("1", 1))]);
     let fish = fish.map(|(version, at_once)| OfferedEngine {

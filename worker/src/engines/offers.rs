@@ -86,10 +86,10 @@ impl Offers {
         let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return false };
         offer.failures = 0;
         let Some(engine) = &mut offer.engine else { return false };
-        let is_another = engine.identity != *identity || engine.build != Some(build);
+        let is_another = engine.identity != *identity || engine.build != build;
         if is_another {
             engine.identity = identity.clone();
-            engine.build = Some(build);
+            engine.build = build;
             self.changed.notify_one();
         }
         is_another
@@ -141,7 +141,7 @@ mod tests {
             at_once: 1,
             identity,
             capabilities: None,
-            build: Some([0; 32]),
+            build: [0; 32],
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(offers.offered(), [engine("fish", "2")]);
         // Another net under the same program.
         assert!(offers.began("fish", &engine("fish", "2").identity, [1; 32]));
-        assert_eq!(offers.offered()[0].build, Some([1; 32]));
+        assert_eq!(offers.offered()[0].build, [1; 32]);
         assert!(offers.started("fish", engine("fish", "3")));
     }
 }

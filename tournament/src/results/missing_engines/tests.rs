@@ -37,7 +37,7 @@ fn offer(engine: &str, name: &str, at_once: u32) -> OfferedEngine {
         at_once,
         identity,
         capabilities: None,
-        build: None,
+        build: [0; 32],
     }
 }
 
