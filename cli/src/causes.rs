@@ -157,7 +157,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
         Reason::Malformed
         | Reason::SayHello
         | Reason::WrongSecret
-        | Reason::ProtocolMajor
+        | Reason::Protocol
         | Reason::EngineRevision
         | Reason::BadToken
         | Reason::WrongRole
@@ -224,7 +224,7 @@ mod tests {
         };
         assert_eq!(exit(Reason::BadSweep), Exit::Input);
         assert_eq!(exit(Reason::UnknownExperiment), Exit::Input);
-        assert_eq!(exit(Reason::ProtocolMajor), Exit::Network);
+        assert_eq!(exit(Reason::Protocol), Exit::Network);
         assert_eq!(exit(Reason::Busy), Exit::Network);
     }
 

@@ -452,7 +452,6 @@ fn introduction() -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
-        measures: false,
         machine: Machine::default(),
         credential: None,
     }

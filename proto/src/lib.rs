@@ -39,18 +39,8 @@ pub mod v1 {
     tonic::include_proto!("spelrum.v1");
 }
 
-/// The protocol's major number: equal majors work together.
-pub const PROTOCOL_MAJOR: u32 = 1;
-/// The protocol's minor number: fields and calls were added.
-pub const PROTOCOL_MINOR: u32 = 14;
-/// The earliest minor number of workers: earlier ones cannot read all that definitions may hold now, and would
-/// report such games as failed, or say nothing of a margin that the rules give; and where there are no others, nobody
-/// would train the networks that games wait for.
-pub const WORKER_MINOR_MIN: u32 = 7;
-/// From this minor number on workers measure their speed when they are asked to (`LeaseResponse.calibrate`).
-pub const MEASURING_MINOR: u32 = 12;
-/// From this minor number on workers bring the secret that Hello's answer gave them (`HelloResponse.worker_secret`).
-pub const SECRET_MINOR: u32 = 13;
+/// The protocol's number. A worker and a coordinator work together if they have the same one.
+pub const PROTOCOL: u32 = 1;
 
 /// The contract's descriptors, for the reflection service.
 pub const FILE_DESCRIPTOR_SET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/spelrum.v1.bin"));

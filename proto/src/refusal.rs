@@ -53,8 +53,8 @@ pub enum Reason {
     SayHello,
     /// The call does not prove that it is the worker's: say Hello with the worker's secret, then try again.
     WrongSecret,
-    /// Another major number of the protocol, or a worker's minor number that is too early.
-    ProtocolMajor,
+    /// The worker speaks another protocol.
+    Protocol,
     /// Another revision of the engine.
     EngineRevision,
     /// The call has not the token that the coordinator demands.
@@ -92,7 +92,7 @@ impl Reason {
         Self::Malformed,
         Self::SayHello,
         Self::WrongSecret,
-        Self::ProtocolMajor,
+        Self::Protocol,
         Self::EngineRevision,
         Self::BadToken,
         Self::WrongRole,
@@ -117,7 +117,7 @@ impl Reason {
             Self::Malformed => "MALFORMED",
             Self::SayHello => "SAY_HELLO",
             Self::WrongSecret => "WRONG_SECRET",
-            Self::ProtocolMajor => "PROTOCOL_MAJOR",
+            Self::Protocol => "PROTOCOL",
             Self::EngineRevision => "ENGINE_REVISION",
             Self::BadToken => "BAD_TOKEN",
             Self::WrongRole => "WRONG_ROLE",
@@ -143,7 +143,7 @@ impl Reason {
             Self::Malformed | Self::BadSweep | Self::BadQuery => Code::InvalidArgument,
             Self::SayHello
             | Self::WrongSecret
-            | Self::ProtocolMajor
+            | Self::Protocol
             | Self::EngineRevision
             | Self::WrongState => Code::FailedPrecondition,
             Self::BadToken => Code::Unauthenticated,

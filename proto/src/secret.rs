@@ -66,8 +66,8 @@ macro_rules! print_some {
 }
 
 print_some! {
-    HelloRequest: protocol_major, protocol_minor, worker_uuid, name, host, slots, version, engines, labels;
-    HelloResponse: protocol_major, protocol_minor, worker_id, coordinator_epoch, database_uuid;
+    HelloRequest: protocol, worker_uuid, name, host, slots, version, engines, labels;
+    HelloResponse: protocol, worker_id, coordinator_epoch, database_uuid;
     LeaseRequest: worker_id, coordinator_epoch, slots, speeds;
     ReportRequest: worker_id, coordinator_epoch, results;
     HeartbeatRequest: worker_id, coordinator_epoch, lease_ids, playing;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use spelrum_engine::{ENGINE_REVISION, Timeless};
 use spelrum_proto::limits::REPORT_RESULTS_MAX;
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, game, v1};
+use spelrum_proto::{PROTOCOL, game, v1};
 use spelrum_tournament::{CellDefinition, CellId, GameId, PlayableCell, PlayedGame};
 use tonic::Status;
 use tonic::transport::Channel;
@@ -32,8 +32,7 @@ pub struct HandWorker {
 #[must_use]
 pub fn hello(uuid: &str) -> v1::HelloRequest {
     v1::HelloRequest {
-        protocol_major: PROTOCOL_MAJOR,
-        protocol_minor: PROTOCOL_MINOR,
+        protocol: PROTOCOL,
         engine_revision: ENGINE_REVISION,
         worker_uuid: uuid.to_owned(),
         name: "by hand".to_owned(),

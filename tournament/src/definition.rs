@@ -34,7 +34,7 @@ pub struct CellDefinition {
     pub adjudication: Option<Adjudication>,
     /// Whether the players swap sides in odd numbers, so that two games from one opening are a pair.
     /// If not, the first player moves first in every game, and game n starts from opening n. Absent
-    /// from the JSON where they swap: definitions from before there was a choice keep their hashes.
+    /// from the JSON where they swap.
     #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
     pub swap_sides: bool,
     /// What its numbers stand for. Absent from the JSON where they are games.

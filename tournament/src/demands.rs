@@ -56,8 +56,6 @@ pub struct Offer {
     pub labels: Arc<[Label]>,
     /// Its speeds, each of another game, with their ages.
     pub speeds: Vec<Speed>,
-    /// Whether it measures its speed when it is asked to.
-    pub measures: bool,
     /// The period of its quota of CPU time, in microseconds, if it has one that can be used up, and no quiet slots.
     pub quota_period_us: Option<u64>,
     /// Whether nobody else can play.

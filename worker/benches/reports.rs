@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::{ENGINE_REVISION, Host};
 use spelrum_proto::v1::work_client::WorkClient;
-use spelrum_proto::{PROTOCOL_MAJOR, PROTOCOL_MINOR, game, v1};
+use spelrum_proto::{PROTOCOL, game, v1};
 use spelrum_test_support::Site;
 use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, SweepText, plan_sweep};
 use tonic::transport::Endpoint;
@@ -127,8 +127,7 @@ impl Reporter {
         let channel = Endpoint::new(url.to_owned())?.connect().await?;
         let mut client = WorkClient::new(channel);
         let hello = v1::HelloRequest {
-            protocol_major: PROTOCOL_MAJOR,
-            protocol_minor: PROTOCOL_MINOR,
+            protocol: PROTOCOL,
             engine_revision: ENGINE_REVISION,
             worker_uuid: Uuid::new_v4().to_string(),
             name: "reporter".to_owned(),

@@ -12,10 +12,7 @@ use spelrum_proto::speeds;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
-use spelrum_proto::{
-    Bearer, Distrust, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, Token, WireError,
-    WorkerSecret,
-};
+use spelrum_proto::{Bearer, Distrust, PROTOCOL, Reason, Refusal, Token, WireError, WorkerSecret};
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::speed::Speed;
@@ -210,8 +207,7 @@ impl Link {
         let (cpu_quota_us, cpu_period_us) =
             machine.cpu_quota.map_or((0, 0), |quota| (quota.quota_us, quota.period_us));
         let hello = v1::HelloRequest {
-            protocol_major: PROTOCOL_MAJOR,
-            protocol_minor: PROTOCOL_MINOR,
+            protocol: PROTOCOL,
             engine_revision: ENGINE_REVISION,
             worker_uuid: uuid.to_string(),
             name,
@@ -602,7 +598,7 @@ impl Failed {
                 has_remedy: false,
                 problem: refusal.problem,
             },
-            Reason::ProtocolMajor
+            Reason::Protocol
             | Reason::EngineRevision
             | Reason::BadToken
             | Reason::WrongRole
@@ -639,7 +635,7 @@ mod tests {
         assert!(fatal(&Status::unimplemented("")));
         assert!(fatal(&Status::invalid_argument("")));
         let mismatches = [
-            Reason::ProtocolMajor,
+            Reason::Protocol,
             Reason::EngineRevision,
             Reason::BadToken,
             Reason::WrongRole,

@@ -253,7 +253,6 @@ impl Run {
         Ok(demands::Offer {
             labels: labels.into(),
             speeds: speed.into_iter().collect(),
-            measures: true,
             quota_period_us: machine.held_up_us(slots.get()),
             is_alone: self.listen.is_none(),
             ..demands::Offer::default()

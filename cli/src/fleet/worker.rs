@@ -9,9 +9,7 @@ use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::result::What;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::work::Grant;
-use spelrum_proto::{
-    Bearer, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, WorkerSecret, game, v1,
-};
+use spelrum_proto::{Bearer, PROTOCOL, Reason, Refusal, WorkerSecret, game, v1};
 use spelrum_tournament::{DefinitionHash, GameId, PlayableCell, PlayedGame};
 use tokio::time::{Instant, sleep_until, timeout};
 use tonic::service::interceptor::InterceptedService;
@@ -124,8 +122,7 @@ impl Worker {
 
     async fn hello(&mut self) -> Result<Session, Interrupted> {
         let request = v1::HelloRequest {
-            protocol_major: PROTOCOL_MAJOR,
-            protocol_minor: PROTOCOL_MINOR,
+            protocol: PROTOCOL,
             engine_revision: ENGINE_REVISION,
             worker_uuid: self.uuid.to_string(),
             name: format!("fleet-{}", self.number),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::work::{Grant, LeasedGames};
-use spelrum_proto::{Reason, Refusal};
+use spelrum_proto::{Reason, Refusal, WorkerSecret};
 use spelrum_tournament::change::GAME_TIMEOUT;
 use spelrum_tournament::scheduler::{
     Barred, CellState, Event, ExperimentState, LeaseEnd, Scheduler, Tasks, Time,
@@ -14,7 +14,7 @@ use spelrum_tournament::speed::Speed;
 use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::courses::Courses;
-use super::identity::{Caller, Knock, Met, SecretHash, Welcome, meet};
+use super::identity::{Caller, Met, SecretHash, Welcome, meet};
 use super::idle::Idlers;
 use super::lease_clock::Reading;
 use super::meaning::{Answer, Consequences, read, withheld_text};
@@ -140,8 +140,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         let Arrived { at: now, request, call } = arrived;
         match request {
-            Request::Hello { introduction, knock, reply } => {
-                let answer = self.hello(introduction, knock, now).await;
+            Request::Hello { introduction, secret, reply } => {
+                let answer = self.hello(introduction, secret, now).await;
                 hold(held, reply, answer)
             }
             Request::Lease { caller, slots, speeds, reply } => {
@@ -239,10 +239,10 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     async fn hello(
         &mut self,
         introduction: Box<WorkerIntroduction>,
-        knock: Knock,
+        brought: Option<WorkerSecret>,
         now: Time,
     ) -> Result<Welcome, Failure> {
-        let Met { secret, lock } = self.meet(&introduction, knock).await?;
+        let Met { secret, lock } = self.meet(&introduction, brought).await?;
         // One that is known takes no further place.
         if !self.roster.knows_uuid(&introduction.uuid) {
             self.newcomers.insert(introduction.uuid.clone());
@@ -272,19 +272,18 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
     async fn meet(
         &mut self,
         introduction: &WorkerIntroduction,
-        knock: Knock,
+        brought: Option<WorkerSecret>,
     ) -> Result<Met, Failure> {
         let uuid = &introduction.uuid;
         let mut kept = self.transaction.worker_proof(uuid).await?;
-        let known = self.roster.lock_of(uuid);
-        if let (Some(kept), Some((worker, _))) = (&mut kept, known)
+        let known = self.roster.worker_of(uuid);
+        if let (Some(kept), Some(worker)) = (&mut kept, known)
             && let Some(SecretHash(sha256)) = self.brought.get(&worker)
         {
             kept.secret_sha256 = Some(*sha256);
         }
-        let lock = known.map(|(_, lock)| lock);
         let by = introduction.credential.as_deref();
-        meet(kept.as_ref(), lock, knock, by, rand::random()).map_err(|impostor| {
+        meet(kept.as_ref(), brought, by, rand::random()).map_err(|impostor| {
             if let Some(times) = self.roster.impostors.happened(1) {
                 let name = &introduction.name;
                 tracing::warn!(times, name, by, ?impostor,

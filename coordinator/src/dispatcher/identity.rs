@@ -22,22 +22,13 @@ pub(crate) struct Caller {
     pub(crate) credential: Option<Credential>,
 }
 
-/// What a Hello brings beside its introduction.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Knock {
-    /// Whether the worker brings a secret in its calls: it is of a release that does.
-    pub(crate) keeps_secret: bool,
-    /// The secret that an earlier Hello gave it.
-    pub(crate) secret: Option<WorkerSecret>,
-}
-
 /// Answer to a Hello.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Welcome {
     /// The worker's id.
     pub(crate) worker: WorkerId,
-    /// What it is to bring in each call.
-    pub(crate) secret: Option<WorkerSecret>,
+    /// The secret that each of its calls must bring.
+    pub(crate) secret: WorkerSecret,
 }
 
 /// SHA-256 of a secret. A secret has 256 random bits, so that a plain hash keeps it.
@@ -56,10 +47,10 @@ impl SecretHash {
 }
 
 /// What a worker's calls must bring during this run of the coordinator.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Lock {
-    /// `None` of a worker of an earlier release, which brings none.
-    pub(super) secret: Option<SecretHash>,
+    /// The secret's hash.
+    pub(super) secret: SecretHash,
     /// Whether the secret is stored: from the first call that brought it on, so that a worker whose answer to Hello was
     /// lost can ask again.
     pub(super) is_stored: bool,
@@ -77,7 +68,7 @@ pub(super) enum Impostor {
 impl Lock {
     /// Whether a call may act for the worker that said Hello by this credential.
     pub(super) fn check(&self, hello_by: Option<&str>, caller: &Caller) -> Result<(), Impostor> {
-        if self.secret.is_some_and(|secret| !secret.admits(caller.secret.as_ref())) {
+        if !self.secret.admits(caller.secret.as_ref()) {
             return Err(Impostor::Secret);
         }
         let by = caller.credential.as_ref().map(Credential::as_str);
@@ -88,40 +79,29 @@ impl Lock {
 /// What is to become of a Hello: the secret that the answer gives, and what later calls must bring.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Met {
-    pub(super) secret: Option<WorkerSecret>,
+    pub(super) secret: WorkerSecret,
     pub(super) lock: Lock,
 }
 
-/// Meets a worker. `kept` is what is stored of the one with its UUID, and `lock` what this run of the coordinator knows of
-/// it; `random` becomes its secret if it needs a new one.
+/// Meets a worker whose Hello brings this secret. `kept` is what is stored of the one with its UUID; `random` becomes its
+/// secret if it needs a new one.
 pub(super) fn meet(
     kept: Option<&WorkerProof>,
-    lock: Option<Lock>,
-    knock: Knock,
+    brought: Option<WorkerSecret>,
     by: Option<&str>,
     random: [u8; 32],
 ) -> Result<Met, Impostor> {
     if let Some(WorkerProof { secret_sha256, credential }) = kept {
-        if let Some(hash) = secret_sha256.map(SecretHash) {
-            if !hash.admits(knock.secret.as_ref()) {
-                return Err(Impostor::Secret);
-            }
-            check_credential(credential.as_deref(), by)?;
-            let lock = Lock { secret: Some(hash), is_stored: true };
-            return Ok(Met { secret: knock.secret, lock });
+        let stored = secret_sha256.map(SecretHash);
+        if stored.is_some_and(|hash| !hash.admits(brought.as_ref())) {
+            return Err(Impostor::Secret);
         }
         check_credential(credential.as_deref(), by)?;
     }
-    if !knock.keeps_secret {
-        if lock.is_some_and(|lock| lock.secret.is_some()) {
-            return Err(Impostor::Secret);
-        }
-        return Ok(Met { secret: None, lock: Lock::default() });
-    }
     // A worker that has a secret keeps it, also where no call has brought it yet.
-    let secret = knock.secret.unwrap_or_else(|| WorkerSecret::new(random));
-    let hash = SecretHash::of_secret(&secret);
-    Ok(Met { secret: Some(secret), lock: Lock { secret: Some(hash), is_stored: false } })
+    let secret = brought.unwrap_or_else(|| WorkerSecret::new(random));
+    let is_stored = kept.is_some_and(|kept| kept.secret_sha256.is_some());
+    Ok(Met { secret, lock: Lock { secret: SecretHash::of_secret(&secret), is_stored } })
 }
 
 /// Where nothing was demanded then, or is now, there are no names to compare.
@@ -168,13 +148,6 @@ mod tests {
     use super::*;
 
     const RANDOM: [u8; 32] = [7; 32];
-    const NEW: Knock = Knock { keeps_secret: true, secret: None };
-    const OLD: Knock = Knock { keeps_secret: false, secret: None };
-
-    fn with(secret: Option<WorkerSecret>) -> Knock {
-        Knock { keeps_secret: true, secret }
-    }
-
     fn kept(secret: Option<&WorkerSecret>, credential: Option<&str>) -> WorkerProof {
         WorkerProof {
             secret_sha256: secret.map(|secret| SecretHash::of_secret(secret).0),
@@ -188,17 +161,17 @@ mod tests {
 
     #[test]
     fn a_secret_that_was_brought_is_asked_for_from_then_on() {
-        let met = meet(None, None, NEW, None, RANDOM).unwrap();
-        let secret = met.secret.unwrap();
+        let met = meet(None, None, None, RANDOM).unwrap();
+        let secret = met.secret;
         assert_eq!(secret.expose(), &RANDOM);
         assert!(!met.lock.is_stored);
         let stored = kept(Some(&secret), None);
-        let again = meet(Some(&stored), None, with(Some(secret)), None, [1; 32]).unwrap();
-        assert_eq!(again.secret.unwrap().expose(), secret.expose());
+        let again = meet(Some(&stored), Some(secret), None, [1; 32]).unwrap();
+        assert_eq!(again.secret.expose(), secret.expose());
         assert!(again.lock.is_stored);
         let other = WorkerSecret::new([1; 32]);
-        for knock in [NEW, OLD, with(Some(other))] {
-            let met = meet(Some(&stored), Some(met.lock), knock, None, RANDOM);
+        for brought in [None, Some(other)] {
+            let met = meet(Some(&stored), brought, None, RANDOM);
             assert_eq!(met.unwrap_err(), Impostor::Secret);
         }
         assert_eq!(again.lock.check(None, &caller(Some(secret), None)), Ok(()));
@@ -211,37 +184,22 @@ mod tests {
     /// Or the answer to its first Hello would shut a worker out by being lost.
     #[test]
     fn a_secret_that_was_never_brought_is_given_anew() {
-        let first = meet(None, None, NEW, None, [1; 32]).unwrap();
+        let first = meet(None, None, None, [1; 32]).unwrap();
         let row = kept(None, None);
-        let second = meet(Some(&row), Some(first.lock), NEW, None, [2; 32]).unwrap();
-        assert_eq!(second.secret.unwrap().expose(), &[2; 32]);
+        let second = meet(Some(&row), None, None, [2; 32]).unwrap();
+        assert_eq!(second.secret.expose(), &[2; 32]);
         // The answer came after all: both sides go on with it.
-        let third = meet(Some(&row), Some(second.lock), with(second.secret), None, [3; 32]);
-        assert_eq!(third.unwrap().secret.unwrap().expose(), &[2; 32]);
-        let old = meet(Some(&row), Some(second.lock), OLD, None, [3; 32]);
-        assert_eq!(old.unwrap_err(), Impostor::Secret);
-        let late = meet(Some(&row), Some(second.lock), with(first.secret), None, [3; 32]);
-        assert_eq!(late.unwrap().secret.unwrap().expose(), &[1; 32]);
-    }
-
-    #[test]
-    fn an_earlier_release_has_no_secret_and_is_held_by_its_token() {
-        let met = meet(None, None, OLD, Some("token:a"), RANDOM).unwrap();
-        assert!(met.secret.is_none() && met.lock.secret.is_none());
-        let [a, b] = ["a", "b"].map(|name| Some(Credential::token(name)));
-        assert_eq!(met.lock.check(Some("token:a"), &caller(None, a)), Ok(()));
-        let foreign = met.lock.check(Some("token:a"), &caller(None, b));
-        assert_eq!(foreign, Err(Impostor::Credential));
-        let row = kept(None, Some("token:a"));
-        let again = meet(Some(&row), None, OLD, Some("token:b"), RANDOM);
-        assert_eq!(again.unwrap_err(), Impostor::Credential);
+        let third = meet(Some(&row), Some(second.secret), None, [3; 32]);
+        assert_eq!(third.unwrap().secret.expose(), &[2; 32]);
+        let late = meet(Some(&row), Some(first.secret), None, [3; 32]);
+        assert_eq!(late.unwrap().secret.expose(), &[1; 32]);
     }
 
     #[test]
     fn the_right_secret_by_another_token_is_refused() {
         let secret = WorkerSecret::new(RANDOM);
         let row = kept(Some(&secret), Some("token:a"));
-        let by = |by| meet(Some(&row), None, with(Some(secret)), by, RANDOM);
+        let by = |by| meet(Some(&row), Some(secret), by, RANDOM);
         let met = by(Some("token:a")).unwrap();
         assert_eq!(by(Some("certificate:a")).unwrap_err(), Impostor::Credential);
         assert!(by(None).is_ok(), "tokens are demanded no more");

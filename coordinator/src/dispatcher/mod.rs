@@ -55,7 +55,7 @@ use turns::Turns;
 pub(crate) use batch::{not_submitted, unknown_experiment};
 pub use courses::CourseOf;
 pub use health::{Health, Unwell};
-pub(crate) use identity::{Caller, Knock, Welcome};
+pub(crate) use identity::{Caller, Welcome};
 pub(crate) use request::{
     Clock, Dispatch, Excluding, Exclusion, Leased, Removal, Steering, Submission, Workforce,
 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use spelrum_proto::work::{Grant, Reported};
-use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_proto::{Reason, Refusal, WorkerSecret, v1};
 use spelrum_tournament::change::Change;
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::demands::Offer;
@@ -15,7 +15,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
-use super::identity::{Caller, Knock, Welcome};
+use super::identity::{Caller, Welcome};
 use crate::store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
@@ -33,7 +33,12 @@ pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 /// One request, well-formed: services have checked everything that needs no database.
 pub(super) enum Request {
     /// A worker introduces itself; answered with its id and its secret.
-    Hello { introduction: Box<WorkerIntroduction>, knock: Knock, reply: Reply<Welcome> },
+    Hello {
+        introduction: Box<WorkerIntroduction>,
+        /// The secret that an earlier Hello gave it.
+        secret: Option<WorkerSecret>,
+        reply: Reply<Welcome>,
+    },
     /// A worker asks for games.
     Lease { caller: Caller, slots: u32, speeds: Vec<Speed>, reply: Reply<Leased> },
     /// A worker reports results; answered with a verdict for each.
@@ -398,9 +403,9 @@ impl Dispatch {
     pub(crate) async fn hello(
         &self,
         introduction: Box<WorkerIntroduction>,
-        knock: Knock,
+        secret: Option<WorkerSecret>,
     ) -> Result<Welcome, Refusal> {
-        self.ask(|reply| Request::Hello { introduction, knock, reply }).await
+        self.ask(|reply| Request::Hello { introduction, secret, reply }).await
     }
 
     pub(crate) async fn lease(

@@ -123,18 +123,17 @@ impl Roster {
         self.workers.contains_key(&worker)
     }
 
-    /// The worker with this UUID, and what its calls must bring, if it has said Hello.
-    pub(super) fn lock_of(&self, uuid: &str) -> Option<(WorkerId, Lock)> {
+    /// The worker with this UUID, if it has said Hello.
+    pub(super) fn worker_of(&self, uuid: &str) -> Option<WorkerId> {
         let mut workers = self.workers.iter();
-        let (&worker, entry) = workers.find(|(_, entry)| entry.introduction.uuid == uuid)?;
-        Some((worker, entry.lock))
+        workers.find(|(_, entry)| entry.introduction.uuid == uuid).map(|(&worker, _)| worker)
     }
 
     /// Whether a call is that of the worker it names, which has said Hello. Returns its secret if that is to be stored.
     pub(super) fn check(&self, caller: &Caller) -> Result<Option<SecretHash>, Impostor> {
         let Some(entry) = self.workers.get(&caller.worker) else { return Ok(None) };
         entry.lock.check(entry.introduction.credential.as_deref(), caller)?;
-        Ok(entry.lock.secret.filter(|_| !entry.lock.is_stored))
+        Ok((!entry.lock.is_stored).then_some(entry.lock.secret))
     }
 
     /// All that have said Hello, and have not given their places up.
@@ -181,7 +180,6 @@ impl Roster {
             engines: Arc::clone(&entry.introduction.engines),
             labels: Arc::clone(&entry.labels),
             speeds: speeds.iter().map(aged).collect(),
-            measures: entry.introduction.measures,
             quota_period_us: entry.introduction.machine.held_up_us(entry.introduction.slots),
             is_alone: self.is_alone,
         }
@@ -386,6 +384,10 @@ mod tests {
 
     use super::*;
 
+    fn lock() -> Lock {
+        Lock { secret: SecretHash([0; 32]), is_stored: false }
+    }
+
     fn introduction(name: &str) -> Box<WorkerIntroduction> {
         Box::new(WorkerIntroduction {
             uuid: format!("of {name}"),
@@ -398,7 +400,6 @@ mod tests {
             engines: Arc::default(),
             trains: false,
             verifies: false,
-            measures: false,
             machine: Machine::default(),
             credential: None,
         })
@@ -408,7 +409,7 @@ mod tests {
     fn a_worker_is_summed_up() {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
-        roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(100)));
+        roster.tell(News::Hello(worker, introduction("a"), lock(), Time(100)));
         roster.tell(News::Granted(worker, LeaseId(1), 10));
         roster.tell(News::Granted(worker, LeaseId(2), 4));
         roster.tell(News::Taken(worker, LeaseId(1)));
@@ -421,7 +422,7 @@ mod tests {
         assert_eq!(summary.playing_games, 2);
         assert_eq!(summary.reported_games, 1);
         assert_eq!(summary.silent_ms, 25);
-        roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(200)));
+        roster.tell(News::Hello(worker, introduction("a"), lock(), Time(200)));
         assert_eq!(roster.summaries(Time(200))[0].reported_games, 1, "a second Hello keeps it");
     }
 
@@ -429,7 +430,7 @@ mod tests {
     fn games_stay_lost_until_the_worker_is_heard_of_starts_again_or_is_dismissed() {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
-        roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(0)));
+        roster.tell(News::Hello(worker, introduction("a"), lock(), Time(0)));
         let lose = |roster: &mut Roster, id| {
             roster.tell(News::Granted(worker, LeaseId(id), 3));
             roster.tell(News::Taken(worker, LeaseId(id)));
@@ -445,9 +446,9 @@ mod tests {
         assert_eq!(roster.lost_games_of(worker), 0);
         lose(&mut roster, 3);
         let other = Box::new(WorkerIntroduction { host: "other".to_owned(), ..*introduction("a") });
-        roster.tell(News::Hello(WorkerId(8), other, Lock::default(), Time(3)));
+        roster.tell(News::Hello(WorkerId(8), other, lock(), Time(3)));
         assert_eq!(roster.lost_games_of(worker), 2, "another machine's worker");
-        roster.tell(News::Hello(WorkerId(9), introduction("a"), Lock::default(), Time(3)));
+        roster.tell(News::Hello(WorkerId(9), introduction("a"), lock(), Time(3)));
         assert_eq!(roster.lost_games_of(worker), 0);
         roster.tell(News::Granted(worker, LeaseId(4), 3));
         roster.tell(News::Ended(LeaseId(4), LeaseEnd::GivenBack));
@@ -490,7 +491,7 @@ mod tests {
         // It comes back, or its next start does.
         for worker in [WorkerId(3), WorkerId(4)] {
             let mut roster = restarted();
-            roster.tell(News::Hello(worker, introduction("a"), Lock::default(), Time(6)));
+            roster.tell(News::Hello(worker, introduction("a"), lock(), Time(6)));
             roster.tell(News::Ended(LeaseId(1), LeaseEnd::GivenBack));
             let known: Vec<_> = roster.summaries(Time(9)).iter().map(|it| it.worker).collect();
             assert_eq!(known, [worker]);
@@ -504,7 +505,7 @@ mod tests {
             roster.tell(News::Hello(
                 WorkerId(id),
                 introduction(&format!("w{id}")),
-                Lock::default(),
+                lock(),
                 Time(0),
             ));
         }
@@ -544,9 +545,8 @@ mod tests {
         let mut roster = Roster::default();
         let worker = WorkerId(7);
         let mut told = introduction("a");
-        told.measures = true;
         told.machine.cpu_quota = CpuQuota::new(150_000, 100_000);
-        roster.tell(News::Hello(worker, told, Lock::default(), Time(100)));
+        roster.tell(News::Hello(worker, told, lock(), Time(100)));
         let speed = Speed {
             game: "nim".to_owned(),
             nodes_per_second: 9,
@@ -557,7 +557,7 @@ mod tests {
         roster.measured(worker, vec![speed.clone()], Time(200));
         let offer = roster.offer_of(worker, Time(1_200));
         assert_eq!(offer.speeds, [Speed { age_ms: 1_040, ..speed }]);
-        assert!(offer.measures && !offer.is_alone);
+        assert!(!offer.is_alone);
         assert_eq!(offer.quota_period_us, Some(100_000), "two slots have more than that");
         roster.expect_one_worker(true);
         assert!(roster.offers(Time(1_200))[&worker].is_alone);

@@ -66,8 +66,8 @@ impl Site {
 
     async fn hello(&mut self, ms: u64, name: &str) -> Result<Caller, Refusal> {
         let introduction = introduction(name);
-        let knock = Knock::default();
-        let welcome = self.ask(ms, |reply| Request::Hello { introduction, knock, reply }).await?;
+        let welcome =
+            self.ask(ms, |reply| Request::Hello { introduction, secret: None, reply }).await?;
         Ok(caller(welcome, self.epoch))
     }
 
@@ -140,7 +140,7 @@ impl Site {
 }
 
 fn caller(Welcome { worker, secret }: Welcome, epoch: i64) -> Caller {
-    Caller { worker, epoch, secret, credential: None }
+    Caller { worker, epoch, secret: Some(secret), credential: None }
 }
 
 fn introduction(name: &str) -> Box<WorkerIntroduction> {
@@ -155,7 +155,6 @@ fn introduction(name: &str) -> Box<WorkerIntroduction> {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
-        measures: false,
         machine: Machine::default(),
         credential: None,
     })
@@ -258,8 +257,7 @@ async fn newcomers_of_one_batch_share_the_places() {
     site.dispatcher.roster = Roster::with_places(2);
     let (dispatch, requests) = Dispatch::new(site.dispatcher.clock);
     site.dispatcher.requests = requests;
-    let hellos =
-        (0..5).map(|number| dispatch.hello(introduction(&format!("w{number}")), Knock::default()));
+    let hellos = (0..5).map(|number| dispatch.hello(introduction(&format!("w{number}")), None));
     let hellos = futures_util::future::join_all(hellos);
     let serving = async {
         tokio::task::yield_now().await;
@@ -289,7 +287,7 @@ async fn what_nobody_waits_for_is_not_done() {
     assert_eq!(site.states().await, running);
     site.abandon(|reply| Request::Hello {
         introduction: introduction("gone"),
-        knock: Knock::default(),
+        secret: None,
         reply,
     })
     .await;
@@ -394,7 +392,7 @@ impl Running {
         let (dispatcher, dispatch) = started.unwrap();
         tokio::spawn(dispatcher.run(CancellationToken::new()));
         dispatch.submit(submission("sweep")).await.unwrap();
-        let worker = dispatch.hello(introduction("worker"), Knock::default()).await.unwrap();
+        let worker = dispatch.hello(introduction("worker"), None).await.unwrap();
         let worker = caller(worker, epoch);
         match dispatch.lease(worker.clone(), 1, Vec::new()).await.unwrap() {
             Leased::Grant(Grant { lease, .. }) => {
@@ -428,8 +426,7 @@ async fn leases_outlive_a_slow_commit() {
     let running = Running::start().await;
     let slow_disk = running.faults.stall_commits().await;
     let dispatch = running.dispatch.clone();
-    let other =
-        tokio::spawn(async move { dispatch.hello(introduction("other"), Knock::default()).await });
+    let other = tokio::spawn(async move { dispatch.hello(introduction("other"), None).await });
     tokio::time::sleep(Duration::from_millis(2 * LEASE_MS)).await;
     drop(slow_disk);
     other.await.unwrap().unwrap();
@@ -440,7 +437,7 @@ async fn leases_outlive_a_slow_commit() {
 #[tokio::test]
 async fn leases_of_silent_workers_end() {
     let running = Running::start().await;
-    let other = running.dispatch.hello(introduction("other"), Knock::default()).await.unwrap();
+    let other = running.dispatch.hello(introduction("other"), None).await.unwrap();
     let other = caller(other, running.worker.epoch);
     let granted = async {
         while let Leased::Idle { .. } =

@@ -12,17 +12,14 @@ use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
-use spelrum_proto::{
-    MEASURING_MINOR, PROTOCOL_MAJOR, PROTOCOL_MINOR, Reason, Refusal, SECRET_MINOR,
-    WORKER_MINOR_MIN, WorkerSecret, engines, v1,
-};
+use spelrum_proto::{PROTOCOL, Reason, Refusal, WorkerSecret, engines, v1};
 use spelrum_tournament::engines::OfferedEngine;
 use spelrum_tournament::{Apart, LeaseId};
 use tonic::{Request, Response, Status};
 
 use super::{Planner, Referee};
 use crate::access::{CalledBy, Credential};
-use crate::dispatcher::{Caller, Dispatch, Knock, Leased, Welcome};
+use crate::dispatcher::{Caller, Dispatch, Leased, Welcome};
 use crate::store::{Readers, StoredNetwork, WorkerIntroduction};
 
 /// The service.
@@ -70,7 +67,6 @@ impl Work for WorkService {
         let machine = wire::machine(&hello).map_err(Refusal::from)?;
         let engines = engines::offers(&hello.engines).map_err(Refusal::from)?;
         let secret = WorkerSecret::from_wire(&hello.worker_secret).map_err(Refusal::from)?;
-        let knock = Knock { keeps_secret: hello.protocol_minor >= SECRET_MINOR, secret };
         let engines: Arc<[OfferedEngine]> = engines.into();
         let introduction = Box::new(WorkerIntroduction {
             uuid: canonical_uuid("worker_uuid", &hello.worker_uuid)?,
@@ -83,22 +79,20 @@ impl Work for WorkService {
             engines: Arc::clone(&engines),
             trains: hello.trains,
             verifies: hello.verifies,
-            measures: hello.protocol_minor >= MEASURING_MINOR,
             machine,
             credential: credential.map(|credential| credential.as_str().to_owned()),
         });
-        let Welcome { worker, secret } = self.dispatch.hello(introduction, knock).await?;
+        let Welcome { worker, secret } = self.dispatch.hello(introduction, secret).await?;
         // Before it asks for games.
         self.planner.fill(&engines).await;
         Ok(Response::new(v1::HelloResponse {
-            protocol_major: PROTOCOL_MAJOR,
-            protocol_minor: PROTOCOL_MINOR,
+            protocol: PROTOCOL,
             worker_id: worker.0,
             coordinator_epoch: self.mark.mark(self.epoch),
             heartbeat_interval_ms: millis(self.heartbeat_interval),
             report_results_max: REPORT_RESULTS_MAX as u32,
             database_uuid: self.database_uuid.clone(),
-            worker_secret: WorkerSecret::to_wire(secret),
+            worker_secret: WorkerSecret::to_wire(Some(secret)),
         }))
     }
 
@@ -258,13 +252,12 @@ fn credential_of<T>(request: &Request<T>) -> Option<Credential> {
 }
 
 fn check_versions(hello: &v1::HelloRequest) -> Result<(), Refusal> {
-    if hello.protocol_major != PROTOCOL_MAJOR || hello.protocol_minor < WORKER_MINOR_MIN {
+    if hello.protocol != PROTOCOL {
         return Err(Refusal::new(
-            Reason::ProtocolMajor,
+            Reason::Protocol,
             format!(
-                "the worker speaks protocol {}.{}, the coordinator {PROTOCOL_MAJOR}.{PROTOCOL_MINOR}, \
-                 for workers of {PROTOCOL_MAJOR}.{WORKER_MINOR_MIN} or later",
-                hello.protocol_major, hello.protocol_minor
+                "the worker speaks protocol {}, and the coordinator protocol {PROTOCOL}",
+                hello.protocol
             ),
             "use a worker and a coordinator of the same release",
         ));

@@ -19,7 +19,6 @@ fn introduction(uuid: String) -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
-        measures: false,
         machine: Machine::default(),
         credential: None,
     }

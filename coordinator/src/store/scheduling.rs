@@ -42,8 +42,6 @@ pub struct WorkerIntroduction {
     pub trains: bool,
     /// Whether it verifies games of others. Not stored.
     pub verifies: bool,
-    /// Whether it measures its speed when it is asked to. Not stored.
-    pub measures: bool,
     /// What its results come from.
     pub machine: Machine,
     /// The name of the token or client certificate that it said Hello with; `None` where neither is demanded.

@@ -3,7 +3,7 @@
 use spelrum_coordinator::access::{Role, TokenBook};
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
-use spelrum_proto::{Bearer, Reason, Refusal, SECRET_MINOR, Token};
+use spelrum_proto::{Bearer, Reason, Refusal, Token};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
@@ -69,12 +69,8 @@ async fn who_knows_a_workers_uuid_does_not_become_it() {
     let mut victim = HandWorker::new(&served).await;
     let grant = victim.granted().await;
     let mut client = served.work().await;
-    let old = SECRET_MINOR - 1;
-    for (protocol_minor, worker_secret) in
-        [(SECRET_MINOR, Vec::new()), (SECRET_MINOR, vec![1; 32]), (old, Vec::new())]
-    {
-        let hello = hello(&victim.uuid);
-        let posing = v1::HelloRequest { protocol_minor, worker_secret, ..hello };
+    for worker_secret in [Vec::new(), vec![1; 32]] {
+        let posing = v1::HelloRequest { worker_secret, ..hello(&victim.uuid) };
         assert_eq!(reason(client.hello(posing).await), Reason::WrongSecret);
     }
     assert_eq!(victim.heartbeat(&[grant.lease_id]).await.unwrap(), [0; 0]);
@@ -132,27 +128,6 @@ async fn a_worker_that_never_heard_its_secret_asks_again() {
     assert!(after.lease().await.is_ok());
 }
 
-#[tokio::test]
-async fn a_worker_of_an_earlier_release_works_and_acts_for_nobody_else() {
-    let site = Site::new();
-    let served = site.serve().await;
-    served.submit(&quick_sweep("earlier", 40)).await;
-    let mut victim = HandWorker::new(&served).await;
-    let grant = victim.granted().await;
-    let introduction = hello(&Uuid::new_v4().to_string());
-    let introduction = v1::HelloRequest { protocol_minor: SECRET_MINOR - 1, ..introduction };
-    let mut old = HandWorker::introduced(&served, introduction.clone()).await;
-    assert!(old.secret.is_empty());
-    let mut poser = posing(&victim, &old.client, Vec::new());
-    assert_eq!(reason(poser.give_back(&[grant.lease_id]).await), Reason::WrongSecret);
-    let own = old.granted().await;
-    let results = old.play(&own).await;
-    let counted = vec![Verdict::Counted; results.len()];
-    assert_eq!(old.report(results).await.unwrap(), counted);
-    let again = HandWorker::introduced(&served, introduction).await;
-    assert_eq!(again.id, old.id);
-}
-
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
 async fn client(served: &Served, token: &str) -> Client {
@@ -202,7 +177,7 @@ async fn each_call(client: &mut Client, of: &v1::HelloResponse) -> [Option<Reaso
     ]
 }
 
-/// Where there are tokens, the one that said Hello is asked for as well: also of workers that have no secret.
+/// Where there are tokens, calls need the one that said Hello as well.
 #[tokio::test]
 async fn another_token_acts_for_no_worker_even_with_its_secret() {
     let site = Site::new();
@@ -211,31 +186,28 @@ async fn another_token_acts_for_no_worker_even_with_its_secret() {
         let roles = [Role::Work].into_iter().collect();
         TokenBook::change(&path, |book| book.add(name, roles, "", [byte; 32])).unwrap()
     });
-    for protocol_minor in [SECRET_MINOR, SECRET_MINOR - 1] {
-        let served = site.serve_with_tokens(&path).await;
-        let (mut by_a, mut by_b) = (client(&served, &a).await, client(&served, &b).await);
-        let uuid = Uuid::new_v4().to_string();
-        let introduction = v1::HelloRequest { protocol_minor, ..hello(&uuid) };
-        let victim = by_a.hello(introduction.clone()).await.unwrap().into_inner();
-        assert_eq!(each_call(&mut by_a, &victim).await, [None; 4]);
-        assert_eq!(each_call(&mut by_b, &victim).await, [Some(Reason::WrongSecret); 4]);
-        let again =
-            v1::HelloRequest { worker_secret: victim.worker_secret.clone(), ..introduction };
-        assert_eq!(refused(by_b.hello(again.clone()).await), Some(Reason::WrongSecret));
-        // Nor after a restart.
-        served.stop().await.unwrap();
-        let served = site.serve_with_tokens(&path).await;
-        let (mut by_a, mut by_b) = (client(&served, &a).await, client(&served, &b).await);
-        assert_eq!(refused(by_b.hello(again.clone()).await), Some(Reason::WrongSecret));
-        let back = by_a.hello(again).await.unwrap().into_inner();
-        assert_eq!(back.worker_id, victim.worker_id);
-        assert_eq!(each_call(&mut by_b, &back).await, [Some(Reason::WrongSecret); 4]);
-        assert_eq!(each_call(&mut by_a, &back).await, [None; 4]);
-        served.stop().await.unwrap();
-    }
+    let served = site.serve_with_tokens(&path).await;
+    let (mut by_a, mut by_b) = (client(&served, &a).await, client(&served, &b).await);
+    let uuid = Uuid::new_v4().to_string();
+    let introduction = hello(&uuid);
+    let victim = by_a.hello(introduction.clone()).await.unwrap().into_inner();
+    assert_eq!(each_call(&mut by_a, &victim).await, [None; 4]);
+    assert_eq!(each_call(&mut by_b, &victim).await, [Some(Reason::WrongSecret); 4]);
+    let again = v1::HelloRequest { worker_secret: victim.worker_secret.clone(), ..introduction };
+    assert_eq!(refused(by_b.hello(again.clone()).await), Some(Reason::WrongSecret));
+    // Nor after a restart.
+    served.stop().await.unwrap();
+    let served = site.serve_with_tokens(&path).await;
+    let (mut by_a, mut by_b) = (client(&served, &a).await, client(&served, &b).await);
+    assert_eq!(refused(by_b.hello(again.clone()).await), Some(Reason::WrongSecret));
+    let back = by_a.hello(again).await.unwrap().into_inner();
+    assert_eq!(back.worker_id, victim.worker_id);
+    assert_eq!(each_call(&mut by_b, &back).await, [Some(Reason::WrongSecret); 4]);
+    assert_eq!(each_call(&mut by_a, &back).await, [None; 4]);
+    served.stop().await.unwrap();
     let served = site.serve().await;
     let named = "SELECT count(*) FROM workers WHERE credential = 'token:a'";
-    assert_eq!(served.number(named).await, 2);
+    assert_eq!(served.number(named).await, 1);
     let told = "SELECT count(*) FROM worker_productivity WHERE credential = 'token:a'";
-    assert_eq!(served.number(told).await, 2);
+    assert_eq!(served.number(told).await, 1);
 }

@@ -8,7 +8,7 @@ use spelrum_coordinator::store::Readers;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::{Action, Verdict};
-use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal, WORKER_MINOR_MIN, v1};
+use spelrum_proto::{PROTOCOL, Reason, Refusal, v1};
 use spelrum_test_support::{
     HandWorker, Site, eventually, failure_of, game_of, hello, quick_sweep, reason,
 };
@@ -28,7 +28,7 @@ async fn hello_names_the_worker_for_good() {
     let mut client = served.work().await;
     let before = client.hello(hello(UUID)).await.unwrap().into_inner();
     assert_eq!(before.worker_id, first.id);
-    assert_eq!(before.protocol_major, PROTOCOL_MAJOR);
+    assert_eq!(before.protocol, PROTOCOL);
     assert_eq!(before.heartbeat_interval_ms, 5_000);
     assert_eq!(before.report_results_max as usize, REPORT_RESULTS_MAX);
     served.stop().await.unwrap();
@@ -74,31 +74,32 @@ async fn other_protocols_and_engines_are_refused_with_a_remedy() {
     let served = site.serve().await;
     let mut client = served.work().await;
     let mut refused = async |hello: v1::HelloRequest| {
+        let protocol = hello.protocol;
         let status = client.hello(hello).await.unwrap_err();
         let refusal = Refusal::of(&status).unwrap();
         assert!(!refusal.remedy.is_empty() && status.message().contains(&refusal.remedy));
+        let both = format!("speaks protocol {protocol}, and the coordinator protocol {PROTOCOL}");
+        assert_eq!(refusal.problem.contains(&both), protocol != PROTOCOL, "{}", refusal.problem);
         (status.code(), refusal.reason)
     };
     let precondition = |reason| (Code::FailedPrecondition, reason);
-    let other = v1::HelloRequest { protocol_major: PROTOCOL_MAJOR + 1, ..hello(UUID) };
-    assert_eq!(refused(other).await, precondition(Reason::ProtocolMajor));
-    let early = v1::HelloRequest { protocol_minor: WORKER_MINOR_MIN - 1, ..hello(UUID) };
-    assert_eq!(refused(early).await, precondition(Reason::ProtocolMajor));
+    for protocol in [PROTOCOL - 1, PROTOCOL + 1] {
+        let other = v1::HelloRequest { protocol, ..hello(UUID) };
+        assert_eq!(refused(other).await, precondition(Reason::Protocol));
+    }
     // Whatever else another protocol's message may say.
-    let strange =
-        v1::HelloRequest { protocol_major: 0, slots: 0, name: String::new(), ..hello("") };
-    assert_eq!(refused(strange).await, precondition(Reason::ProtocolMajor));
+    let strange = v1::HelloRequest { protocol: 0, slots: 0, name: String::new(), ..hello("") };
+    assert_eq!(refused(strange).await, precondition(Reason::Protocol));
     let other = v1::HelloRequest { engine_revision: ENGINE_REVISION + 1, ..hello(UUID) };
     assert_eq!(refused(other).await, precondition(Reason::EngineRevision));
     let malformed = v1::HelloRequest { slots: 0, ..hello(UUID) };
     assert_eq!(refused(malformed).await, (Code::InvalidArgument, Reason::Malformed));
     assert_eq!(refused(hello("me")).await, (Code::InvalidArgument, Reason::Malformed));
     assert_eq!(served.number("SELECT count(*) FROM workers").await, 0);
-    let later = v1::HelloRequest { protocol_minor: u32::MAX, ..hello(UUID) };
-    assert!(client.hello(later).await.is_ok());
+    assert!(client.hello(hello(UUID)).await.is_ok());
 }
 
-/// A worker of an earlier release says nothing of its machine; one that says Hello again says what it is now.
+/// A worker whose system reports nothing says nothing of its machine; one that says Hello again says what it is now.
 #[tokio::test]
 async fn what_results_come_from_is_kept() {
     let site = Site::new();

@@ -149,7 +149,6 @@ pub(crate) fn introduction(uuid: &str) -> WorkerIntroduction {
         engines: std::sync::Arc::default(),
         trains: false,
         verifies: false,
-        measures: false,
         machine: Machine {
             cores: "2 cores".to_owned(),
             // Workers of all kinds.

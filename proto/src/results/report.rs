@@ -11,7 +11,6 @@ use spelrum_tournament::{
 };
 
 use super::status::read_all;
-use crate::limits::NUMBER_MAX;
 use crate::speeds::scaling;
 use crate::wire_error::{finite, id, number};
 use crate::{Fault, WireError, v1};
@@ -32,7 +31,7 @@ impl From<CellResult> for v1::CellResult {
             games_planned: cell.games_planned,
             stop: cell.stop.map(|stop| stop_to_wire(stop, llr)),
             self_play: cell.is_self_play,
-            openings_used: Some(cell.openings_used),
+            openings_used: cell.openings_used,
             one_round: cell.is_one_round,
             games: cell.games,
             games_failed: cell.games_failed,
@@ -100,11 +99,7 @@ impl TryFrom<v1::CellResult> for CellResult {
             is_timed: cell.timed,
             swap_sides: cell.swap_sides,
             is_self_play: cell.self_play,
-            // Who does not say it yet knows of no opening that comes again.
-            openings_used: match cell.openings_used {
-                Some(openings) => number("openings_used", openings)?,
-                None => NUMBER_MAX,
-            },
+            openings_used: number("openings_used", cell.openings_used)?,
             games_planned: number("games_planned", cell.games_planned)?,
             stop: cell.stop.map(stop_from_wire).transpose()?,
             is_one_round: cell.one_round,

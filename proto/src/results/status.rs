@@ -52,14 +52,9 @@ impl TryFrom<v1::ExperimentSummary> for ExperimentSummary {
     }
 }
 
-/// What an experiment is made of, by its kind. Who does not say it has games.
+/// The tasks of an experiment, by its kind.
 fn task(kind: &str) -> Result<Task, WireError> {
-    match kind {
-        "" => Ok(Task::Game),
-        kind => {
-            Task::of_experiments(kind).ok_or_else(|| WireError::new("kind", unknown_word(kind)))
-        }
-    }
+    Task::of_experiments(kind).ok_or_else(|| WireError::new("kind", unknown_word(kind)))
 }
 
 /// An experiment's state, by its name.

@@ -89,12 +89,11 @@ fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
     for offer in &here {
         match demands.unmet_by(offer)? {
             // It is asked for its speed, and may turn out to be fast enough.
-            Unmet::Measured(_) if offer.measures => return None,
+            Unmet::Measured(_) => return None,
             Unmet::Label(_) | Unmet::Engines => {}
-            unmet @ (Unmet::QuotaPeriod { .. }
-            | Unmet::Speed { .. }
-            | Unmet::Noise { .. }
-            | Unmet::Measured(_)) => bound = bound.or(Some(unmet)),
+            unmet @ (Unmet::QuotaPeriod { .. } | Unmet::Speed { .. } | Unmet::Noise { .. }) => {
+                bound = bound.or(Some(unmet));
+            }
         }
     }
     Some(bound.map_or_else(
@@ -197,7 +196,7 @@ pub fn lacking_text(lacking: &[Unmet]) -> String {
 pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
     let change = |key| format!("change `{key}` in the sweep's [placement] and submit it again");
     Some(match unmet {
-        Unmet::Engines | Unmet::Label(_) => return None,
+        Unmet::Engines | Unmet::Label(_) | Unmet::Measured(_) => return None,
         Unmet::QuotaPeriod { most_us, period_us } => (
             format!(
                 "workers with quiet slots, or whose quota of CPU time comes at least every {}, not every {}",
@@ -228,11 +227,6 @@ pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
                 "end what else the machine does (spelrum speed {game}), it is measured again within ten minutes; or {}",
                 change("noise_max")
             ),
-        ),
-        Unmet::Measured(game) => (
-            format!("workers whose speed at {game} is known"),
-            "use workers of this release: those of before protocol 1.12 do not measure it"
-                .to_owned(),
         ),
     })
 }

@@ -39,17 +39,9 @@ impl<'a> Asking<'a> {
         Self { worker, slots, quiet_slots, slot_bytes, offer, is_hopeful, trains, verifies }
     }
 
-    /// The same, as if its speeds were what is wanted where they are not known; `None` if it does not measure them.
-    pub(super) const fn hopeful(&self) -> Option<Self> {
-        if !self.measures() {
-            return None;
-        }
-        Some(Self { is_hopeful: true, ..*self })
-    }
-
-    /// Whether it measures its speed when it is asked to.
-    pub(super) const fn measures(&self) -> bool {
-        self.offer.measures
+    /// The same worker, with every speed that is not known as good as demanded.
+    pub(super) const fn hopeful(&self) -> Self {
+        Self { is_hopeful: true, ..*self }
     }
 
     /// Whether the worker can play the cell's games: each of its slots can hold one, and it meets their demands.

@@ -87,13 +87,12 @@ impl Scheduler {
     /// The game whose speed the worker would have to tell to get games of an experiment, of which it gets none, if
     /// there is one.
     fn waits_for_speed(&self, experiment: ExperimentId, asking: &Asking<'_>) -> Option<&str> {
-        let hopeful = asking.hopeful()?;
         let mut waiting = self.waiting_demands(self.experiments.get(&experiment)?);
         let lacks_speed = |it: &Demands| matches!(asking.lacks(it), Some(Unmet::Measured(_)));
         if !waiting.any(lacks_speed) {
             return None;
         }
-        let batch = self.batch(experiment, &hopeful);
+        let batch = self.batch(experiment, &asking.hopeful());
         let demands = self.cells.get(&batch.ranges.first()?.cell)?.demands()?;
         demands.speed.as_ref().map(|bounds| &*bounds.game)
     }
@@ -118,11 +117,8 @@ impl Scheduler {
             }
             lacking.extend(self.waiting_demands(experiment).filter_map(|it| asking.lacks(it)));
         }
-        lacking.remove(&Unmet::Engines);
-        if asking.measures() {
-            // It measures just now, or has not been able to, as it knows itself.
-            lacking.retain(|unmet| !matches!(unmet, Unmet::Measured(_)));
-        }
+        // Without speeds: the worker measures just now, or knows itself that it cannot.
+        lacking.retain(|unmet| !matches!(unmet, Unmet::Engines | Unmet::Measured(_)));
         // Of cells with other time limits each has a period of its own: the strictest is said.
         let mut has_period = false;
         lacking.retain(|unmet| {

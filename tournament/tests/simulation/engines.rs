@@ -89,7 +89,7 @@ pub(crate) fn draw_offer(dice: &mut Dice) -> Offer {
 pub(crate) fn everything() -> Offer {
     let engines = [offer("fish", "16", 2), offer("bird", "1", 1)].into();
     let speeds = vec![best_speed()];
-    Offer { engines, labels: all_labels(), speeds, measures: true, ..Offer::default() }
+    Offer { engines, labels: all_labels(), speeds, ..Offer::default() }
 }
 
 /// Whether a machine has all that is demanded: a twin of [`Demands::unmet_by`].

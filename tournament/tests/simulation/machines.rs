@@ -74,10 +74,10 @@ pub(crate) fn lack(demands: &Demands, offer: &Offer) -> Option<Unmet> {
     }
 }
 
-/// The same machine, as if it were the best where its speed is not known and it could measure it.
+/// The same machine, as if it were the best where its speed is not known.
 pub(crate) fn hoped(offer: &Offer) -> Offer {
     let mut hoped = offer.clone();
-    if offer.measures && !offer.speeds.iter().any(|it| it.age_ms <= FRESH_MS) {
+    if !offer.speeds.iter().any(|it| it.age_ms <= FRESH_MS) {
         // What it was found too slow for is looked at first.
         hoped.speeds.insert(0, best_speed());
     }

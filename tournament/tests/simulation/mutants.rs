@@ -124,7 +124,7 @@ pub(crate) enum Mutant {
     IgnoresSpeeds,
     /// What workers say of their speed is not remembered.
     ForgetsSpeeds,
-    /// Nobody is asked for its speed.
+    /// No worker is asked for its speed.
     NeverMeasures,
     /// Workers are taken to have all their CPU time.
     IgnoresQuotas,
@@ -446,9 +446,6 @@ impl Subject {
                 offer.speeds = vec![best_speed()];
             }
             (Some(Mutant::ForgetsSpeeds), Event::LeaseWanted { offer, .. }) => offer.speeds.clear(),
-            (Some(Mutant::NeverMeasures), Event::LeaseWanted { offer, .. }) => {
-                offer.measures = false;
-            }
             (Some(Mutant::IgnoresQuotas), Event::LeaseWanted { offer, .. }) => {
                 offer.quota_period_us = None;
             }
@@ -551,6 +548,7 @@ impl Subject {
                     }
                 }
                 (Some(Mutant::DropsNothing), Effect::Drop { leases, .. }) => leases.clear(),
+                (Some(Mutant::NeverMeasures), Effect::Idle { calibrate, .. }) => *calibrate = None,
                 (Some(mutant), Effect::Verdict { verdict, .. }) => {
                     *verdict = match (mutant, *verdict) {
                         (Mutant::CountsAgain, Verdict::Again)

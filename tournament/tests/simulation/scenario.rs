@@ -126,7 +126,7 @@ pub(crate) struct Scenario {
     /// Cells that are trainings, and the cells that wait for them.
     pub(crate) trainings: BTreeSet<CellId>,
     pub(crate) after: BTreeMap<CellId, Arc<[CellId]>>,
-    /// Workers of an older release, that neither train nor verify.
+    /// Workers that neither train nor verify.
     pub(crate) untrained: BTreeSet<WorkerId>,
     /// Whether workers end when nothing is left to do; they start again.
     pub(crate) workers_exit: bool,

@@ -32,8 +32,8 @@
 //! `e1 requires site=a gpu` and `e1 prefers gpu` say which labels the next submit of an experiment asks for, and `w1
 //! wants 2 at site=a` is a worker that has some. `e1 bounds speed=1000 noise=20 period=50` says how fast and how
 //! even workers must be, and how long the period of their quota may be, in thousandths of 10 ms; `w1 wants 2 knowing
-//! speed=900 noise=10 age=5 period=800` is a worker that measures what it does not know, `w1 wants 2` one that does
-//! not. Timed are 100, 103 and so on.
+//! speed=900 noise=10 age=5 period=800` is a worker with such a machine, and `w1 wants 2` one that has not measured
+//! it. Timed are 100, 103 and so on.
 //!
 //! Each line is a transaction of its own, judged and committed. `lost: …` is one whose commit
 //! fails, and `restart` builds the scheduler again. A line without `->` may have any effects.
@@ -241,7 +241,6 @@ impl Stage {
             [worker, "wants", slots, "knowing", ref known @ ..] => {
                 let mut wanted = wants(worker, slots, None, &[]);
                 if let Event::LeaseWanted { offer, .. } = &mut wanted {
-                    offer.measures = true;
                     let mut its = speed(0, 0);
                     for (what, number) in known.iter().map(|known| numbered(known)) {
                         match what {

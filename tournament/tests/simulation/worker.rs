@@ -26,7 +26,7 @@ pub(crate) struct Worker {
     pub(crate) slots: u32,
     /// What its machine has.
     pub(crate) offer: Offer,
-    /// Whether it trains and verifies: one of an older release does neither.
+    /// Whether it trains and verifies.
     pub(crate) trains: bool,
     /// Which start of it this is: what was meant for an earlier one is not for this one.
     pub(crate) start: u32,

@@ -431,12 +431,7 @@ impl World {
         };
         let mut left = disk.cells.values().filter(is_left);
         let can = |worker: &Worker, experiment: ExperimentId, cell: &CellState| {
-            let mut offer = worker.offer.clone();
-            if !worker.trains {
-                // One of an older release never tells how fast it is.
-                offer.speeds.clear();
-            }
-            let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &offer));
+            let has_all = cell.demands.as_ref().is_none_or(|all| has_all(all, &worker.offer));
             let may_verify = disk.verified.get(&cell.cell).is_none_or(|&player| {
                 let excluded =
                     [None, Some(experiment)].map(|from| disk.excluded.contains(&(worker.id, from)));

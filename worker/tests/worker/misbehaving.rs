@@ -7,7 +7,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 use spelrum_proto::v1::work_server::{Work, WorkServer};
 use spelrum_proto::v1::{self, Verdict, result::What};
-use spelrum_proto::{PROTOCOL_MAJOR, Reason, Refusal};
+use spelrum_proto::{PROTOCOL, Reason, Refusal};
 use spelrum_tournament::{SweepText, plan_sweep};
 use spelrum_worker::{Summary, WorkerError};
 use tokio::net::TcpListener;
@@ -108,7 +108,7 @@ impl Work for Fake {
         match self.script.lock().unwrap().hello.clone() {
             Some(refusal) => Err(refusal.into()),
             None => Ok(Response::new(v1::HelloResponse {
-                protocol_major: PROTOCOL_MAJOR,
+                protocol: PROTOCOL,
                 worker_id: 1,
                 coordinator_epoch: 1,
                 // None comes by itself while a test runs.
@@ -271,7 +271,7 @@ pub(crate) fn failure(what: &What) -> &str {
 #[tokio::test]
 async fn a_worker_that_is_not_wanted_ends_with_the_remedy() {
     let reasons =
-        [Reason::ProtocolMajor, Reason::EngineRevision, Reason::Malformed, Reason::WrongSecret];
+        [Reason::Protocol, Reason::EngineRevision, Reason::Malformed, Reason::WrongSecret];
     for reason in reasons {
         for at_hello in [true, false] {
             // A call with a wrong secret is answered by saying Hello again: the coordinator may have forgotten it.

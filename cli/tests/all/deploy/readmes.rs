@@ -95,8 +95,6 @@ fn is_a_test(name: &str, directory: &Path) -> bool {
 fn which_versions_work_together_is_tested_by_what_is_named() {
     let page = std::fs::read_to_string(root().join("docs/operating.md")).unwrap();
     let section = page.split("## ").find(|section| section.starts_with("Upgrading\n")).unwrap();
-    let minor = format!("`WORKER_MINOR_MIN` on ({} now)", spelrum_proto::WORKER_MINOR_MIN);
-    assert!(section.contains(&minor), "the page does not say: {minor}");
     let mut found = 0;
     for row in section.lines().filter(|line| line.starts_with("| ")).skip(1) {
         let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap();

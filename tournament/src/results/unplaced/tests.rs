@@ -140,7 +140,7 @@ fn bounded(cell: i64, speed_min: u64, period_max_us: u64) -> Wanted {
 fn offer(nodes_per_second: u64, quota_period_us: Option<u64>) -> Offer {
     let (game, noise_permille, slots, age_ms) = ("nim".to_owned(), 0, 1, 0);
     let speed = Speed { game, nodes_per_second, noise_permille, slots, age_ms };
-    Offer { speeds: vec![speed], measures: true, quota_period_us, ..Offer::default() }
+    Offer { speeds: vec![speed], quota_period_us, ..Offer::default() }
 }
 
 #[test]
@@ -173,9 +173,7 @@ fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
     assert_eq!(told(offer(2_000, None)), []);
     // It is asked for its speed, and may be fast enough.
     let unmeasured = Offer { speeds: Vec::new(), ..offer(1, None) };
-    assert_eq!(told(unmeasured.clone()), []);
-    let [old] = &told(Offer { measures: false, ..unmeasured })[..] else { panic!("one") };
-    assert!(old.2.contains("protocol 1.12"), "{}", old.2);
+    assert_eq!(told(unmeasured), []);
 }
 
 #[test]

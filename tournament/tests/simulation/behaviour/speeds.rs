@@ -17,12 +17,12 @@ fn who_may_be_fast_enough_is_asked_to_measure() {
 }
 
 #[test]
-fn who_cannot_measure_is_told_why_it_gets_nothing() {
+fn who_is_too_noisy_is_told_why_it_gets_nothing() {
     check(
         "e1 bounds noise=20                       ->
          submit e1 100x2 101x2                    ->
          w1 wants 1                               -> lease 1: 101:0-1
-         w1 wants 1                               -> lacks measurement
+         w1 wants 1                               -> measure
          w2 wants 1 knowing speed=9 noise=21      -> lacks quiet
          w3 wants 1 knowing speed=9 noise=20      -> lease 2: 100:0-1",
     );

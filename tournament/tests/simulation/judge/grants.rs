@@ -42,7 +42,6 @@ impl Judge {
         let may_ask = asked.is_none_or(|&at| self.now >= at + ASKED_APART_MS);
         let hoping = || Self { offer: hoped(&self.offer), ..self.clone() };
         may_ask
-            && self.offer.measures
             && !self.has_games_for(experiment, worker)
             && hoping().has_games_for(experiment, worker)
     }
@@ -107,8 +106,7 @@ impl Judge {
             let label = lacking(&demands.require, &self.offer.labels).into_iter().next();
             let first = label.map(Unmet::Label).or_else(|| lack(demands, &self.offer));
             let is_told = |first: &Unmet| {
-                !(self.offer.measures && matches!(first, Unmet::Measured(_)))
-                    && has_all(&engines, &self.offer)
+                !matches!(first, Unmet::Measured(_)) && has_all(&engines, &self.offer)
             };
             first.filter(is_told)
         });

@@ -230,7 +230,7 @@ impl World {
     fn lease(&mut self, worker: WorkerId, from: usize, speeds: Vec<Speed>, at: u64) -> Reply {
         let Worker { slots, ref offer, trains, .. } = self.workers[from];
         // What a machine can do it knows only once it has measured it.
-        let offer = Offer { speeds, measures: trains, ..offer.clone() };
+        let offer = Offer { speeds, ..offer.clone() };
         let (memory_bytes, verifies) = (None, trains);
         let quiet_slots = self.workers[from].quiet_slots();
         let wanted = Event::LeaseWanted {
