@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::output::count;
 use crate::sweep_file::SweepFile;
 
-/// Names the builds of a sweep's engines, as this machine's file of engines has them, and as the experiment of the
+/// Names the builds of a sweep's engines, as this machine's engines file has them, and as the experiment of the
 /// database has those that are not here. What nobody knows is left for the coordinator to find out.
 pub(crate) async fn name_builds(
     sweep: &mut SweepFile,

@@ -67,7 +67,7 @@ pub(crate) struct Estimate {
     stop_rule: Option<String>,
     #[serde(skip)]
     stop: Option<StopRule>,
-    /// Whether programs of others play in some cells, which are not tried out.
+    /// Whether external engines play in some cells, which are not tried out.
     #[serde(skip)]
     engines: bool,
     /// Bytes of memory that a game may take at most, by the sweep and the engines file.
@@ -93,7 +93,9 @@ impl Estimate {
                 let time = duration_us(seconds * 1e6);
                 format!("{about} {time} on {}{if_all}", self.slots_text())
             }
-            None if self.engines => "unknown: programs of others are not tried out".to_owned(),
+            None if self.engines => {
+                "unknown: games of external engines are not timed here".to_owned()
+            }
             None => "unknown: no game ended within the calibration".to_owned(),
         };
         let bytes = match self.bytes {

@@ -1,4 +1,4 @@
-//! The programs of others that this machine plays with: `--engines FILE`.
+//! The external engines that this machine plays with: `--engines FILE`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -28,14 +28,14 @@ pub(crate) const GUARD: &str = "guard";
 pub(crate) const FILES_OF_WORKER: u64 = 80;
 pub(crate) const FILES_OF_RUN: u64 = 128;
 
-/// The file of engines.
+/// The engines file.
 #[derive(Args, Debug)]
 pub(crate) struct EnginesArguments {
-    /// The programs of others that may play here: a TOML file that says what the engines that sweeps
-    /// name are on this machine (docs/engines.md)
+    /// The engines file: a TOML file that maps the names of external engines in sweeps to programs on
+    /// this machine (docs/engines.md)
     #[arg(long, value_name = "FILE")]
     engines: Option<PathBuf>,
-    /// Write all that engines say and are told into files in this folder, one for each process
+    /// Log everything sent to and received from engines into files in this folder, one for each process
     #[arg(long, value_name = "DIR", requires = "engines")]
     engine_logs: Option<PathBuf>,
 }
@@ -97,12 +97,12 @@ pub(crate) fn slots_within_open_files(
     (fitting, warning)
 }
 
-/// What a file of engines says.
+/// What an engines file says.
 pub(crate) fn read(file: &Path) -> Result<EngineFile> {
     EngineFile::read(file).map_err(|error| {
         let EngineFileError { remedy, .. } = &error;
         let remedy = remedy.clone();
-        CliError::new(Exit::Input, "read the file of engines").because(error).help(remedy)
+        CliError::new(Exit::Input, "read the engines file").because(error).help(remedy)
     })
 }
 
@@ -146,8 +146,8 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
         let Some(need) = NeededEngine::of_parameters(&parameters) else { continue };
         let Some(file) = file else {
             return failed(
-                format!("the sweep needs the engine {need}, a program of others"),
-                "say what it is on this machine in a file of engines, and name that: --engines FILE; \
+                format!("the sweep needs the external engine {need}"),
+                "say what it is on this machine in an engines file, and name that: --engines FILE; \
                  docs/engines.md has an example",
             );
         };
@@ -155,7 +155,7 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
             let known: Vec<_> = file.iter().map(|spec| spec.name.as_str()).collect();
             return failed(
                 format!(
-                    "the sweep needs the engine {need}, and the file of engines has {}",
+                    "the sweep needs the engine {need}, and the engines file has {}",
                     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
                 ),
                 "add it to the file, or write one of those names in the sweep",
@@ -213,9 +213,7 @@ pub(crate) fn check_found(
             .collect();
         return Err(failed()
             .because(format!("a cell needs {}; here {}", words.join(" and "), here.join("; ")))
-            .help(
-                "change what the sweep demands, `at_once` in the file of engines, or the program",
-            ));
+            .help("change what the sweep demands, `at_once` in the engines file, or the program"));
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) struct TlsArguments {
     /// beside who brings a token: PEM
     #[arg(long, value_name = "FILE", env = CLIENT_CA_VARIABLE, requires = "tls_cert")]
     client_ca: Option<PathBuf>,
-    /// Speak no TLS, also with other machines: whoever is on the way reads tokens and results
+    /// Allow unencrypted connections from other machines; anyone on the network path can read tokens and results
     #[arg(long, conflicts_with_all = ["tls_cert", "tls_key", "client_ca"])]
     without_tls: bool,
 }

@@ -440,7 +440,7 @@ impl ResultsSource {
         joined(tokio::task::spawn_blocking(move || received.finish(move || look(None))).await)
     }
 
-    /// How far experiments are, or one of them, who works, and what needs somebody.
+    /// How far experiments are, or one of them, who works, and what needs attention.
     pub(crate) async fn status(&self, which: Option<&str>) -> Result<Status> {
         const ACTION: &str = "ask for the status";
         match self {

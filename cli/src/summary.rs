@@ -60,7 +60,7 @@ pub(crate) struct Worker<'a> {
     credential: Option<&'a str>,
 }
 
-/// A program of others that a worker has, in JSON.
+/// An external engine that a worker has, in JSON.
 #[derive(Debug, Serialize)]
 struct Engine<'a> {
     engine: &'a str,

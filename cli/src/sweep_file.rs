@@ -13,6 +13,7 @@ use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILE_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_tournament::builds;
+use spelrum_tournament::stopping::FIRST_CHECKPOINT;
 use spelrum_tournament::{
     BookFault, MergedPairing, NamedFile, Plan, PlannedCell, RepeatedGames, SkippedEntries,
     SweepError, SweepText, missing_sample, plan_sweep,
@@ -117,6 +118,7 @@ impl UnplannedSweep {
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
         let of_plan =
             of_plan.into_iter().chain([repeated_text(&plan), sampled_text(&plan, &counts)]);
+        let of_plan = of_plan.chain([below_checkpoint_text(&plan)]);
         remarks.extend(of_plan.flatten().chain(plan.skipped.iter().map(skipped_text)));
         Ok(SweepFile { text, remarks, plan })
     }
@@ -149,6 +151,24 @@ fn out_of_reach_text(plan: &Plan) -> Option<String> {
         "note: with {openings} openings the interval of an even score stays wider than ±{finest}, however many \
          games are played: such cells play all their games; take more openings{coarser}"
     ))
+}
+
+/// `note: stop rules are read after 25 pairs for the first time …`
+fn below_checkpoint_text(plan: &Plan) -> Option<String> {
+    let cells = plan.cells_below_checkpoint();
+    let swap_sides = plan.conditions.first().is_none_or(|conditions| conditions.swap_sides);
+    let (unit, games) = if swap_sides { ("pairs", 2) } else { ("games", 1) };
+    (cells > 0).then(|| {
+        format!(
+            "note: the stop rule is first checked after {FIRST_CHECKPOINT} {unit}: {} of {} cells {} fewer and will \
+             play all {} games without a decision; plan at least {} games for each cell",
+            count(cells),
+            count(plan.cells.len() as u64),
+            if cells == 1 { "has" } else { "have" },
+            if cells == 1 { "its" } else { "their" },
+            FIRST_CHECKPOINT * games,
+        )
+    })
 }
 
 /// `note: 200 openings give at most 400 different games …`
@@ -391,6 +411,28 @@ mod tests {
         let coarser = sweep.replace("0.03", precision);
         let plan = plan_sweep(&SweepText::new("t.toml", coarser)).unwrap();
         assert_eq!(out_of_reach_text(&plan), None);
+    }
+
+    #[test]
+    fn cells_too_short_for_their_stop_rule_are_said() {
+        let said = |games: u32, stop: &str| {
+            let sweep = format!(
+                "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = {games}\n{stop}\n\
+                 [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n"
+            );
+            below_checkpoint_text(&plan_sweep(&SweepText::new("t.toml", sweep)).unwrap())
+        };
+        let sprt = "stop = { sprt = { elo0 = 0, elo1 = 50 } }";
+        assert_eq!(
+            said(48, sprt).unwrap(),
+            "note: the stop rule is first checked after 25 pairs: 1 of 1 cells has fewer and will play all its games \
+             without a decision; plan at least 50 games for each cell"
+        );
+        let fixed = format!("{sprt}\nswap_sides = false");
+        assert!(said(24, &fixed).unwrap().ends_with("plan at least 25 games for each cell"));
+        for (games, stop) in [(50, sprt), (25, &*fixed), (48, "")] {
+            assert_eq!(said(games, stop), None);
+        }
     }
 
     /// Of players that repeat themselves, and of no others.

@@ -43,7 +43,7 @@ pub trait Game: Solvable {
     /// [`Position::margin`](crate::Position::margin) counts. `None` where there is nothing of the kind.
     const MARGIN: Option<&'static str> = None;
 
-    /// What programs of others that play it speak: its notation is then theirs.
+    /// What external engines that play it speak: its notation is then theirs.
     const PROTOCOLS: &'static [Protocol] = &[];
 
     /// Its board for programs that speak GTP, where some do.
@@ -136,12 +136,12 @@ pub trait Game: Solvable {
         mv.to_string()
     }
 
-    /// A move as programs of others write it, where that is not its notation.
+    /// A move as external engines write it, where that is not its notation.
     fn told(_mv: Self::Move, _protocol: Protocol) -> Option<String> {
         None
     }
 
-    /// Reads a move of a program of others.
+    /// Reads a move of an external engine.
     ///
     /// # Errors
     /// If it is not a move of the game.

@@ -115,7 +115,7 @@ pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, Notatio
     with_game!(rules, G => of::<G>(rules, position))
 }
 
-/// A game as a program of others is told it: the moves that were played, as it writes them, behind those
+/// A game as an external engine is told it: the moves that were played, as it writes them, behind those
 /// that lead from the start to the opening. `None` if nobody knows a way to the opening.
 ///
 /// # Errors
@@ -146,7 +146,7 @@ pub fn moves_told<'m>(
     with_game!(rules, G => of::<G>(rules, opening, moves, protocol))
 }
 
-/// A move of a program of others in the game's notation, in the position after these moves. Whether it is
+/// A move of an external engine in the game's notation, in the position after these moves. Whether it is
 /// legal is for the arbiter to say.
 ///
 /// # Errors

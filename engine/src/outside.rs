@@ -1,4 +1,4 @@
-//! Players that are programs of others: what a sweep says of them, and the clocks they play by.
+//! Players that are external engines: what a sweep says of them, and the clocks they play by.
 //!
 //! They have tables of parameters like our algorithms, and no search: whoever plays such a game has an
 //! [`OutsidePlayer`](crate::OutsidePlayer) for them.
@@ -9,7 +9,7 @@ use crate::parameters::{
 };
 use crate::position::Side;
 
-/// How a program of others is spoken to.
+/// How an external engine is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// The universal chess interface.
@@ -50,15 +50,15 @@ pub struct GtpBoard {
     pub has_passes: bool,
 }
 
-/// The `algorithm`s of players that are programs of others.
+/// The `algorithm`s of players that are external engines.
 pub const OUTSIDE_ALGORITHMS: &[&str] = &[Protocol::Uci.name(), Protocol::Gtp.name()];
 
-/// What a program of others plays by, as a sweep says it.
+/// What an external engine plays by, as a sweep says it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutsideRules {
     /// How it is spoken to.
     pub protocol: Protocol,
-    /// Its name in the file of engines of whichever machine plays.
+    /// Its name in the engines file of whichever machine plays.
     pub engine: String,
     /// Its clock, if it has one.
     pub clock: Option<ClockRule>,
@@ -85,7 +85,7 @@ const PARAMETERS: &[ParameterInfo] = &[
     ParameterInfo::text(
         "engine",
         64,
-        "The program: a name in the file of engines of each machine that plays.",
+        "The program: a name in the engines file of each machine that plays.",
     ),
     ParameterInfo::nested("options", "What is set of it, by its own names for its options.")
         .default_to(ParameterDefault::Unsaid),
@@ -129,14 +129,14 @@ const BOUNDED_BY: [&str; 4] = ["depth", "nodes", "move_time", "clock"];
 pub(crate) const TABLES: &[AlgorithmInfo] = &[
     AlgorithmInfo {
         name: Protocol::Uci.name(),
-        meaning: "A program of others that speaks the universal chess interface (UCI).",
+        meaning: "An external engine that speaks the universal chess interface (UCI).",
         parameters: PARAMETERS,
         presets: &[],
         bounded_by: &[],
     },
     AlgorithmInfo {
         name: Protocol::Gtp.name(),
-        meaning: "A program of others that speaks the Go text protocol (GTP).",
+        meaning: "An external engine that speaks the Go text protocol (GTP).",
         parameters: PARAMETERS,
         presets: &[],
         bounded_by: &[],
@@ -187,7 +187,7 @@ impl OutsideRules {
             return Err(ParameterError::new(
                 "engine",
                 format!("{engine:?} is not the name of an engine"),
-                "write its name in the file of engines, such as \"stockfish\"".to_owned(),
+                "write its name in the engines file, such as \"stockfish\"".to_owned(),
             ));
         }
         if let Some(Value::Table(options)) = settings.said("options") {

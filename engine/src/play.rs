@@ -79,8 +79,8 @@ pub enum PlayError {
         "failed to play: a player was made for another game; make players and game from the same rules"
     )]
     OtherGame,
-    /// A program of others has nobody here who speaks for it.
-    #[error("failed to play: `{0}` is a program of others, which plays in sweeps alone")]
+    /// An external engine has nobody here who speaks for it.
+    #[error("failed to play: `{0}` is an external engine, which plays in sweeps alone")]
     NotOurs(String),
     /// A player did not get the memory that one of its parameters asks for.
     #[error("failed to play: {}; {}", .0, .0.remedy())]

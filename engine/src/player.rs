@@ -37,7 +37,7 @@ enum Who {
     /// We do. A `Maker<G>` of the game `G` that the player was made for: what is shared by all games
     /// that it plays, such as a compiled evaluation, is made once.
     Ours(Arc<dyn Any + Send + Sync>),
-    /// A program of others.
+    /// An external engine.
     Outside(Arc<OutsideRules>),
 }
 
@@ -95,7 +95,7 @@ impl Player {
         })
     }
 
-    /// A program of others, for a game whose programs speak its protocol.
+    /// An external engine, for a game whose programs speak its protocol.
     fn outside_of<G: Game>(
         protocol: Protocol,
         settings: &Settings,
@@ -197,7 +197,7 @@ impl Player {
         self.limits.move_time_us.is_some() || has_clock
     }
 
-    /// Of a program of others what it plays by; `None` of our players.
+    /// Of an external engine what it plays by; `None` of our players.
     #[must_use]
     pub fn outside(&self) -> Option<&OutsideRules> {
         match &self.who {
@@ -206,7 +206,7 @@ impl Player {
         }
     }
 
-    /// Whether it must play a game the same way again: a program of others only where a sweep says so
+    /// Whether it must play a game the same way again: an external engine only where a sweep says so
     /// (invariant 2).
     #[must_use]
     pub fn is_deterministic(&self) -> bool {

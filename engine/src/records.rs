@@ -78,11 +78,11 @@ pub struct MoveRecord {
     pub search: SearchReport,
     /// Wall time of the move, in microseconds.
     pub wall_us: u64,
-    /// Processor time of the thread that played, in microseconds. A program of others thinks in a process of its own,
+    /// Processor time of the thread that played, in microseconds. An external engine thinks in a process of its own,
     /// and this is what it took to talk to it.
     pub cpu_us: u64,
     /// How often the system took the core from the player's thread while it thought: involuntary context switches.
-    /// `None` where the system does not tell, and of a program of others.
+    /// `None` where the system does not tell, and of an external engine.
     pub involuntary_switches: Option<u64>,
 }
 
@@ -103,7 +103,7 @@ pub struct SearchReport {
     pub score: Option<i32>,
     /// What ended the search.
     pub ended_by: EndedBy,
-    /// How long a program of others says that it took, in microseconds; `None` of ours, and of one
+    /// How long an external engine says that it took, in microseconds; `None` of ours, and of one
     /// that does not say.
     pub told_us: Option<u64>,
 }

@@ -89,7 +89,7 @@ pub struct GameInfo {
     pub history_matters: bool,
     /// What its margins count, in the plural, such as `discs`; `None` if its games have none.
     pub margin: Option<&'static str>,
-    /// What programs of others that play it speak.
+    /// What external engines that play it speak.
     pub protocols: &'static [Protocol],
     /// Its board for those that speak GTP.
     pub gtp_board: Option<GtpBoard>,

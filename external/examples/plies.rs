@@ -1,6 +1,6 @@
 //! What a game between two engines costs beside their thinking: `plies FILE WHITE BLACK NODES GAMES`.
 //!
-//! The engines of a file of engines play chess from the usual position, move by move, and nobody checks
+//! The engines of an engines file play chess from the usual position, move by move, and nobody checks
 //! their moves. Guards are this program once more.
 
 #![expect(clippy::print_stdout, reason = "it is a program for people")]

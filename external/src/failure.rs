@@ -15,7 +15,7 @@ use crate::spec::OptionRefused;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{engine}: {kind}{}", self.when())]
 pub struct EngineFailure {
-    /// The engine's name in the file of engines.
+    /// The engine's name in the engines file.
     pub engine: String,
     /// What happened.
     pub kind: FailureKind,

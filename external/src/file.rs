@@ -1,4 +1,4 @@
-//! The file of engines: what names mean on this machine. It is the worker's own, and nothing in it comes
+//! The engines file: what names mean on this machine. It is the worker's own, and nothing in it comes
 //! from the network.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct EngineFile {
     engines: BTreeMap<String, EngineSpec>,
 }
 
-/// Why a file of engines is refused.
+/// Why an engines file is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {problem}", path.display(), AtPlace(*.place))]
 pub struct EngineFileError {
@@ -48,7 +48,7 @@ impl fmt::Display for AtPlace {
     }
 }
 
-/// More than any file of engines has.
+/// More than any engines file has.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const NAME_BYTES_MAX: usize = 64;
 /// As many as a worker may tell of.

@@ -1,4 +1,4 @@
-//! Programs of others as players, over UCI and GTP.
+//! External engines as players, over UCI and GTP.
 //!
 //! The crate knows neither sweeps nor rules: it is given positions and moves as texts of the engines'
 //! protocols, and gives texts back. It has three parts.

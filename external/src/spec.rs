@@ -19,7 +19,7 @@ pub enum Protocol {
     Gtp,
 }
 
-/// An engine as the file of engines has it.
+/// An engine as the engines file has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineSpec {
     /// What sweeps call it.
@@ -184,6 +184,17 @@ impl EngineSpec {
     }
 
     fn not_allowed(&self, name: &str) -> OptionRefused {
+        if self.set.iter().any(|(set, _)| set.eq_ignore_ascii_case(name)) {
+            return OptionRefused {
+                problem: format!(
+                    "the engines file sets `{}` of engine `{}` itself",
+                    key(name),
+                    self.name
+                ),
+                remedy: "remove it from the sweep, or from the engine's `set` in the engines file"
+                    .to_owned(),
+            };
+        }
         let names: Vec<_> =
             self.options.iter().map(|option| format!("`{}`", option.name)).collect();
         let may = if names.is_empty() { "no options".to_owned() } else { names.join(", ") };
@@ -308,6 +319,19 @@ pub(crate) mod tests {
             allow("Clear Hash", OptionRule::Press),
         ]);
         spec.check_options(&[(name.to_owned(), value)].into()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_that_the_file_sets_are_refused_with_that_reason() {
+        let mut spec = plain("sf", Protocol::Uci, "/sf".into());
+        spec.options.retain(|option| option.name != "Hash");
+        spec.set = [("Hash".to_owned(), OptionValue::Number(64))].into();
+        let refused = spec.check_options(&[("hash".to_owned(), OptionValue::Number(32))].into());
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "the engines file sets `options.hash` of engine `sf` itself; remove it from the sweep, or from the \
+             engine's `set` in the engines file"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Durations and amounts of memory as the file of engines writes them.
+//! Durations and amounts of memory as the engines file writes them.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Programs of others: which a worker has, which played a game, and how one lost it.
+//! External engines: which a worker has, which played a game, and how one lost it.
 
 use std::sync::Arc;
 

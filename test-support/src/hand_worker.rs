@@ -56,7 +56,7 @@ impl HandWorker {
         Self::introduced(served, hello(uuid)).await
     }
 
-    /// One that has programs of others.
+    /// One that has external engines.
     pub async fn with_engines(served: &Served, engines: Vec<v1::OfferedEngine>) -> Self {
         let hello = hello(&Uuid::new_v4().to_string());
         Self::introduced(served, v1::HelloRequest { engines, ..hello }).await

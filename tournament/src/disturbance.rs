@@ -125,7 +125,7 @@ pub fn robbed_share(moves: &[MoveRecord], known: [bool; 2]) -> Option<f64> {
         .reduce(f64::max)
 }
 
-/// Whether the processor time is known of a player's moves: not of a program of others, which thinks in processes of
+/// Whether the processor time is known of a player's moves: not of an external engine, which thinks in processes of
 /// its own.
 #[must_use]
 pub fn is_known_of(algorithm: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Engines: programs of others that play in cells, what cells need of them, and which machines have them.
+//! Engines: external engines that play in cells, what cells need of them, and which machines have them.
 //!
 //! What an engine's name means is said by each machine for itself. So a cell's definition names engines, and
 //! a worker says which it has; what played is kept with each game.
@@ -12,7 +12,7 @@ use spelrum_engine::{AWAITED_BUILD, OutsideRules, Parameters, Protocol, Value};
 use crate::capabilities::Capabilities;
 use crate::{DefinitionHash, builds};
 
-/// The longest name, in bytes, that an engine has in a file of engines or gives itself.
+/// The longest name, in bytes, that an engine has in an engines file or gives itself.
 pub const ENGINE_NAME_BYTES_MAX: usize = 200;
 /// What is kept, at most, of what was said before a forfeit, in bytes.
 pub const FORFEIT_OUTPUT_BYTES_MAX: usize = 8 * 1_024;
@@ -45,7 +45,7 @@ pub struct OfferedEngine {
     pub build: [u8; 32],
 }
 
-/// An engine that a cell needs: every one of its players that is a program of others has one.
+/// An engine that a cell needs: every one of its players that is an external engine has one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NeededEngine {
     /// What the sweep calls it.
@@ -60,7 +60,7 @@ pub struct NeededEngine {
     pub build: Option<String>,
 }
 
-/// How a game was lost by a fault of a program of others.
+/// How a game was lost by a fault of an external engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forfeit {
     /// What it did, in words.

@@ -191,8 +191,8 @@ impl PlayableCell {
         self.players.iter().any(Player::is_timed)
     }
 
-    /// Whether every result of a game must be the same: no clock decides its moves, and no program of
-    /// others does that is not said to play the same again (invariant 2).
+    /// Whether every result of a game must be the same: no clock decides its moves, and no external
+    /// engine does that is not said to play the same again (invariant 2).
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
         self.players.iter().all(Player::is_deterministic)
@@ -205,7 +205,7 @@ impl PlayableCell {
         if game.first_player_moves_first { [first, second] } else { [second, first] }
     }
 
-    /// Whether a player is a program of others: its games are played by
+    /// Whether a player is an external engine: its games are played by
     /// [`PlayableCell::play_with`] alone.
     #[must_use]
     pub fn has_engines(&self) -> bool {
@@ -227,7 +227,7 @@ impl PlayableCell {
 
     /// Whether a record is one of the game with this number, by the rules alone: its opening is the one
     /// that is derived, and all that follows from its moves is as the record has it
-    /// ([`spelrum_engine::referee`]). Only a program of others can forfeit a game.
+    /// ([`spelrum_engine::referee`]). Only an external engine can forfeit a game.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -262,7 +262,7 @@ impl PlayableCell {
         check_record(record, self.players_of(&self.derive(number)))
     }
 
-    /// Whether the game with this number can end like this, whatever was moved: only a program of others can
+    /// Whether the game with this number can end like this, whatever was moved: only an external engine can
     /// lose it by a fault.
     ///
     /// # Errors
@@ -282,7 +282,7 @@ impl PlayableCell {
         Ok(())
     }
 
-    /// Whether the game with this number can have been played by these programs of others, and lost like
+    /// Whether the game with this number can have been played by these external engines, and lost like
     /// this: each side whose player is one has one, which is what its sweep demands, and a forfeit is told of
     /// exactly where a fault ended the game.
     ///
@@ -303,7 +303,7 @@ impl PlayableCell {
                 (None, None) => {}
                 (None, Some(_)) => {
                     return wrong(format!(
-                        "side {side} is not a program of others, and one is told of"
+                        "side {side} is not an external engine, and one is told of"
                     ));
                 }
                 (Some(rules), None) => {
@@ -434,7 +434,7 @@ impl PlayableCell {
         Ok((game, record))
     }
 
-    /// Plays a game of this cell in which programs of others take part: who moves first, and the other,
+    /// Plays a game of this cell in which external engines take part: who moves first, and the other,
     /// where that side is one.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ use crate::disturbance::Timing;
 use crate::engines::{NeededEngine, OfferedEngine};
 use crate::placement::{Placement, TimedGames};
 use crate::scheduler::Allocation;
-use crate::stopping::{Precision, StopRule};
+use crate::stopping::{FIRST_CHECKPOINT, Precision, StopRule};
 
 /// A checked sweep, ready to be stored: what `Submit` becomes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -128,6 +128,17 @@ impl Plan {
             }
         }
         found
+    }
+
+    /// How many of its cells end before its stop rule is read for the first time: they have fewer pairs than
+    /// [`FIRST_CHECKPOINT`], or fewer games where sides are fixed.
+    #[must_use]
+    pub fn cells_below_checkpoint(&self) -> u64 {
+        let is_below = |cell: &&PlannedCell| {
+            self.conditions[cell.conditions].openings_of(cell.games) < FIRST_CHECKPOINT
+        };
+        let cells = self.cells.iter().filter(is_below).count() as u64;
+        if self.stop.is_some() { cells } else { 0 }
     }
 
     /// Over the fewest openings of its cells that come again, how many they are and the finest precision that

@@ -35,7 +35,7 @@ pub struct PlayedGame {
     /// Of a choice: what each legal move of the opening is worth by the cell's reference, in canonical order.
     /// Empty of a game.
     pub values: Vec<MoveValue>,
-    /// Which programs of others played: as who moved first from the opening, and as the other. `None` of
+    /// Which external engines played: as who moved first from the opening, and as the other. `None` of
     /// our players.
     pub engines: [Option<EngineIdentity>; 2],
     /// How one of them lost it by a fault of its own, if one did.
@@ -75,7 +75,7 @@ impl PlayedGame {
         Self { values, ..self }
     }
 
-    /// The same with the programs of others that played it, and how one of them lost it by a fault.
+    /// The same with the external engines that played it, and how one of them lost it by a fault.
     #[must_use]
     pub fn with_engines(
         self,

@@ -108,14 +108,14 @@ impl PlayableVerification {
     /// Reads a definition, sharing its openings with other cells that have the same.
     ///
     /// # Errors
-    /// If the text is not a definition, or this engine cannot play its cell: programs of others, too, are not asked
+    /// If the text is not a definition, or this engine cannot play its cell: external engines, too, are not asked
     /// again.
     pub fn from_json(json: &str, openings: &OpeningsCache) -> Result<Self, DefinitionError> {
         let VerificationDefinition { cell, number, stops, ordered_before: _ } =
             VerificationDefinition::from_json(json)?;
         let cell = PlayableCell::with_cache(cell, openings)?;
         if cell.has_engines() {
-            let problem = "programs of others play in it, whose games are not played again";
+            let problem = "external engines play in it, whose games are not played again";
             return Err(DefinitionError(problem.to_owned()));
         }
         Ok(Self { cell, number, stops })

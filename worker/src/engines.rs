@@ -1,4 +1,4 @@
-//! The programs of others that this worker plays with.
+//! The external engines that this worker plays with.
 
 mod capabilities;
 mod offers;
@@ -66,7 +66,7 @@ struct Shared {
     closed: AtomicBool,
 }
 
-/// A game in which programs of others took part.
+/// A game in which external engines took part.
 pub(crate) struct EnginesGame {
     pub(crate) derived: DerivedGame,
     pub(crate) record: GameRecord,
@@ -98,7 +98,7 @@ pub(crate) struct EnginePlace {
     pub(crate) lacks_quiet: bool,
 }
 
-/// Why a game with programs of others has no record.
+/// Why a game with external engines has no record.
 pub(crate) enum NoGame {
     /// It was not wanted any more, or took too long.
     Aborted,
@@ -475,7 +475,7 @@ impl Engines {
         }
     }
 
-    /// Seats the program of others that takes this side, if one does.
+    /// Seats the external engine that takes this side, if one does.
     fn seat(
         &self,
         cell: &PlayableCell,

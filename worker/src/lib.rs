@@ -85,7 +85,7 @@ pub struct Config {
 /// Where a worker plays.
 #[derive(Clone, Debug)]
 pub enum Playing {
-    /// On threads of this process, with these programs of others; with `None` it gets no games that need some.
+    /// On threads of this process, with these external engines; with `None` it gets no games that need some.
     Threads(Option<Engines>),
     /// In a process of its own, which is killed and started again where a game does not end.
     Process(PlayingCommand),
@@ -268,7 +268,7 @@ impl Players {
         Ok(Self::Threads(engines))
     }
 
-    /// The programs of others that they have.
+    /// The external engines that they have.
     fn offered(&self) -> Offered {
         match self {
             Self::Threads(engines) => Offered::Threads(engines.clone()),

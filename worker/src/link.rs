@@ -55,7 +55,7 @@ pub(crate) struct Introduction {
     pub(crate) machine: Machine,
 }
 
-/// The programs of others that can play here, which change.
+/// The external engines that can play here, which change.
 #[derive(Clone, Debug)]
 pub(crate) enum Offered {
     Threads(Option<Engines>),

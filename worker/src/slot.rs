@@ -43,7 +43,7 @@ pub(crate) struct Slot {
     pub(crate) signs: Arc<Signs>,
     /// Who hears of its games.
     pub(crate) reports: Arc<dyn Reports>,
-    /// The programs of others that there are.
+    /// The external engines that there are.
     pub(crate) engines: Option<Engines>,
     /// Where its thread belongs.
     pub(crate) keeping: Arc<Keeping>,
@@ -82,7 +82,7 @@ impl Slot {
                 break;
             }
             signs.begins(number);
-            // With programs of others it may wait before it begins.
+            // With external engines it may wait before it begins.
             reports.begins(*slot, number, !has_engines(&batch.cell));
             let game = GameId { cell: batch.range.cell, number };
             let Some(what) = self.play_one(batch, game, &shares) else { break };
@@ -209,7 +209,7 @@ impl Slot {
     }
 }
 
-/// Whether programs of others take part in its games.
+/// Whether external engines take part in its games.
 fn has_engines(cell: &cells::Cell) -> bool {
     matches!(cell, Ok(Ready::Games(games)) if games.cell.has_engines())
 }
@@ -226,7 +226,7 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
-/// Of a cell in which programs of others are said to play the same again, whether this game is one of the
+/// Of a cell in which external engines are said to play the same again, whether this game is one of the
 /// sample that shows it.
 fn is_played_twice(cell: &PlayableCell, number: u64) -> bool {
     /// One game of so many.
@@ -234,7 +234,7 @@ fn is_played_twice(cell: &PlayableCell, number: u64) -> bool {
     number.is_multiple_of(SAMPLE) && cell.has_engines() && cell.is_deterministic()
 }
 
-/// Plays a game with programs of others; one of the sample twice.
+/// Plays a game with external engines; one of the sample twice.
 fn play_with(
     engines: &Engines,
     cell: &PlayableCell,
@@ -285,7 +285,7 @@ fn play(
 ) -> Result<PlayedGame, Unplayed> {
     let EnginesGame { derived, mut record, engines, forfeit } = if cell.has_engines() {
         let engines = engines.ok_or_else(|| {
-            Unplayed::Fault("this worker has no programs of others to play with".to_owned())
+            Unplayed::Fault("this worker has no external engines to play with".to_owned())
         })?;
         play_with(engines, cell, game.number, host)?
     } else {

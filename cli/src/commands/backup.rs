@@ -19,11 +19,11 @@ use crate::output::{counted, duration_us, terminal, write_json};
 use crate::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
-The copy is of one moment, also while a coordinator or run goes on writing, which it does not hold up. It is \
-one file that any command takes with --db. It is checked, it is on disk when this ends, and nothing is \
-ever written over: while it grows it is called DEST-unfinished.
+The copy is a snapshot of one moment; a coordinator or run that is writing to the database is not held up. \
+The result is one file that every command accepts with --db. It is checked and on disk when this command \
+ends, and existing files are never overwritten: until then it is called DEST-unfinished.
 
-docs/operating.md tells how to go back to a backup, and how to move to another machine.
+docs/operating.md explains how to restore a backup, and how to move to another machine.
 
 JSON: backup (the path), bytes, games (those with a result).
 

@@ -18,9 +18,9 @@ use crate::output::date_time;
 use crate::voice::say;
 
 const EXAMPLES: &str = "\
-A coordinator that other machines reach speaks TLS: it needs a certificate, and whoever calls it must trust \
-that. For a cluster of your own, create makes an authority (CA), and by it the coordinator's certificate. \
-client makes certificates that workers and clients may show instead of a token, each with what it may do:
+A coordinator on the network needs TLS: a certificate that its clients trust. For your own cluster, create \
+makes a certificate authority (CA) and a certificate for the coordinator. client makes certificates that \
+workers and clients can show instead of a token, each with one or more roles:
 
   read     look at experiments and results, ask in SQL, export
   submit   submit sweeps, steer experiments and remove them; also read
@@ -28,15 +28,15 @@ client makes certificates that workers and clients may show instead of a token, 
 
 The files, all PEM; those with a private key are readable by you alone, and nothing is written over:
 
-  ca.pem            the CA: give it to everybody who calls the coordinator (--ca)
+  ca.pem            the CA: give it to every worker and client (--ca)
   ca.key            makes further certificates: keep it where no coordinator, worker or client is
   coordinator.pem   for the coordinator: --tls-cert
   coordinator.key   for the coordinator: --tls-key
   NAME.pem          for a worker or client, certificate and key in one: --cert
 
 Certificates end. Before the coordinator's does, make another by the same CA (create --renew, with all names \
-again) and start the coordinator again: nobody else has to do anything. A client's is made anew by client \
---renew; the old one is good until its own end, or until revoke refuses all of that name.
+again) and restart the coordinator; workers and clients need no change. client --renew makes a new client \
+certificate; the old one stays valid until it expires, or until revoke refuses all certificates of that name.
 
 Examples:
   spelrum certificate create results.example.org 10.0.0.5

@@ -29,11 +29,11 @@ Examples:
   spelrum coordinator --db results.db --listen 0.0.0.0:7878 --tokens tokens.toml \\
       --tls-cert coordinator.pem --tls-key coordinator.key
 
-The last one can be reached from other machines, by whoever brings a token: workers and clients get theirs \
-from SPELRUM_TOKEN, or from the config file that spelrum config tells about. Instead of a token they may \
-show a certificate (--client-ca, spelrum certificate --help). Where other machines reach it, a coordinator \
-without tokens or without TLS does not start, unless --without-token or --without-tls says that it is \
-meant: whoever reaches it may do everything then, or whoever is on the way reads and uses the tokens.";
+The last one accepts other machines that have a token: workers and clients read theirs from SPELRUM_TOKEN or \
+from the config file (spelrum config shows which). A client certificate can replace a token (--client-ca, \
+spelrum certificate --help). A coordinator that listens on the network without tokens or without TLS does \
+not start unless --without-token or --without-tls allows it: without tokens anyone who can reach it has full \
+access, and without TLS anyone on the network path can read and use the tokens.";
 
 /// Store experiments and results, and hand out games to workers
 #[derive(Args, Debug)]
@@ -54,7 +54,7 @@ pub(crate) struct Coordinator {
     /// when they change
     #[arg(long, value_name = "FILE", env = "SPELRUM_TOKENS")]
     tokens: Option<PathBuf>,
-    /// Let whoever reaches it do everything, also from other machines
+    /// Give full access to anyone who can reach it, also from other machines
     #[arg(long, conflicts_with_all = ["token_file", "tokens", "client_ca"])]
     without_token: bool,
     /// A name by which workers and clients call it, as through a proxy; may be given more than once.

@@ -1,4 +1,4 @@
-//! `spelrum engine`: our players for programs of others.
+//! `spelrum engine`: built-in players, for other programs.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 
@@ -20,7 +20,7 @@ use crate::uci_player::UciPlayer;
 const EXAMPLES: &str = "\
 Over UCI, its parameters are options, with what --set says as their defaults; so are the limits, of which 0 is \
 none. What `go` says of depth, nodes and time bounds a move as well. Without either it thinks until it \
-is told to stop. Searches deepen step by step unless --set iterative=false.
+receives `stop`. Searches deepen step by step unless --set iterative=false.
 
 Examples:
   spelrum engine uci --player alpha-beta
@@ -52,8 +52,8 @@ enum Protocol {
 const GTP_EXAMPLES: &str = "\
 A move of Pentago is the row from a to f, the column from 1 to 6 and the turn from s to z, quadrants \
 clockwise from the top left, each with its counter-clockwise turn first, as pentagod has it. A move of Othello is a \
-square, such as d3, or pass; Black moves first, and who must pass need not be told of. `set NAME VALUE` changes a \
-parameter, so in a file of engines: gtp = { limits = [\"set depth {depth}\", \"set move_time {milliseconds}ms\"] }.
+square, such as d3, or pass; Black moves first, and a forced pass need not be sent. `set NAME VALUE` changes a \
+parameter, so in an engines file: gtp = { limits = [\"set depth {depth}\", \"set move_time {milliseconds}ms\"] }.
 
 Examples:
   spelrum engine gtp --player alpha-beta --depth 4

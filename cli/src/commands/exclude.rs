@@ -48,7 +48,7 @@ pub(crate) struct Exclude {
 /// Give an excluded worker work again
 #[derive(Args, Debug)]
 #[command(after_help = "\
-    What was taken out stays out. Whoever was excluded for being a later start of it is let in too.\n\n\
+    Discarded results stay discarded. Later starts of the worker that were excluded with it are readmitted too.\n\n\
     Examples:\n  \
     spelrum readmit 7 --coordinator http://127.0.0.1:7878\n  \
     spelrum readmit 7 --engine dev --db results.db          (only to the games of this engine)\n  \

@@ -71,7 +71,7 @@ pub(crate) struct Games {
     /// Go on while games are played, and write each as it is settled
     #[arg(long, short)]
     follow: bool,
-    /// Tell also of the search for each move: depth, score, nodes and time
+    /// Include the search behind each move: depth, score, nodes and time
     #[arg(long)]
     searches: bool,
     /// Only games of this cell, by its cell_id; may be given again

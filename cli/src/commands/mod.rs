@@ -55,8 +55,8 @@ const TOUR: &str = "\
 Tournaments between game-playing algorithms, on one machine or many.
 
 You write a sweep: a small TOML file that names a game, players and the conditions to compare \
-them under. Spelrum plays the games, keeps every result in one SQLite file, and tells who is \
-stronger under each condition, how long each takes per move, and how sure that is.
+them under. Spelrum plays the games, keeps every result in one SQLite file, and shows which \
+player is stronger under each condition, how long each takes per move, and with what confidence.
 
 A tour of two minutes:
 

@@ -27,8 +27,8 @@ A network follows from its recipe: what is trained here has the weights that it 
 is played, bit for bit. Networks whose recipes differ in the seed alone are one line.
 
 An error says by how many plies to mate a network is wrong: the root of the mean square over positions \
-that it did not learn from. What play depends on is whether it tells good moves from bad ones, which \
-only games show: play the sweep.
+that it did not learn from. What matters in play is whether it distinguishes good moves from bad ones, which \
+only games can show: play the sweep.
 
 JSON: name; networks: recipe, failure (null if it was trained), sha256 (the same on every machine), weights, \
 runs (one for each network of a recipe: positions that there are, examples learnt from, validation, best_epoch, \

@@ -26,13 +26,13 @@ record: opening, moves, depths, nodes, evaluations, scores and result. Moves tha
 ended are searched up to their recorded node counts, so that they come out the same on any \
 machine. The exit code is 8 if anything differs, and the first difference is named.
 
-A program of others is not asked again: what it did is checked by the rules, and our player plays \
-against what it has played.
+An external engine is not run again: its moves are checked against the rules, and the built-in player \
+plays against those moves.
 
 Plies are counted from 0, as in the database.
 
-With --tables, what each move kept of what its position was worth is told, and who gave a win or a draw \
-away. Tables are made where they are missing, which takes a second or two; the fifty moves and \
+With --tables, each move shows how much of its position's value it kept, and which player gave away a win \
+or a draw. Tables are made where they are missing, which takes a second or two; the fifty moves and \
 repetition are unknown to them. JSON then has by_table in each move that a table knows: best and made, \
 each with value (1, 0, -1 for who moves) and plies (to mate).
 

@@ -15,12 +15,12 @@ use crate::results::ResultsSource;
 const EXAMPLES: &str = "\
 For each cell: who is stronger, with a 95% interval over pairs of games, over games if the players \
 do not swap sides, or over openings where they come again; and for each player the time, depth, nodes and evaluations of a move. Where \
-somebody has met several others, also ratings: how strong the players are on one scale. What the sweep claimed stands at \
+a player has met several others, also ratings: the strength of all players on one scale. What the sweep claimed stands at \
 the head, judged together; the rest is then exploratory. Of an accuracy experiment: how well each player chooses, \
 beside a random mover. Of a sweep with find: the value at which the players are even, for each run. It can be asked while games are being played.
 
 JSON: experiment, experiment_uuid, game, state, games_planned, games_settled, games_failed, axes, \
-first_mover_score, first_mover_low, first_mover_high (of whoever moved first from the opening); \
+first_mover_score, first_mover_low, first_mover_high (of the player who moved first from the opening); \
 cells (cell_id, axes, player, opponent, timed, games_planned, games_max, stop_rule, \
 stop_precision, sprt (elo0, elo1, alpha, beta, model, llr, lower, upper, verdict), stopped_after, \
 score_biased (whether a stop rule has ended the cell), games, games_failed, \

@@ -61,7 +61,7 @@ Examples:
       --tls-key coordinator.key
 
 Workers of other machines can join the last one: spelrum worker --coordinator https://HOST:7878 --ca ca.pem \
-(spelrum certificate makes the files). Who brings its token may do everything.";
+(spelrum certificate makes the files). Anyone with the token has full access.";
 
 /// Play a sweep on this machine and show the results; run again to resume
 #[derive(Args, Debug)]
@@ -118,7 +118,7 @@ impl Run {
             && let Some(flag) = self.tls.flag()
         {
             return Err(CliError::new(Exit::Usage, "play the sweep")
-                .because(format!("{flag} is for who listens to others, and this listens to nobody"))
+                .because(format!("{flag} only applies with --listen"))
                 .help("give --listen ADDR:PORT also, or leave it out"));
         }
         let mut sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
@@ -218,7 +218,7 @@ impl Run {
             return Ok(());
         }
         Err(CliError::new(Exit::Input, "play the sweep")
-            .because(format!("it has games for {whom}, and nobody plays but this process"))
+            .because(format!("it has games for {whom}, and only this process plays"))
             .help(remedy))
     }
 
@@ -425,7 +425,7 @@ impl Run {
         }
         match interrupts.exit() {
             Some(signal) if !experiment.state.is_over() => {
-                voice::say(&interrupted(&self.sweep, &self.engines, db));
+                voice::say(&self.interrupted(db));
                 Ok(signal)
             }
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),
@@ -443,12 +443,22 @@ impl Run {
                 format!("paused, since {player} forfeited {words}: more than its sweep allows")
             },
         );
-        let (sweep, engines) = (self.sweep.command_line(), self.engines.command_line());
-        let db = db.display();
         format!(
-            "{why}\nsee why: spelrum sql \"SELECT * FROM forfeited\" --db {db}; go on with: \
-             spelrum run {sweep} --db {db}{engines}"
+            "{why}\nsee why: spelrum sql \"SELECT * FROM forfeited\" --db {}; go on with: {}",
+            db.display(),
+            self.again(db)
         )
+    }
+
+    fn interrupted(&self, db: &Path) -> String {
+        format!("interrupted; go on with: {}", self.again(db))
+    }
+
+    /// The command that plays on.
+    fn again(&self, db: &Path) -> String {
+        let (sweep, engines) = (self.sweep.command_line(), self.engines.command_line());
+        let on_finish = self.on_finish.command_line();
+        format!("spelrum run {sweep} --db {}{engines}{on_finish}", db.display())
     }
 }
 
@@ -508,9 +518,4 @@ fn beginning(
 fn already(experiment: &ExperimentSummary, db: &Path) -> String {
     let ExperimentSummary { name, state, .. } = experiment;
     format!("{name} is {} already; its results are in {}", state.name(), db.display())
-}
-
-fn interrupted(sweep: &SweepArguments, engines: &EnginesArguments, db: &Path) -> String {
-    let (sweep, engines) = (sweep.command_line(), engines.command_line());
-    format!("interrupted; go on with: spelrum run {sweep} --db {}{engines}", db.display())
 }

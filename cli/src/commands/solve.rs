@@ -27,7 +27,7 @@ The value is that of play without a mistake on either side, to the end of the ga
 nearly every position of 20 marbles or more is solved within a second, and of 19 within a few. \
 With 18 or fewer most are, those won or lost within some ten plies, and the others may take for \
 ever: give a limit. A limit that ends the solving leaves the value unknown (in JSON `value`, \
-`optimal_moves` and `moves` are null). A won position of so few marbles is told with the winning \
+`optimal_moves` and `moves` are null). A won position of so few marbles is shown with the winning \
 moves found, and so is one whose other moves a limit left unknown: `optimal_moves` is null then.
 
 In chess, endings of up to four pieces without pawns are answered from their tables (`spelrum table`), \

@@ -1,4 +1,4 @@
-//! `spelrum status`: how far experiments are, what workers do, and what needs somebody.
+//! `spelrum status`: how far experiments are, what workers do, and what needs attention.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ use crate::summary;
 const EXAMPLES: &str = "\
 It says which stop rules cells have, and how many of them have ended; and which claims are exploratory, or stay \
 though their sweep states them no longer. \
-Below the tables it names what needs somebody, each with what to do about it: games that failed or \
+Below the tables it names what needs attention, each with what to do about it: games that failed or \
 were lost, results that contradict each other, workers that are silent or missing (one that \
 fell silent while it held games until it is back, or dismissed, or for an hour), experiments that \
 are paused or of another engine, a disk that is nearly full, removals under way. A file knows \
@@ -260,12 +260,12 @@ fn cut(shown: usize, total: u64, which: &str, what: &str, out: &mut dyn Write) -
     Ok(())
 }
 
-/// What needs somebody, and what to do about it.
+/// What needs attention, and what to do about it.
 fn attention(attention: &[results::Attention], out: &mut dyn Write) -> io::Result<()> {
     if attention.is_empty() {
-        return writeln!(out, "nothing needs anybody");
+        return writeln!(out, "no problems");
     }
-    writeln!(out, "needs somebody:")?;
+    writeln!(out, "needs attention:")?;
     for it in attention {
         match &it.experiment {
             None => writeln!(out, "  {}", it.problem)?,

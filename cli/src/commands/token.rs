@@ -15,7 +15,7 @@ use crate::voice::say;
 
 const EXAMPLES: &str = "\
 A token is a secret that workers and clients bring to a coordinator (SPELRUM_TOKEN, or the config file \
-that `spelrum config` tells about). Each may do one thing or several:
+that `spelrum config` shows). Each has one or more roles:
 
   read     look at experiments and results, ask in SQL, export
   submit   submit sweeps, steer experiments and remove them; also read
@@ -23,7 +23,7 @@ that `spelrum config` tells about). Each may do one thing or several:
 
 The file of tokens has their hashes only: a token is printed once, when it is made. Keep the file apart \
 from the results. A coordinator that was started with it (--tokens FILE) reads it again within a second \
-of a change: whoever brings a revoked token is refused from then on.
+of a change, and refuses revoked tokens from then on.
 
 JSON of list, an array with an object for each: name, roles, created.
 

@@ -30,10 +30,9 @@ const VERIFY_ON_WORKERS: &str = "verify games on workers";
 
 const EXAMPLES: &str = "\
 Each drawn game is played again by this program on this machine, as spelrum replay does it: moves that a \
-time limit ended are searched up to their recorded node counts, and what a program of others did is checked by \
-the rules. A worker whose games come out otherwise has bad memory, another build or another idea of the rules. So \
-run it on a machine that you trust, and that is not the only one which played. The exit code is 8 if anything \
-differs.
+time limit ended are searched up to their recorded node counts, and what an external engine did is checked by \
+the rules. A worker whose games differ has bad memory, another build or other rules, so run this on a machine \
+that you trust and that did not play all the games. The exit code is 8 if anything differs.
 
 With --on-workers the coordinator hands the drawn games to its workers instead, each to another one than the one \
 which played it, and keeps what came of it: one of the two that differ is wrong. Games that were verified before \

@@ -142,11 +142,9 @@ impl Shared {
         let cell =
             PlayableCell::from_json(json, &self.openings).map_err(|error| error.to_string())?;
         if cell.has_engines() || cell.has_time_limit() {
-            return Err(
-                "its games take real time: a fleet plays sweeps without programs of others \
+            return Err("its games take real time: a fleet plays sweeps without external engines \
                         and time limits"
-                    .to_owned(),
-            );
+                .to_owned());
         }
         let cell = Arc::new(cell);
         cells.insert(hash, Arc::clone(&cell));

@@ -129,7 +129,7 @@ impl Told<'_> {
         movers.map(|parameters| serde_json::to_string(&**parameters).unwrap_or_default())
     }
 
-    /// The names of the programs of others that played it, and the SHA-256 of each, for who moved first and who
+    /// The names of the external engines that played it, and the SHA-256 of each, for who moved first and who
     /// moved second.
     fn engines(&self) -> [Option<[String; 2]>; 2] {
         self.whole
@@ -139,7 +139,7 @@ impl Told<'_> {
             .map(|engine| engine.as_ref().map(|it| [it.shown_name().to_owned(), it.sha256_hex()]))
     }
 
-    /// What a program of others did to lose it, if it was its fault.
+    /// What an external engine did to lose it, if it was its fault.
     fn forfeit(&self) -> Option<&str> {
         self.whole.game.forfeit.as_ref().map(|forfeit| &*forfeit.message)
     }

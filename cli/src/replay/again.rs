@@ -94,7 +94,7 @@ pub(crate) fn play_again(
     if cell.has_engines() {
         let Some(moves) = &game.moves else {
             return Err(failed()
-                .because("a program of others played it, and its moves are not recorded")
+                .because("an external engine played it, and its moves are not recorded")
                 .help("a sweep with record = \"moves\" keeps them, until it is pruned"));
         };
         let host = Replaying { clock: Clock::default(), watch };
@@ -150,7 +150,7 @@ pub(crate) fn play_again(
     Ok(Some(Again { check, moves: following.moves }))
 }
 
-/// Checks a game of a program of others, which nobody can ask again: that the rules allow it, and that our player
+/// Checks a game of an external engine, which nobody can ask again: that the rules allow it, and that our player
 /// does the same against what the program has played, unless a clock ended its searches. `None` if it was
 /// interrupted.
 fn by_the_rules(
@@ -218,7 +218,7 @@ fn difference_of(
     played.map(differs).find_map(|difference| difference)
 }
 
-/// A program of others as it is recorded. It gives the game up where our player does otherwise: what would follow
+/// An external engine as it is recorded. It gives the game up where our player does otherwise: what would follow
 /// would be another game.
 struct Script<'a> {
     record: &'a GameRecord,

@@ -46,14 +46,14 @@ struct Game<'a> {
     counted: bool,
     not_counted_reason: Option<&'a str>,
     moves_recorded: bool,
-    /// The programs of others that played it; null of our players.
+    /// The external engines that played it; null of our players.
     first_engine: Option<Engine<'a>>,
     second_engine: Option<Engine<'a>>,
     /// How one of them lost it by a fault of its own.
     forfeit: Option<JsonForfeit<'a>>,
     /// `same`, `different` or `not_checked`.
     check: &'static str,
-    /// What of the moves was compared: `moves` or `moves_hash`; where a program of others played, `own_moves`
+    /// What of the moves was compared: `moves` or `moves_hash`; where an external engine played, `own_moves`
     /// or `rules`.
     compared: Option<&'static str>,
     difference: Option<JsonDifference<'a>>,
@@ -110,7 +110,7 @@ struct Move<'a> {
     /// Involuntary context switches, where they are known.
     involuntary_switches: Option<u64>,
     ended_by: EndedBy,
-    /// How long a program of others says that it took.
+    /// How long an external engine says that it took.
     told_us: Option<u64>,
     /// What an exact table says of it, where it was asked and has the position.
     #[serde(skip_serializing_if = "Option::is_none")]

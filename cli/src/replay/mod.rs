@@ -39,7 +39,7 @@ pub(crate) struct RecordedGame {
     engine_revision: u32,
     wall_us: Option<u64>,
     not_counted_reason: Option<String>,
-    /// The programs of others that played it: as who moved first, and as who moved second.
+    /// The external engines that played it: as who moved first, and as who moved second.
     engines: [Option<EngineIdentity>; 2],
     /// How one of them lost it by a fault of its own.
     forfeit: Option<Forfeit>,
@@ -100,7 +100,7 @@ pub(crate) enum Check {
     Same(Compared),
     /// It is not.
     Different(Difference),
-    /// A program of others played it, and this is why its record is not one by the rules.
+    /// An external engine played it, and this is why its record is not one by the rules.
     Irregular(String),
 }
 
@@ -111,10 +111,10 @@ pub(crate) enum Compared {
     Moves,
     /// Opening, end, and the hash of the moves.
     Hash,
-    /// Of a game of our player with a program of others: as [`Compared::Moves`] of our player's moves, and as
+    /// Of a game of our player with an external engine: as [`Compared::Moves`] of our player's moves, and as
     /// [`Compared::Rules`] of the other's.
     OwnMoves,
-    /// Of a game of programs of others, which nobody can ask again: that the rules allow it.
+    /// Of a game of external engines, which nobody can ask again: that the rules allow it.
     Rules,
 }
 

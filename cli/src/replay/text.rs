@@ -70,7 +70,7 @@ pub(crate) fn write_check(out: &mut dyn Write, replayed: &Replayed) -> io::Resul
             writeln!(out, "Game {game_id}: the same by our player; by the rules for its opponent")
         }
         Some(Check::Same(Compared::Rules)) => {
-            writeln!(out, "Game {game_id}: checked by the rules: a program of others played")
+            writeln!(out, "Game {game_id}: checked by the rules: an external engine played")
         }
         Some(Check::Irregular(problem)) => {
             writeln!(out, "Game {game_id}: not a game by the rules: {problem}")
@@ -172,10 +172,10 @@ fn write_comparison(out: &mut dyn Write, check: &Check) -> io::Result<()> {
         ),
         Check::Same(Compared::OwnMoves) => writeln!(
             out,
-            "Our player does the same again; its opponent is a program of others, checked by the rules."
+            "Our player does the same again; its opponent is an external engine, checked by the rules."
         ),
         Check::Same(Compared::Rules) => {
-            writeln!(out, "Checked by the rules: a program of others played.")
+            writeln!(out, "Checked by the rules: an external engine played.")
         }
         Check::Irregular(problem) => writeln!(out, "It is not a game by the rules: {problem}."),
         Check::Different(difference) => {

@@ -85,7 +85,7 @@ pub(super) fn of_accuracy(
     rows(&report.experiment.name, &report.axes, &all)
 }
 
-/// Which programs of others the players were; or which players forfeited games.
+/// Which external engines the players were; or which players forfeited games.
 pub(super) fn of_engines_or_forfeits(
     report: &results::Report,
     which: TableName,

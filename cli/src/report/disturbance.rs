@@ -104,7 +104,7 @@ fn share(cell: &CellResult, games: &DisturbedGames) -> f64 {
 fn notes(report: &Report) -> Vec<String> {
     let mut notes = vec![
         "Disturbed: the machine took more of a player's time for other work than the sweep allows.\n\
-         Games of programs of others are not looked at."
+         Games of external engines are not looked at."
             .to_owned(),
     ];
     if of_cells(report).any(|(_, games)| games.replayed > 0) {

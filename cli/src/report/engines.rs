@@ -1,4 +1,4 @@
-//! Which programs of others the players were, for people and for programs.
+//! Which external engines the players were, for people and for programs.
 
 use serde::Serialize;
 use spelrum_tournament::builds;

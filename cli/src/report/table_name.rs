@@ -29,7 +29,7 @@ pub(crate) enum TableName {
     Moves,
     /// What a move costs at each depth that searches completed
     Depths,
-    /// Which programs of others the players were
+    /// Which external engines the players were
     Engines,
     /// Which players lost games by failing: crashes, time, stalls, illegal moves
     Forfeits,

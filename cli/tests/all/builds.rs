@@ -180,7 +180,7 @@ fn a_wrapper_script_is_another_build_once_its_files_are_others() {
     assert!(run(&sandbox, &[]).stderr().contains("dev is another program"));
     build(&sandbox, "real", 2);
     assert!(run(&sandbox, &[]).stderr().contains("dev is another program"));
-    // What the file of engines sets is a part of it.
+    // What the engines file sets is a part of it.
     engines(
         &sandbox,
         "engines.toml",

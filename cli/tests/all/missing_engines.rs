@@ -1,4 +1,4 @@
-//! Games that need programs of others wait for a worker that has them.
+//! Games that need external engines wait for a worker that has them.
 
 use serde_json::Value;
 

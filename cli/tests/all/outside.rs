@@ -1,4 +1,4 @@
-//! Programs of others in sweeps: ours over UCI as one of them, and scripts that misbehave.
+//! External engines in sweeps: ours over UCI as one of them, and scripts that misbehave.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ while read -r line; do
 done
 "#;
 
-/// A sandbox with a script, and a file of engines: our own program as one, loud and quiet, and the script
+/// A sandbox with a script, and an engines file: our own program as one, loud and quiet, and the script
 /// with each of these words. `None`, and the test is skipped, where scripts lack what they use.
 pub(crate) fn sandbox(words: &[&str]) -> Option<Sandbox> {
     let _tools = Tools::find(&["head", "sh", "sleep", "tr"])?;
@@ -314,9 +314,9 @@ fn costs_are_told_without_engines() {
     sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
     let ran = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
     let said = ran.expect_exit(0).stdout();
-    assert!(said.contains("programs of others are not tried out"), "{said}");
+    assert!(said.contains("games of external engines are not timed here"), "{said}");
     assert!(said.contains("takes up to 130.0 MiB of memory, and 4 slots"), "{said}");
-    // What the file of engines sets counts likewise.
+    // What the engines file sets counts likewise.
     let player = outside("it", "x", "depth = 1\noptions = { Hash = 128 }");
     sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
     let more = "[engines.x]\nprotocol = \"uci\"\ncommand = \"/none\"\nset = { Threads = 2 }\n";
@@ -381,7 +381,7 @@ fn what_cannot_be_played_is_said_first() {
     help: put the file into DIRECTORY, or name it in the engines file: set = { EvalFile = "…" }; `spelrum engine check dies --engines FILE` tries more
 
     exit code 3
-    error: failed to set up the engines of match: the sweep needs the engine nowhere (uci), and the file of engines has deaf, dies, loud, missing, one, ours, text
+    error: failed to set up the engines of match: the sweep needs the engine nowhere (uci), and the engines file has deaf, dies, loud, missing, one, ours, text
     help: add it to the file, or write one of those names in the sweep
 
     exit code 3
@@ -398,11 +398,11 @@ fn what_cannot_be_played_is_said_first() {
 
     exit code 3
     error: failed to play match here: a cell needs ours (uci), version "99", build BUILD; here ours is Spelrum 0.1.0 alpha-beta, 4096 at once
-    help: change what the sweep demands, `at_once` in the file of engines, or the program
+    help: change what the sweep demands, `at_once` in the engines file, or the program
 
     exit code 3
     error: failed to play match here: a cell needs one (uci), build BUILD and one (uci), build BUILD; here one is Scripted, 1 at once
-    help: change what the sweep demands, `at_once` in the file of engines, or the program
+    help: change what the sweep demands, `at_once` in the engines file, or the program
     "#);
     sandbox.write(
         "sweep.toml",
@@ -418,8 +418,8 @@ fn what_cannot_be_played_is_said_first() {
     let none = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
     assert_snapshot!(none.failure(), @r#"
     exit code 3
-    error: failed to set up the engines of match: the sweep needs the engine one (uci), a program of others
-    help: say what it is on this machine in a file of engines, and name that: --engines FILE; docs/engines.md has an example
+    error: failed to set up the engines of match: the sweep needs the engine one (uci), an external engine
+    help: say what it is on this machine in an engines file, and name that: --engines FILE; docs/engines.md has an example
     "#);
     // A dry run promises nothing that `run` refuses.
     let player = outside("it", "ours", "depth = 1\noptions = { Hash = 100000 }");

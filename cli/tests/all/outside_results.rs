@@ -1,4 +1,4 @@
-//! What is kept of games that programs of others played, and how it is shown.
+//! What is kept of games that external engines played, and how it is shown.
 
 use insta::assert_snapshot;
 use serde_json::Value;

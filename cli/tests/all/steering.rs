@@ -1,4 +1,4 @@
-//! Steering, throwing away, and what needs somebody, as people meet them: on a file, and through a
+//! Steering, throwing away, and what needs attention, as people meet them: on a file, and through a
 //! coordinator.
 
 use std::os::unix::fs::PermissionsExt as _;

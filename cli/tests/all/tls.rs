@@ -241,7 +241,7 @@ fn a_run_that_listens_to_nobody_speaks_no_tls() {
     for (flags, named) in [(&pair[..], "--tls-cert"), (&["--without-tls"], "--without-tls")] {
         let ran = sandbox.run(&[&["run", "sweep.toml"], flags].concat());
         ran.expect_exit(2);
-        let said = format!("{named} is for who listens to others, and this listens to nobody");
+        let said = format!("{named} only applies with --listen");
         assert!(ran.stderr().contains(&said), "{}", ran.stderr());
     }
     assert!(!sandbox.path("alone.db").exists());

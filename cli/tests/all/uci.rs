@@ -1,4 +1,4 @@
-//! `spelrum engine uci`: our players for programs of others.
+//! `spelrum engine uci`: our players for external engines.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};

@@ -139,7 +139,7 @@ fn planned(cells: &[(CellId, u64)]) -> u64 {
     cells.iter().fold(0, |sum, (_, games)| sum.saturating_add(*games))
 }
 
-/// Whether a cell has programs of others, and whether a clock bounds its players; `None` of a cell that this engine
+/// Whether a cell has external engines, and whether a clock bounds its players; `None` of a cell that this engine
 /// does not play.
 fn facts_of(game: &SettledGame, openings: &OpeningsCache) -> Option<[bool; 2]> {
     let cell = PlayableCell::from_json(&game.definition_json, openings).ok()?;

@@ -1,4 +1,4 @@
-//! What needs somebody, as far as the file knows it.
+//! What needs attention, as far as the file knows it.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ const PARTIES_MAX: usize = 5;
 const MESSAGES_COUNTED_MAX: i64 = 10_000;
 
 impl Readers {
-    /// What needs somebody in these experiments, and in the database as a whole.
+    /// What needs attention in these experiments, and in the database as a whole.
     ///
     /// # Errors
     /// If the database fails.
@@ -38,7 +38,7 @@ impl Readers {
         Ok(attention_of_results(experiments, &self.findings(experiments).await?))
     }
 
-    /// What is found in these experiments, and in the database as a whole, that may need somebody.
+    /// What is found in these experiments, and in the database as a whole, that may need attention.
     ///
     /// # Errors
     /// If the database fails.

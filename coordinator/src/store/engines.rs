@@ -1,4 +1,4 @@
-//! Programs of others: which one played each settled game, and how one lost it by a fault. Where none plays,
+//! External engines: which one played each settled game, and how one lost it by a fault. Where none plays,
 //! nothing is written and hardly anything asked.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use super::results::Checked;
 use super::scheduling::unsigned;
 use super::transaction::{Transaction, rows};
 
-/// The programs of others of a game, as who moved first and as the other.
+/// The external engines of a game, as who moved first and as the other.
 pub(super) type Engines = [Option<EngineIdentity>; 2];
 
 /// A program as `engines` has it: name, author and SHA-256.
@@ -32,7 +32,7 @@ impl<'g> EngineRow<'g> {
 }
 
 impl Transaction<'_> {
-    /// Keeps which programs of others played games, which have successive ids, and how these were lost by a fault.
+    /// Keeps which external engines played games, which have successive ids, and how these were lost by a fault.
     pub(super) async fn insert_engines(
         &mut self,
         first_id: i64,
@@ -119,7 +119,7 @@ impl Transaction<'_> {
     }
 }
 
-/// The programs of others that played a game.
+/// The external engines that played a game.
 pub(super) async fn engines_of(
     connection: &mut SqliteConnection,
     game: i64,
@@ -149,7 +149,7 @@ pub(super) async fn forfeit_of(
         .await?)
 }
 
-/// Which programs of others played an experiment's counted games.
+/// Which external engines played an experiment's counted games.
 pub(super) async fn engines_used(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

@@ -219,7 +219,7 @@ struct CellFacts {
     experiment_uuid: String,
     definition_hash: DefinitionHash,
     definition_json: String,
-    /// Whether a player is a program of others.
+    /// Whether a player is an external engine.
     has_engines: bool,
 }
 

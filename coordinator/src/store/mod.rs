@@ -24,7 +24,7 @@
 //! | `backup` | a copy of the whole |
 //! | `export`, `import` | whole experiments as a database of their own, and back |
 //! | `removal`, `removable`, `walk`, `forgetting` | throwing away |
-//! | `attention` | what needs somebody |
+//! | `attention` | what needs attention |
 
 mod accuracy;
 mod alarm;

@@ -1,4 +1,4 @@
-//! Games that need programs of others go to workers that have them, and `Status` says which are missing.
+//! Games that need external engines go to workers that have them, and `Status` says which are missing.
 
 use spelrum_proto::limits::ENGINES_MAX;
 use spelrum_proto::{Reason, v1};

@@ -302,7 +302,7 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
                 let engine = it.first_engine.clone().or_else(|| it.second_engine.clone());
                 (it.first_engine, it.second_engine) = (engine.clone(), engine);
             },
-            "is not a program of others, and one is told of",
+            "is not an external engine, and one is told of",
         ),
         (|it| engine_of(it).name = "Fish 14".to_owned(), "is not fish (uci), version \"15\""),
         (|it| engine_of(it).sha256 = vec![8; 32], "(080808080808…) is not fish (uci)"),

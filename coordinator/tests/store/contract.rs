@@ -165,7 +165,7 @@ impl Known {
         self.workers.values().nth(index).copied()
     }
 
-    /// Games of cells: with programs of others where these are players.
+    /// Games of cells: with external engines where these are players.
     async fn games(
         &self,
         transaction: &mut impl WriteTransaction,
@@ -205,14 +205,14 @@ impl Known {
     }
 }
 
-/// Which players are programs of others, in cells that have one.
+/// Which players are external engines, in cells that have one.
 fn engines_of_kinds() -> BTreeMap<DefinitionHash, [bool; 2]> {
     let kinds = [(6, [true, false]), (7, [true, true])];
     let hash = |kind| plan_of(0, &[(kind, 1)], false).cells[0].definition_hash;
     kinds.into_iter().map(|(kind, sides)| (hash(kind), sides)).collect()
 }
 
-/// Some of a few cells: some with fixed sides, some where the clock decides, some with programs of others.
+/// Some of a few cells: some with fixed sides, some where the clock decides, some with external engines.
 fn plan_of(name: u8, cells: &[(u8, u8)], games_only: bool) -> Plan {
     let mut plan = empty_plan(["one", "two", "three"][usize::from(name % 3)]);
     plan.record = if games_only { Record::Games } else { Record::Moves };

@@ -73,7 +73,7 @@ async fn timed_games_are_marked_by_what_their_players_were_robbed_of() {
             thought(game(limited, 2, 4), [9_000, 7_499]),
             thought(game(limited, 3, 4), [0, 12_000]),
             thought(game(untimed, 0, 4), [0, 0]),
-            // What waits for a program of others uses no processor time.
+            // What waits for an external engine uses no processor time.
             thought(theirs(with_fish, 0, [None, Some(1)]), [9_000, 3]),
             thought(theirs(with_fish, 1, [Some(1), None]), [3, 6_000]),
             thought(theirs(outside, 0, [Some(1), Some(1)]), [3, 3]),

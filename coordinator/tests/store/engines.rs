@@ -1,4 +1,4 @@
-//! Programs of others: which one played is kept with each game, and how one lost it; and whether a game that
+//! External engines: which one played is kept with each game, and how one lost it; and whether a game that
 //! they play must come out the same again.
 
 use std::ops::ControlFlow;
@@ -396,7 +396,7 @@ async fn a_file_that_tells_of_other_engines_is_refused() {
         ("INSERT INTO forfeits VALUES (1, 'no', '')", "nobody lost by a fault"),
         (
             "INSERT INTO game_engines SELECT game_id, 1 - side, engine_id FROM game_engines",
-            "is not a program of others, and one is told of",
+            "is not an external engine, and one is told of",
         ),
         ("UPDATE engines SET name = 'a' || char(27)", "spelrum does not write"),
         ("UPDATE engines SET sha256 = 'ab'", "spelrum does not write"),

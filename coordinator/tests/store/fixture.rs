@@ -246,7 +246,7 @@ pub(crate) fn trained(cell: CellId) -> FinishedTraining {
     }
 }
 
-/// A program of others, with these parameters beside those that it has in any case.
+/// An external engine, with these parameters beside those that it has in any case.
 pub(crate) fn fish(more: &[(&str, Value)]) -> Parameters {
     let mut player = parameters(&[
         ("algorithm", Value::Text("uci".to_owned())),
@@ -267,7 +267,7 @@ pub(crate) fn identity(variety: u8) -> EngineIdentity {
     }
 }
 
-/// The same game, played by programs of others on these sides, who say how long they took.
+/// The same game, played by external engines on these sides, who say how long they took.
 pub(crate) fn with_engines(
     game: PlayedGame,
     engines: [Option<u8>; 2],
@@ -293,7 +293,7 @@ pub(crate) fn crashed(mut game: PlayedGame) -> PlayedGame {
     game
 }
 
-/// A program of others.
+/// An external engine.
 pub(crate) fn engine(name: &str) -> Parameters {
     parameters(&[
         ("algorithm", Value::Text("gtp".to_owned())),

@@ -8,10 +8,10 @@ use spelrum_external::{
     Colour, Conditions, Engine, EngineFile, Guard, Limits, Options, Situation, Start,
 };
 
-/// Starts the engine of a file of engines, says `held`, and has it search if its second word says so.
+/// Starts the engine of an engines file, says `held`, and has it search if its second word says so.
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let [file, rest @ ..] = words else { return ExitCode::from(64) };
-    let file = EngineFile::read(&PathBuf::from(file)).expect("the file of engines is good");
+    let file = EngineFile::read(&PathBuf::from(file)).expect("the engines file is good");
     let spec = file.get("engine").expect("it has an engine");
     let guard = Guard::of_this_program(&["guard"]).expect("the program knows itself");
     let mut engine =

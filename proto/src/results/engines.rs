@@ -1,4 +1,4 @@
-//! Which programs of others the players of an experiment were.
+//! Which external engines the players of an experiment were.
 
 use spelrum_tournament::CellId;
 use spelrum_tournament::results::{MixedCell, PlayerForfeits, UsedEngine};

@@ -1,4 +1,4 @@
-//! Experiments and workers at a glance, and what needs somebody.
+//! Experiments and workers at a glance, and what needs attention.
 
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::engines::OfferedEngine;

@@ -1,4 +1,4 @@
-//! Which programs of others played, by chance.
+//! Which external engines played, by chance.
 
 use proptest::option;
 use proptest::prelude::*;

@@ -140,7 +140,7 @@ impl PlannedPlayer {
         serde_json::from_str(&self.parameters_json).expect("canonical JSON reads back")
     }
 
-    /// Whether it is a program of others.
+    /// Whether it is an external engine.
     #[must_use]
     pub fn is_outside(&self) -> bool {
         Protocol::named(&self.algorithm).is_some()

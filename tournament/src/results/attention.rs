@@ -1,4 +1,4 @@
-//! What needs somebody: in words, with what to do.
+//! What needs attention: in words, with what to do.
 
 /// Something that will not mend itself, or that somebody should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Attention {
     pub remedy: String,
 }
 
-/// What kinds of things need somebody.
+/// What kinds of things need attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttentionKind {
     /// Results of one deterministic game that differ (invariant 2).

@@ -1,10 +1,10 @@
-//! Which programs of others the players of an experiment were.
+//! Which external engines the players of an experiment were.
 
 use super::forfeits::PlayerForfeits;
 use crate::CellId;
 use crate::engines::EngineIdentity;
 
-/// The programs of others that played counted games.
+/// The external engines that played counted games.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EnginesUsed {
     /// By player, then by what they say of themselves, then by build.

@@ -1,4 +1,4 @@
-//! What needs somebody: from what is found in the results, and from who works.
+//! What needs attention: from what is found in the results, and from who works.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ const MESSAGE_BYTES_SHOWN_MAX: usize = 200;
 /// Things of one kind that are named.
 pub(super) const NAMED_MAX: usize = 100;
 
-/// What is found in the results that may need somebody.
+/// What is found in the results that may need attention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Results of deterministic games that differ, by experiment.
@@ -182,7 +182,7 @@ pub struct LargestCell {
     pub memory_bytes: u64,
 }
 
-/// What needs somebody in these experiments, and in the database as a whole.
+/// What needs attention in these experiments, and in the database as a whole.
 #[must_use]
 pub fn attention_of_results(
     experiments: &[ExperimentSummary],

@@ -78,7 +78,7 @@ pub struct SettledGame {
     pub definition_json: String,
     /// Its moves, one for each ply; none if they are not recorded.
     pub moves: Option<Vec<MoveRecord>>,
-    /// Which programs of others played it: as who moved first from the opening, and as the other. `None` of
+    /// Which external engines played it: as who moved first from the opening, and as the other. `None` of
     /// our players.
     pub engines: [Option<EngineIdentity>; 2],
     /// How one of them lost it by a fault of its own, if one did.

@@ -194,7 +194,7 @@ impl MissingEngines {
                 "start a worker on a machine that has it: {COMMAND}; or let the sweep ask for what there is"
             ),
             Missing::Together(_) => format!(
-                "start a worker on a machine that has all of it, or raise at_once in the file of engines of \
+                "start a worker on a machine that has all of it, or raise at_once in the engines file of \
                  one: {COMMAND}"
             ),
             Missing::Memory(..) => format!(

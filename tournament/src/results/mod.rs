@@ -19,9 +19,9 @@
 //! | `cells` | the same for a part of the cells |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
-//! | `engines` | which programs of others played |
+//! | `engines` | which external engines played |
 //! | `overview`, `machine` | how games were played, and what results come from |
-//! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs somebody |
+//! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs attention |
 
 mod accuracy;
 mod attention;

@@ -59,7 +59,7 @@ pub struct Report {
     pub played_on: Option<PlayedOn>,
     /// What its sweep stated of these results, in the order in which it did.
     pub claims: Vec<StatedClaim>,
-    /// Which programs of others played.
+    /// Which external engines played.
     pub engines: EnginesUsed,
     /// What its runs found, if it depends on its own results.
     pub runs: Vec<RunResult>,

@@ -6,7 +6,7 @@ use super::summary::{ExperimentSummary, WorkerSummary};
 use crate::ExperimentId;
 use crate::claims::ClaimStanding;
 
-/// How far experiments are, who works, and what needs somebody.
+/// How far experiments are, who works, and what needs attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Experiments, oldest first; the newest, if there are very many.
@@ -18,7 +18,7 @@ pub struct Status {
     /// Claims that are exploratory since they came late, or that stay though their sweep states them no longer;
     /// the first of them, if there are very many.
     pub claims: Vec<ClaimOf>,
-    /// What needs somebody.
+    /// What needs attention.
     pub attention: Vec<Attention>,
     /// What is being thrown away.
     pub removals: Vec<Removal>,

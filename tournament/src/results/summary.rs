@@ -96,7 +96,7 @@ pub struct WorkerSummary {
     pub lost_games: u64,
     /// Bytes of memory that it offers all its slots together, if it says.
     pub memory_bytes: Option<u64>,
-    /// The programs of others that it can play with; of very many the first.
+    /// The external engines that it can play with; of very many the first.
     pub engines: Arc<[OfferedEngine]>,
     /// How many these are.
     pub engines_total: u64,

@@ -135,7 +135,7 @@ pub struct CostedPlayer {
     /// Whether its evaluations are a share of the leaves of a full tree: if it searches to one depth.
     pub has_full_tree: bool,
     /// Whether its moves are compared by their processor time: nothing limits their time, and it is known, as
-    /// it is not of programs of others.
+    /// it is not of external engines.
     pub is_compared_by_cpu: bool,
 }
 
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(of(deepening), free);
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
         assert_eq!(of(mcts), timed);
-        // Of a program of others the processor time is not known, and a clock is a limit.
+        // Of an external engine the processor time is not known, and a clock is a limit.
         let outside = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
         assert_eq!(of(outside), CostedPlayer::default());
         assert_eq!(of(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());

@@ -13,7 +13,7 @@ pub enum Measure {
     /// The points per game of each cell's first player, over pairs where sides swap.
     Score,
     /// The logarithm of the mean thread CPU time of a game's searched moves, for each of its players whose moves have
-    /// no time limit; of wall time for programs of others.
+    /// no time limit; of wall time for external engines.
     Time,
     /// The logarithm of their mean number of nodes, for those that have one.
     Nodes,

@@ -27,7 +27,7 @@ mod tally;
 
 pub use prefix::{Prefix, Reading};
 pub use round::{LOOKS, Round};
-pub use rule::{Precision, StopRule};
+pub use rule::{FIRST_CHECKPOINT, Precision, StopRule};
 pub use settled::{Points, Settled};
 pub use tally::{OpeningTally, Tally};
 

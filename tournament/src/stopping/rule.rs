@@ -7,7 +7,7 @@ use crate::statistics::{OpeningSpread, Sprt};
 
 /// The first checkpoint, in units. Below it an interval says little, and looking often at little data
 /// is what makes stopped experiments wrong.
-const FIRST_CHECKPOINT: u64 = 25;
+pub const FIRST_CHECKPOINT: u64 = 25;
 
 /// When a cell has been played enough. Its text names it: equal rules have equal texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A program of others at the board.
+//! An external engine at the board.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 
 /// An engine that thinks longer than its time by this, or this long where it has none, is named in the log.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
-/// One side of one game, taken by a program of others.
+/// One side of one game, taken by an external engine.
 pub(super) struct EngineSeat {
     engine: Lent,
     rules: OutsideRules,

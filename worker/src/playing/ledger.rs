@@ -14,7 +14,7 @@ pub(super) struct Note {
     pub(super) number: u64,
     /// Differs from note to note, even of one game. 0: there was none yet.
     pub(super) sequence: u64,
-    /// Whether the game's time runs: it may wait for programs of others before it begins.
+    /// Whether the game's time runs: it may wait for external engines before it begins.
     pub(super) time_runs: bool,
 }
 

@@ -2,7 +2,7 @@
 //! process was playing.
 //!
 //! The worker (`supervisor`) holds the leases, talks to the coordinator, and has every result that was handed in. The
-//! playing process (`process`) is this program again; it has the slots, and the programs of others. They talk over a
+//! playing process (`process`) is this program again; it has the slots, and the external engines. They talk over a
 //! pair of sockets (`wire`), and which game a slot is at stands in a file that both have open (`ledger`). A game that
 //! is over its `game_timeout` and does not stop is failed by killing the process; one that ends its process is failed
 //! with how that ended. What else was being played is given back. The system closes the socket when either ends, and

@@ -183,7 +183,7 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// Which programs of others can play there.
+    /// Which external engines can play there.
     pub(crate) fn offered(&self) -> Offered {
         self.offered.clone()
     }

@@ -111,7 +111,7 @@ pub(super) struct Said {
 
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub(super) enum News {
-    /// These programs of others can play. Said first of all, and when it has changed.
+    /// These external engines can play. Said first of all, and when it has changed.
     #[prost(message, tag = "1")]
     Offers(Offers),
     #[prost(message, tag = "2")]

@@ -182,7 +182,7 @@ impl Verified {
             (ordered.without_result, "of the drawn games have no result"),
             (
                 ordered.with_engines,
-                "of the drawn games are not for workers, since programs of others played: the rules were checked \
+                "of the drawn games are not for workers, since external engines played: the rules were checked \
                  when they came in",
             ),
             (

@@ -2,6 +2,7 @@
 
 mod runs;
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
@@ -9,12 +10,12 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_tournament::Task;
 use spelrum_tournament::forecast::Forecast;
 use spelrum_tournament::results::{
     CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text,
 };
 use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{CellId, Task};
 
 use crate::arguments::SourceArguments;
 use crate::away::Away;
@@ -150,6 +151,7 @@ impl Watch {
             log: LogTimes::default(),
             runs: ToldRuns::default(),
             standing: Standing::new(!self.json),
+            shown_cells: BTreeMap::new(),
         };
         tokio::select! {
             ended = watching.watch() => ended,
@@ -181,6 +183,9 @@ struct Watching {
     log: LogTimes,
     runs: ToldRuns,
     standing: Standing,
+    /// Cells that have had their line, with their counted games: games that were under way when a stop rule
+    /// ended a cell arrive later and count no more.
+    shown_cells: BTreeMap<CellId, u64>,
 }
 
 impl Watching {
@@ -253,12 +258,15 @@ impl Watching {
         self.bar.set_message(self.figures(look) + &standing_line(self.standing.text()));
     }
 
-    async fn tell_settled_cells(&self, last_game_id: &mut i64) -> Result<()> {
+    async fn tell_settled_cells(&mut self, last_game_id: &mut i64) -> Result<()> {
         loop {
             let settled = self.source.settled_cells(&self.experiment, *last_game_id).await?;
             *last_game_id = settled.last_game_id;
             let cells = settled.cells.len();
             for cell in settled.cells {
+                if self.shown_cells.insert(cell.cell, cell.games) == Some(cell.games) {
+                    continue;
+                }
                 self.tell_cell(&settled_cell(&self.experiment.name, &settled.axes, cell))?;
             }
             if cells < PAGE_SIZE_MAX as usize {

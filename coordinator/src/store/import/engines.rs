@@ -1,4 +1,4 @@
-//! Programs of others: which of them played a game of the file, and how one lost it.
+//! External engines: which of them played a game of the file, and how one lost it.
 
 use rusqlite::{Connection, OptionalExtension as _};
 use spelrum_tournament::engines::{

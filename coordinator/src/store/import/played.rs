@@ -58,7 +58,7 @@ pub(super) struct BareGame {
     pub(super) wall_us: u64,
     pub(super) sides: Vec<SideRow>,
     pub(super) depths: Vec<DepthRow>,
-    /// The programs of others that played it, and how one of them lost it.
+    /// The external engines that played it, and how one of them lost it.
     pub(super) engines: Engines,
     pub(super) forfeit: Option<Forfeit>,
     /// Of which share of its time a player was robbed.

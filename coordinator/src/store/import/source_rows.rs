@@ -106,7 +106,7 @@ pub(super) struct SourcePlayed {
     pub(super) searches: SourceSearches,
     /// Of a settled choice: what the moves of its position are worth.
     pub(super) values: Vec<MoveValue>,
-    /// Of a settled game: the programs of others that played it, and how one of them lost it.
+    /// Of a settled game: the external engines that played it, and how one of them lost it.
     pub(super) engines: Engines,
     pub(super) forfeit: Option<Forfeit>,
     /// Of a settled game: of which share of its time a player was robbed.

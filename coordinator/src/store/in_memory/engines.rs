@@ -1,4 +1,4 @@
-//! Which programs of others played, counted anew.
+//! Which external engines played, counted anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use spelrum_tournament::results::{
 use super::{Cell, Settled, State};
 
 impl Settled {
-    /// Which programs of others played it, and how one of them lost it.
+    /// Which external engines played it, and how one of them lost it.
     pub(super) fn engines(&self) -> ([Option<EngineIdentity>; 2], Option<Forfeit>) {
         match self {
             Self::Played { game, .. } => (game.engines.clone(), game.forfeit.clone()),

@@ -231,7 +231,7 @@ impl World {
             self.sick.insert(id);
         }
         if !self.calm && !self.scenario.demands.is_empty() && self.dice.chance(300) {
-            // Somebody has changed its file of engines.
+            // Somebody has changed its engines file.
             self.workers[of].offer.engines = draw_offer(&mut self.dice).engines;
         }
         self.begin_life(of);
