@@ -347,10 +347,8 @@ async fn a_game_of_other_programs_than_the_sweeps_is_refused() {
     }
     let identity = Some(fish("Fish 15.1", 7));
     let player = "fish".to_owned();
-    assert_eq!(
-        used,
-        [v1::UsedEngine { player, engine: identity, cells: 1, games: 2, build: None }]
-    );
+    let build = Some("01".repeat(32));
+    assert_eq!(used, [v1::UsedEngine { player, engine: identity, cells: 1, games: 2, build }]);
 }
 
 fn engine_of(game: &mut v1::Game) -> &mut v1::EngineIdentity {
