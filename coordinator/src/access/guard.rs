@@ -355,14 +355,16 @@ mod tests {
                 "mkdir" => std::fs::create_dir(&path).unwrap(),
                 device => std::os::unix::fs::symlink(device, &path).unwrap(),
             }
-            assert!(matches!(look(), Err(BookError::File(_))) && both_come_in(), "{other}");
+            // At once, unless it has the number of the file that was removed, as one changed in place has.
+            let is_refused = || matches!(look(), Err(BookError::File(_)));
+            assert!((0..2).any(|_| is_refused()) && both_come_in(), "{other}");
             let _gone = std::fs::remove_dir(&path);
         }
         // A whole one in its place, as `spelrum token` writes it, holds at once …
         let _gone = std::fs::remove_file(&path);
         std::fs::write(&path, &text).unwrap();
         TokenBook::change(&path, |book| book.remove("a")).unwrap();
-        // … unless it has the number of the file that was read before, as one that was changed in place has.
+        // … with the same exception.
         assert!((0..2).any(|_| look().unwrap() == Some(1)));
         assert_eq!(said(&guard, WORK, &first), Some(Reason::BadToken));
         assert_eq!(said(&guard, WORK, &second), None);

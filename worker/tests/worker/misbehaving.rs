@@ -46,8 +46,8 @@ pub(crate) struct Script {
     pub(crate) lost: bool,
     /// Whether it leases the games a second time.
     pub(crate) leases_twice: bool,
-    /// What it answers when it is asked for a network, one after the other and the last for ever; none if it is
-    /// so old that it does not know the call.
+    /// What it answers when it is asked for a network, one after the other and the last for ever; by default that
+    /// it has none yet.
     pub(crate) networks: VecDeque<Result<v1::GetNetworkResponse, Status>>,
 }
 
@@ -186,7 +186,8 @@ impl Work for Fake {
         let mut script = self.script.lock().unwrap();
         self.seen.lock().unwrap().networks.push(request.into_inner().definition_hash);
         let answer = match script.networks.len() {
-            0 => Err(Status::unimplemented("")),
+            // None is stored yet.
+            0 => Ok(v1::GetNetworkResponse::default()),
             1 => script.networks[0].clone(),
             _ => script.networks.pop_front().unwrap(),
         };

@@ -139,7 +139,6 @@ async fn a_training_is_reported_with_its_network() {
     let expected = trained(&one);
     let task = GameId { cell: CellId(1), number: 0 };
     let networks = [
-        vec![],
         vec![not_yet()],
         vec![failed("somebody's failed")],
         // Who stored it must learn that it is another.
