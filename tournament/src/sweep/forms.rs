@@ -30,8 +30,8 @@ pub(super) const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
 pub(super) const DURATION_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s)$";
 
 pub(super) const CLOCK_PATTERN: &str = concat!(
-    "^([0-9]+ */ *)?[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)",
-    "( *\\+ *[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m))?$"
+    "^([0-9]+ */ *)?[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)?",
+    "( *\\+ *[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)?)?$"
 );
 
 const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
