@@ -180,7 +180,7 @@ fn a_start_that_fails_leaves_no_experiment_behind() {
     };
     sandbox.write("sweep.toml", &sweep(1, engine));
     let failure = sandbox.run(&["run", "sweep.toml"]).failure();
-    assert!(failure.contains("needs the engine it"), "{failure}");
+    assert!(failure.contains("needs the external engine it"), "{failure}");
     assert!(!sandbox.path("match.db").exists());
     sandbox.write("engines.toml", "[engines.it]\nprotocol = \"uci\"\ncommand = \"./none\"\n");
     let failure = sandbox.run(&["run", "sweep.toml", "--engines", "engines.toml"]).failure();

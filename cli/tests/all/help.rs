@@ -17,14 +17,16 @@ fn the_program_gives_a_tour() {
 }
 
 /// Every command, as the tour lists them.
-fn commands() -> Vec<String> {
-    help(&["--help"])
+pub(crate) fn commands() -> Vec<String> {
+    let commands: Vec<String> = help(&["--help"])
         .lines()
         .skip_while(|line| *line != "Every day:")
         .take_while(|line| *line != "Options:")
         .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
         .map(ToOwned::to_owned)
-        .collect()
+        .collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    commands
 }
 
 #[test]
@@ -35,6 +37,36 @@ fn every_command_teaches_by_example() {
         let help = help(&[&command, "--help"]);
         assert!(help.contains(&format!("\n  spelrum {command} ")), "{command} has no example");
         insta::assert_snapshot!(format!("spelrum_{command}"), help);
+    }
+}
+
+/// Words of the project's early dialect, and what users read instead.
+const BANNED: [(&str, &str); 9] = [
+    ("programs of others", "external engines"),
+    ("program of others", "external engine"),
+    ("engines of others", "external engines"),
+    ("file of engines", "engines file"),
+    ("whoever", "the caller, anyone who"),
+    ("nobody", "no worker, no player"),
+    ("somebody", "a person, another program"),
+    ("needs anybody", "no problems"),
+    ("robbed", "lost to other processes"),
+];
+
+#[test]
+fn users_read_plain_words() {
+    let readme = std::fs::read_to_string(crate::sandbox::root().join("README.md")).unwrap();
+    let mut texts =
+        vec![("README.md".to_owned(), readme), ("spelrum".to_owned(), help(&["--help"]))];
+    texts.extend(commands().into_iter().map(|command| {
+        let help = help(&[&command, "--help"]);
+        (command, help)
+    }));
+    for (name, text) in texts {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        for (word, better) in BANNED {
+            assert!(!text.contains(word), "{name} says `{word}`: write {better}");
+        }
     }
 }
 

@@ -418,7 +418,7 @@ fn what_cannot_be_played_is_said_first() {
     let none = sandbox.run(&["run", "sweep.toml", "--db", "other.db"]);
     assert_snapshot!(none.failure(), @r#"
     exit code 3
-    error: failed to set up the engines of match: the sweep needs the engine one (uci), an external engine
+    error: failed to set up the engines of match: the sweep needs the external engine one (uci)
     help: say what it is on this machine in an engines file, and name that: --engines FILE; docs/engines.md has an example
     "#);
     // A dry run promises nothing that `run` refuses.

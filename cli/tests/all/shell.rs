@@ -4,22 +4,8 @@ use std::process::Stdio;
 
 use spelrum_test_support::Tools;
 
+use crate::help::commands;
 use crate::sandbox::Sandbox;
-
-/// Every command that `spelrum --help` lists.
-fn commands(sandbox: &Sandbox) -> Vec<String> {
-    let help = sandbox.run(&["--help"]);
-    let commands: Vec<String> = help
-        .stdout()
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next().map(ToOwned::to_owned))
-        .collect();
-    assert!(commands.len() > 10, "{commands:?}");
-    commands
-}
 
 #[test]
 fn completions_know_every_command() {
@@ -27,7 +13,7 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sandbox.run(&["completions", shell]);
         script.expect_exit(0);
-        for command in commands(&sandbox) {
+        for command in commands() {
             assert!(script.stdout().contains(&command), "{shell} does not know {command}");
         }
         assert!(script.stdout().contains("dry-run"), "{shell} does not know --dry-run");
@@ -62,7 +48,7 @@ fn every_command_has_a_man_page() {
     let page = |name: &str| std::fs::read_to_string(sandbox.path("share/man1").join(name)).unwrap();
     let main = page("spelrum.1");
     assert_eq!(main, sandbox.run(&["man"]).stdout());
-    for command in commands(&sandbox) {
+    for command in commands() {
         let text = page(&format!("spelrum-{command}.1"));
         assert!(text.contains(".SH SYNOPSIS"), "{text}");
         assert!(
