@@ -26,16 +26,19 @@ pub(crate) fn assert_same_through_kills(sandbox: &Sandbox, games: u64, kills: u6
     let expected = course(sandbox, "one.db");
     assert_eq!(sandbox.settled("one.db"), games);
 
-    let mut before = 0;
-    for _ in 0..kills {
+    // A fast machine may be through between a look and the kill: then the kills before must do.
+    let (mut before, mut in_the_middle) = (0, 0);
+    while in_the_middle < kills && before < games {
         let mut run =
             Watched::start(sandbox, &["run", "sweep.toml", "--db", "run.db", "--slots", "2"]);
         run.read_until("into run.db");
-        wait_until("games are settled", || sandbox.settled("run.db") >= before + GAMES_BETWEEN);
+        let enough = games.min(before + GAMES_BETWEEN);
+        wait_until("games are settled", || sandbox.settled("run.db") >= enough);
         run.process.kill();
         before = sandbox.settled("run.db");
+        in_the_middle += u64::from(before < games);
     }
-    assert!(before < games, "the last kill came in the middle");
+    assert!(in_the_middle > 0, "a kill came in the middle");
     sandbox.run(&["run", "sweep.toml", "--db", "run.db"]).expect_exit(0);
     assert_eq!(course(sandbox, "run.db"), expected);
 
