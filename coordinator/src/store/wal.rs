@@ -25,8 +25,9 @@ const FRAME_HEADER_BYTES: u64 = 24;
 /// record of it was on disk.
 const GENERATIONS_MAX: u32 = 1_000;
 
-/// Which log it is. Each time SQLite begins it anew, the number and the first salt grow by one, and the second
-/// salt is random; in a new file both salts are.
+/// Which log it is. Each time SQLite begins it anew, the first salt grows by one, and the second is random; in a
+/// new file both salts are. The number is the count of the connection that began it, which starts at 0 again in one
+/// that found the log's index in order, as after a kill that a reader has outlived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Generation {
     pub(super) salts: [u32; 2],
@@ -37,9 +38,8 @@ impl Generation {
     /// Whether this is what another one became by beginning anew: everything of that one was in the
     /// database then.
     pub(super) fn follows(self, earlier: Self) -> bool {
-        let ahead = self.number.wrapping_sub(earlier.number);
+        let ahead = self.salts[0].wrapping_sub(earlier.salts[0]);
         (1..=GENERATIONS_MAX).contains(&ahead)
-            && self.salts[0].wrapping_sub(earlier.salts[0]) == ahead
     }
 }
 
