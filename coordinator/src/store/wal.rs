@@ -247,3 +247,19 @@ pub(super) fn fill(file: &File, bytes: &mut [u8], at: u64) -> Result<bool> {
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As two logs were seen that one database had, before and after: a reader had outlived the kill in between.
+    #[test]
+    fn a_log_follows_another_whatever_its_connection_has_counted() {
+        let before = Generation { salts: [0x92db_73cd, 0xe854_f36b], number: 1 };
+        let after = Generation { salts: [0x92db_73ce, 0x7299_2767], number: 1 };
+        assert!(after.follows(before));
+        assert!(!before.follows(after) && !after.follows(after));
+        let of_another = Generation { salts: [0xb360_e02b, 0x7b85_aa97], number: 2 };
+        assert!(!of_another.follows(before));
+    }
+}

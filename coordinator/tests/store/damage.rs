@@ -266,36 +266,6 @@ async fn what_sqlite_does_itself_is_no_damage() {
     Readers::open(&path).await.unwrap();
 }
 
-/// A reader that outlives a killed writer keeps the log's index, so that the next writer counts logs from 0 again.
-#[tokio::test]
-async fn a_log_that_begins_anew_after_a_kill_that_a_reader_outlives_is_no_damage() {
-    let mut store = Store::new().await;
-    let mut shell = SqliteConnectOptions::new().filename(store.path()).connect().await.unwrap();
-    for round in 0..3 {
-        let some = games(&store, round * 10..round * 10 + 10);
-        store.store(&some).await;
-        assert!(store.writer.checkpoint().await.unwrap().complete);
-        shell.execute("SELECT count(*) FROM games").await.unwrap();
-    }
-    let (path, worker) = (store.path(), store.worker);
-    let again = games(&store, 30..60);
-    // Nothing is closed as it should be, and the reader stays.
-    let Store { directory: _directory, writer, .. } = store;
-    drop(writer);
-    let mut writer = Writer::open(&path).await.unwrap();
-    for game in again.chunks(10) {
-        let mut transaction = writer.begin().await.unwrap();
-        let of_worker = crate::fixture::of_worker(worker, game);
-        transaction.store_games(&of_worker).await.unwrap();
-        transaction.commit().await.unwrap();
-        assert!(writer.checkpoint().await.unwrap().complete);
-        writer.check().await.unwrap();
-    }
-    shell.close().await.unwrap();
-    writer.close().await.unwrap();
-    assert_eq!(count_games(&path).await, 60);
-}
-
 /// What a killed process leaves of a database: these files, under another name.
 fn crash(store: &Store, suffixes: &[&str]) -> PathBuf {
     let crashed = store.directory.path().join("crashed.db");
