@@ -40,6 +40,7 @@ pub(crate) mod verify;
 pub(crate) mod watch;
 pub(crate) mod worker;
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
@@ -130,7 +131,13 @@ impl Arguments {
         );
         let hidden = command.mut_subcommands(|command| command.hide(true));
         let command = hidden.override_usage(usage).help_template(template);
-        Self::from_arg_matches(&command.try_get_matches()?)
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        // As with git and cargo: `spelrum help run` is `spelrum run --help`.
+        if words.get(1).is_some_and(|word| word == "help") {
+            words.remove(1);
+            words.push("--help".into());
+        }
+        Self::from_arg_matches(&command.try_get_matches_from(words)?)
     }
 }
 

@@ -91,6 +91,13 @@ fn exit_codes_are_the_same_in_the_help_and_in_the_readme() {
 }
 
 #[test]
+fn help_may_be_a_word() {
+    assert_eq!(help(&["help"]), help(&["--help"]));
+    assert_eq!(help(&["help", "run"]), help(&["run", "--help"]));
+    assert_eq!(help(&["help", "engine", "check"]), help(&["engine", "check", "--help"]));
+}
+
+#[test]
 fn no_command_is_a_usage_error_that_helps() {
     let ran = Sandbox::new().run(&[]);
     ran.expect_exit(2);
