@@ -308,6 +308,8 @@ pub(super) fn player(
     let weights = || rules.evaluations().iter().flat_map(|evaluation| evaluation.parameters);
     let info =
         |key: &str| parameters_of(algorithm).iter().chain(weights()).find(|it| it.name == key);
+    // What an unknown algorithm takes is unknown, too: its name is the error to report.
+    let is_known = ALGORITHMS.contains(&algorithm) || OUTSIDE_ALGORITHMS.contains(&algorithm);
     let mut given = Parameters::new();
     for Said { key, value: node, .. } in said {
         let is_whole = info(key).is_some_and(|info| {
@@ -316,7 +318,7 @@ pub(super) fn player(
                 ParameterKind::Nested | ParameterKind::Recipe(_) | ParameterKind::Integers { .. }
             )
         });
-        if !is_whole && !matches!(node.tree, Tree::Scalar(_)) {
+        if is_known && !is_whole && !matches!(node.tree, Tree::Scalar(_)) {
             return Err(Fault::at(
                 &node.place,
                 format!("`{key}` of the player `{name}` cannot be {}", node.kind()),
