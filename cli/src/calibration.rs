@@ -120,7 +120,10 @@ impl Estimate {
                 1 => "1 slot".to_owned(),
                 slots => format!("{slots} slots"),
             };
-            lines.push(("each game", format!("takes up to {memory} of memory, and {slots}")));
+            lines.push((
+                "each game",
+                format!("takes up to {memory} of memory plus the engines' defaults, and {slots}"),
+            ));
         }
         lines
     }

@@ -128,7 +128,15 @@ impl Run {
         // Before a dry run promises anything, and before a database is begun.
         let must_have_all = file.is_some() || !self.dry_run && !db.exists();
         if must_have_all && self.listen.is_none() {
-            engines::needed(&sweep.plan, file.as_ref())?;
+            let needed = engines::needed(&sweep.plan, file.as_ref())?;
+            let missing =
+                needed.iter().flat_map(EngineFile::iter).filter(|it| !it.command.exists());
+            for spec in missing.filter(|_| self.dry_run) {
+                let (name, program) = (&spec.name, spec.command.display());
+                voice::say(&format!(
+                    "warning: there is no program {program} for the engine {name}"
+                ));
+            }
         }
         if self.dry_run {
             for remark in &sweep.remarks {

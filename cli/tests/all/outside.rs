@@ -315,7 +315,10 @@ fn costs_are_told_without_engines() {
     let ran = sandbox.run(&["run", "sweep.toml", "--dry-run"]);
     let said = ran.expect_exit(0).stdout();
     assert!(said.contains("games of external engines are not timed here"), "{said}");
-    assert!(said.contains("takes up to 130.0 MiB of memory, and 4 slots"), "{said}");
+    assert!(
+        said.contains("takes up to 130.0 MiB of memory plus the engines' defaults, and 4 slots"),
+        "{said}"
+    );
     // What the engines file sets counts likewise.
     let player = outside("it", "x", "depth = 1\noptions = { Hash = 128 }");
     sandbox.write("sweep.toml", &sweep(4, &format!("{RANDOM}{player}")));
@@ -323,7 +326,12 @@ fn costs_are_told_without_engines() {
     sandbox.write("more.toml", more);
     let ran = sandbox.run(&["run", "sweep.toml", "--dry-run", "--engines", "more.toml"]);
     let said = ran.expect_exit(0).stdout();
-    assert!(said.contains("takes up to 130.0 MiB of memory, and 2 slots"), "{said}");
+    assert!(
+        said.contains("takes up to 130.0 MiB of memory plus the engines' defaults, and 2 slots"),
+        "{said}"
+    );
+    let warned = "warning: there is no program /none for the engine x";
+    assert!(ran.stderr().contains(warned), "{}", ran.stderr());
 }
 
 /// What cannot be played is said before anything is played, with what to do about it.
