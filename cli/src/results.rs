@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use spelrum_coordinator::store::{
-    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces,
+    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces, is_held,
 };
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX, SQL_BYTES_MAX};
 use spelrum_proto::results::{
@@ -23,6 +23,7 @@ use spelrum_tournament::results::{
     MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
     WhichGame,
 };
+use spelrum_tournament::scheduler::ExperimentState;
 use tonic::Status as WireStatus;
 
 use crate::arguments::SourceArguments;
@@ -73,6 +74,30 @@ impl ResultsSource {
         };
         let found = source.experiment(experiment.as_deref()).await?;
         Ok((source, found))
+    }
+
+    /// Whether a process plays or stores these results: always so with a coordinator.
+    pub(crate) fn is_live(&self) -> bool {
+        match self {
+            Self::File(readers) => is_held(readers.path()),
+            Self::Coordinator(_) => true,
+        }
+    }
+
+    /// A note where experiments of a file are unfinished and no process has the file open.
+    pub(crate) fn idle_note(&self, experiments: &[ExperimentSummary]) -> Option<String> {
+        let Self::File(readers) = self else { return None };
+        let is_unfinished = |it: &&ExperimentSummary| it.state == ExperimentState::Running;
+        let unfinished = experiments.iter().find(is_unfinished)?;
+        if self.is_live() {
+            return None;
+        }
+        Some(format!(
+            "note: no process is playing {}; continue it with the command that started it, or serve it to workers: \
+             spelrum coordinator --db {}",
+            unfinished.name,
+            readers.path().display()
+        ))
     }
 
     /// Begins one read-only statement, as a person wrote it. A coordinator has bounds of its own beside

@@ -104,7 +104,7 @@ impl Status {
         if self.json {
             write_json(&mut out, &json(&status))?;
         } else {
-            text(&status, &mut out)?;
+            text(&status, source.idle_note(&status.experiments).as_deref(), &mut out)?;
         }
         Ok(Exit::Success)
     }
@@ -166,7 +166,7 @@ fn json(status: &results::Status) -> Json<'_> {
     }
 }
 
-fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
+fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
     if let Some(coordinator) = &status.coordinator {
         writeln!(
             out,
@@ -182,6 +182,9 @@ fn text(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
         summary::experiments_table(&status.experiments).write(out)?;
         let shown = status.experiments.len();
         cut(shown, status.experiments_total, "unfinished and newest", "experiments", out)?;
+    }
+    if let Some(note) = idle {
+        writeln!(out, "{note}")?;
     }
     stops(status, out)?;
     claims(status, out)?;

@@ -28,10 +28,21 @@ fn the_first_interrupt_finishes_the_games_under_way() {
     sandbox.write("sweep.toml", &tic_tac_toe("sweep", 4_000));
     let mut run = Watched::start(&sandbox, &["run", "sweep.toml", "--slots", "2"]);
     run.read_until("playing sweep");
+    let status = sandbox.run(&["status", "--db", "sweep.db"]).expect_exit(0).stdout().to_owned();
+    assert!(!status.contains("note:"), "{status}");
     run.process.signal(Signal::INT);
     run.read_until("finishing the games under way");
     run.read_until("go on with: spelrum run sweep.toml --db sweep.db");
     assert_eq!(run.end(), Some(130));
+
+    // Other commands see that the games left have no process that plays them.
+    const IDLE: &str = "note: no process is playing sweep; continue it with";
+    let status = sandbox.run(&["status", "--db", "sweep.db"]).expect_exit(0).stdout().to_owned();
+    assert!(status.contains(IDLE) && status.contains("running"), "{status}");
+    let mut watch = Watched::start(&sandbox, &["watch", "--db", "sweep.db"]);
+    watch.read_until(IDLE);
+    watch.process.signal(Signal::INT);
+    assert_eq!(watch.end(), Some(130));
 
     // What was not played was handed back: nobody waits for a lease to expire.
     let live = "SELECT count(*) FROM leases WHERE ended_by IS NULL";

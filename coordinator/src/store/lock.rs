@@ -119,6 +119,13 @@ pub(super) fn left(database: &Path) -> Left {
     Left::Behind(read_first_line(&text).1)
 }
 
+/// Whether a process has a database open for writing, or may have: another user's lock cannot be read.
+#[must_use]
+pub fn is_held(database: &Path) -> bool {
+    let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    left(&path) == Left::Unknown
+}
+
 /// What whoever holds a database's lock tells others, if anybody does: the process, and then what it was
 /// given to tell.
 #[must_use]

@@ -131,7 +131,7 @@ pub use export::{Received, export_from_pieces};
 pub use facts::GameFacts;
 pub use import::{ImportError, ImportProgress, Imported, Refereed};
 pub use left_behind::{Loss, accept_loss};
-pub use lock::told_by_holder;
+pub use lock::{is_held, told_by_holder};
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use networks::StoredNetwork;
 pub use query::{QueryRows, SqlValue, Table};

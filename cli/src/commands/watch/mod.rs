@@ -138,6 +138,9 @@ impl Watch {
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = choose(&source, self.experiment.as_deref()).await?;
+        if let Some(note) = source.idle_note(std::slice::from_ref(&experiment)) {
+            voice::say(&note);
+        }
         let interrupts = Interrupts::listen(|| {})?;
         let is_live = !self.json && std::io::stdout().is_terminal();
         let watching = Watching {
@@ -324,6 +327,7 @@ impl Watching {
     /// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s), 3 of 8 cells settled`
     fn figures(&self, look: &Progress) -> String {
         let pace = match look.state {
+            ExperimentState::Running if !self.source.is_live() => ", not being played".to_owned(),
             ExperimentState::Running => {
                 let pace = self.pace.games_per_second();
                 rate_text(self.experiment.task, pace, self.pace.forecast(look))
@@ -346,7 +350,7 @@ impl Watching {
     }
 
     fn json<'a>(&'a self, look: &'a Progress, event: &'static str) -> JsonLook<'a> {
-        let forecast = self.pace.forecast(look);
+        let forecast = self.pace.forecast(look).filter(|_| self.source.is_live());
         let seconds = |us: fn(Forecast) -> f64| forecast.map(|forecast| us(forecast) / 1e6);
         JsonLook {
             event,
