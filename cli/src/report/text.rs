@@ -83,21 +83,31 @@ fn strength(report: &Report) -> TitledTable {
             optional(cell.score, |score| format!("{:.3}", score.score)),
             optional(cell.score, |score| format!("{:.3}–{:.3}", score.low, score.high)),
             optional(cell.strength().elo, signed),
-            if is_tested { optional(cell.sprt(), tested) } else { stronger(cell) },
+            if is_tested { tested(cell) } else { stronger(cell) },
         ];
         table.row(places(report, &cell.axes).chain(row));
     }
     table
 }
 
-/// The logarithm of a sequential test's likelihood ratio, and which strength it has taken.
-fn tested(standing: SprtStanding) -> String {
-    let llr = format!("{:.2}", standing.llr + 0.0);
-    match standing.outcome {
+/// The logarithm of an SPRT's likelihood ratio, and the Elo difference that the test has accepted.
+fn tested(cell: &CellResult) -> String {
+    let Some((SprtStanding { llr, outcome, .. }, StopRule::Sprt(sprt))) =
+        cell.sprt().zip(cell.stop.map(|stop| stop.rule))
+    else {
+        return optional(None::<f64>, signed);
+    };
+    let llr = format!("{:.2}", llr + 0.0);
+    match outcome {
         None => llr,
-        Some(SprtOutcome::Taken(verdict)) => format!("{llr} {}", verdict.name()),
+        Some(SprtOutcome::Taken(verdict)) => format!("{llr}: {}", elo_text(sprt.elo_of(verdict))),
         Some(SprtOutcome::NotJudged) => "not judged".to_owned(),
     }
+}
+
+/// `+10 Elo`
+fn elo_text(elo: f64) -> String {
+    if elo == 0.0 { "0 Elo".to_owned() } else { format!("{elo:+} Elo") }
 }
 
 /// A dash in self-play: nobody is stronger than itself.
@@ -279,8 +289,10 @@ fn stops(report: &Report) -> Vec<String> {
     ];
     if let StopRule::Sprt(sprt) = rule {
         let [lower, upper] = sprt.bounds();
+        let [elo0, elo1] = [elo_text(sprt.elo0()), elo_text(sprt.elo1())];
         notes.push(format!(
-            "LLR: logarithm of the test's likelihood ratio; {upper:.2} is elo1, {lower:.2} is elo0."
+            "LLR: logarithm of the SPRT's likelihood ratio. At {upper:.2} the test accepts {elo1} for the player\n\
+             (elo1), at {lower:.2} it accepts {elo0} (elo0)."
         ));
     }
     if !ended.is_empty() {

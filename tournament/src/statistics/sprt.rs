@@ -133,6 +133,15 @@ impl Sprt {
         self.elo1
     }
 
+    /// The strength that a verdict accepts.
+    #[must_use]
+    pub const fn elo_of(&self, verdict: Verdict) -> f64 {
+        match verdict {
+            Verdict::Elo0 => self.elo0,
+            Verdict::Elo1 => self.elo1,
+        }
+    }
+
     /// How probable it is to take `elo1` where `elo0` is true.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
