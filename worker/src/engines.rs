@@ -460,7 +460,9 @@ impl Engines {
         let Some(EnginePlace { cpus, lacks_quiet }) = host.place(engine.threads()) else { return };
         let mut problem = engine.keep_on(&cpus).err().map(|error| error.to_string());
         if problem.is_none() && lacks_quiet {
-            problem = Some("it may think on more threads than there are quiet slots".to_owned());
+            let more = "it may think on more threads than there are quiet slots: give it fewer, or \
+                        start the worker with more --quiet-slots";
+            problem = Some(more.to_owned());
         }
         let name = &engine.spec().name;
         if let Some(problem) = problem
