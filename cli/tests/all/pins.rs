@@ -6,7 +6,7 @@
 //! | bytes, hashes and seeds of definitions | `golden_canonical_json*` (`CellDefinition`), `golden_definition` (trainings), and for whole sweeps `definitions_of_the_projects_sweeps_stay`; those that a sweep with `find`, `tune` or `evolve` asks for: the snapshots of `find`, `tune` and `evolve` |
 //! | openings, endings, samples and generations drawn from a seed | the snapshots `golden_*` of `spelrum-tournament` |
 //! | games, move for move | the engine's tests `golden` |
-//! | sweep keys, their types and defaults | `the_checked_in_schema_is_this_one` |
+//! | sweep keys, their types and defaults | `keys_types_and_defaults_are_pinned` |
 //! | keys of JSON answers | `json_keys_stay`; their order and place in an answer: the snapshots of `json` |
 //! | commands, options and exit codes | the snapshots of `help`; `exit_codes_are_the_same_in_the_help_and_in_the_readme` |
 //! | SQL tables, views and columns | `sql_names_stay`; their notes: `every_table_view_and_column_is_in_the_reference` |
