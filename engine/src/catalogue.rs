@@ -7,15 +7,15 @@ use std::sync::LazyLock;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::evaluation::{EvaluationVisitor, NoContents};
-use crate::expression::FeatureInfo;
-use crate::game::Game;
-use crate::parameters::{
+use crate::core::expression::FeatureInfo;
+use crate::core::parameters::{
     AlgorithmInfo, EvaluationInfo, ParameterError, ParameterKind, Parameters, Settings, Value,
     nearest, shared,
 };
-use crate::rules::{GameInfo, Rules, RulesError};
-use crate::termination::Termination;
+use crate::core::rules::{GameInfo, Rules, RulesError};
+use crate::core::termination::Termination;
+use crate::evaluation::{EvaluationVisitor, NoContents};
+use crate::games::game::Game;
 
 /// Runs an expression with a type alias bound to the game that [`Rules`](crate::Rules) are of: from
 /// the data form to static dispatch. The alias implements [`Game`](crate::Game).

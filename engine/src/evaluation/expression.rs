@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use super::{Contents, Evaluate, GameEvaluation, score};
-use crate::expression::{Compiled, Expression, FeatureInfo};
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
-use crate::position::{Position, Side};
+use crate::core::expression::{Compiled, Expression, FeatureInfo};
+use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::position::{Position, Side};
 
 /// A game that names what formulas may count in its positions.
 pub trait Features: Position {

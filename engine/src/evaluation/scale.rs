@@ -1,6 +1,6 @@
 //! From a number to an evaluation, which is an integer: for evaluations that compute with floats.
 
-use crate::score::WIN_MIN;
+use crate::core::score::WIN_MIN;
 
 /// Up to here values are scored in ten-thousandths.
 const LINEAR_MAX: f64 = 16.0;

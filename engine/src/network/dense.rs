@@ -4,7 +4,7 @@
 
 use super::inputs::Active;
 use super::lanes::{LANES, Lane, ZERO, add_scaled, dot, lanes, sigmoid, tanh};
-use crate::rng::Random;
+use crate::core::rng::Random;
 
 /// What a unit of a hidden layer makes of the sum of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::examples::Example;
 use super::recipe::Target;
-use crate::position::Side;
+use crate::core::position::Side;
 
 /// How well one side's positions among those to validate by were learnt.
 #[derive(Clone, Copy, Debug, PartialEq)]

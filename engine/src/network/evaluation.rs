@@ -4,14 +4,14 @@ use cozy_chess::{BitBoard, Board, Color};
 
 use super::shared::SharedNetwork;
 use super::{Network, Recipe, TrainError};
-use crate::evaluation::{Contents, Evaluate, GameEvaluation};
-use crate::games::Chess;
-use crate::host::Host;
-use crate::parameters::{
+use crate::core::host::Host;
+use crate::core::parameters::{
     EvaluationInfo, ParameterError, ParameterInfo, Parameters, RecipeInfo, Settings, Value,
 };
-use crate::position::Side;
-use crate::score::WIN_MIN;
+use crate::core::position::Side;
+use crate::core::score::WIN_MIN;
+use crate::evaluation::{Contents, Evaluate, GameEvaluation};
+use crate::games::Chess;
 use crate::tables::{Endgame, PIECES_MAX};
 
 /// What a network's greatest output is worth.

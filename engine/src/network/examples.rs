@@ -3,8 +3,8 @@
 use super::recipe::Recipe;
 use super::squares::{Orientation, Squares};
 use super::train_error::TrainError;
-use crate::host::Host;
-use crate::rng::Random;
+use crate::core::host::Host;
+use crate::core::rng::Random;
 use crate::tables::{EndgameTable, TableValue};
 
 /// A position that white wins, or a draw, as the network sees it: the squares in six bits each, those of
@@ -186,8 +186,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::host::Timeless;
-    use crate::position::Side;
+    use crate::core::host::Timeless;
+    use crate::core::position::Side;
 
     fn table(name: &str) -> EndgameTable {
         EndgameTable::make(&name.parse().unwrap(), |_| {})

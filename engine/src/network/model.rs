@@ -5,7 +5,7 @@ use super::inputs::{Active, Inputs};
 use super::lanes::{Lane, ZERO};
 use super::recipe::{Architecture, Networks};
 use super::squares::{Orientation, Squares};
-use crate::position::Side;
+use crate::core::position::Side;
 use crate::tables::Endgame;
 
 /// Lanes of the units' values in most networks; others need [`COLUMNS_MAX`].

@@ -1,7 +1,7 @@
 //! Which examples an epoch shows, and in which order.
 
 use super::examples::Example;
-use crate::rng::Random;
+use crate::core::rng::Random;
 
 /// Examples in groups of the same distance to mate and side to move, with draws as a distance.
 pub(super) struct Order {
@@ -61,7 +61,7 @@ mod tests {
     use super::super::examples::{Examples, Purpose, stream};
     use super::super::recipe::Recipe;
     use super::*;
-    use crate::host::Timeless;
+    use crate::core::host::Timeless;
     use crate::tables::EndgameTable;
 
     fn examples() -> Vec<Example> {

@@ -3,7 +3,7 @@
 use super::dense::{Activation, UNITS_MAX, numbers_of};
 use super::inputs::{InputSet, Inputs};
 use super::squares::Orientation;
-use crate::parameters::{
+use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterError, ParameterInfo, Parameters, Settings, Value,
     shared,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use super::{Network, NetworkBytesError, Recipe, TrainError, train};
-use crate::host::{Host, Timeless};
+use crate::core::host::{Host, Timeless};
 use crate::tables;
 
 /// A network that is trained when it is needed first. Equal recipes share one.

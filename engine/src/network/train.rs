@@ -11,7 +11,7 @@ use super::lanes::{Lane, ZERO};
 use super::order::Order;
 use super::recipe::{Loss, Recipe, Schedule, Target};
 use super::train_error::TrainError;
-use crate::host::Host;
+use crate::core::host::Host;
 use crate::tables::EndgameTable;
 
 /// Examples that are shown before the host is asked again.
@@ -299,7 +299,7 @@ fn rate(recipe: &Recipe, epoch: u32) -> f64 {
 mod tests {
     use super::super::twin::{Twin, dense_inputs};
     use super::*;
-    use crate::host::Timeless;
+    use crate::core::host::Timeless;
 
     fn recipe(json: &str) -> Recipe {
         Recipe::from_parameters(&serde_json::from_str(json).unwrap()).unwrap()

@@ -2,9 +2,9 @@
 
 use super::Search;
 use super::reference::{self, Reference};
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, Value};
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, Value};
-use crate::solver::Solvable;
 
 /// An algorithm: what a sweep may say of it, and how a search is made of that.
 pub(crate) trait Algorithm {

@@ -3,13 +3,13 @@
 use super::algorithm::{Algorithm, Maker};
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, made, root};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
+use crate::core::position::Line;
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
-use crate::position::Line;
-use crate::rng::Random;
-use crate::score;
-use crate::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",

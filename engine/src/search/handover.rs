@@ -2,10 +2,10 @@
 
 use super::exact::{self, Exact};
 use super::{Budget, Evaluate, Found, NoMove, Search};
-use crate::limits::EndedBy;
-use crate::position::Line;
-use crate::rng::Random;
-use crate::solver::Solvable;
+use crate::core::limits::EndedBy;
+use crate::core::position::Line;
+use crate::core::rng::Random;
+use crate::core::solver::Solvable;
 
 /// A search that hands over to the exact player when few plies are left.
 ///

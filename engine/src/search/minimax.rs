@@ -5,13 +5,13 @@ use super::alpha_beta::{self, AlphaBeta};
 use super::path::Path;
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
+use crate::core::knowledge::Knowledge;
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::{Solvable, values_by_child};
 use crate::evaluation::GameEvaluation;
-use crate::knowledge::Knowledge;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::score;
-use crate::solver::{Solvable, values_by_child};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "minimax",

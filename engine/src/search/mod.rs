@@ -14,14 +14,14 @@ pub(crate) mod registry;
 mod root;
 pub(crate) mod table;
 
-pub use crate::budget::Budget;
+pub use crate::core::budget::Budget;
+pub use crate::core::limits::{EndedBy, Limits, MemoryRefused, NoMove, Stop};
+pub use crate::core::score::{WIN, WIN_MIN};
+pub use crate::core::stack::{PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, STACK_BYTES_PER_PLY};
 pub use crate::evaluation::{Evaluate, LastPly};
-pub use crate::limits::{EndedBy, Limits, MemoryRefused, NoMove, Stop};
-pub use crate::score::{WIN, WIN_MIN};
-pub use crate::stack::{PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, STACK_BYTES_PER_PLY};
 
-use crate::position::{Line, Position};
-use crate::rng::Random;
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
 
 /// A search algorithm, fixed in all its parameters. One instance plays one side of one game.
 pub trait Search<P: Position>: Send {

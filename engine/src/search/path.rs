@@ -1,6 +1,6 @@
 //! The line that is being searched: the moves before the root, and those made since.
 
-use crate::position::{Before, Ending, Line, Position};
+use crate::core::position::{Before, Ending, Line, Position};
 
 /// The moves that lead to the position being looked at, for rules that look back.
 ///

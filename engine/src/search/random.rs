@@ -2,12 +2,12 @@
 
 use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Found, NoMove, Search};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, Settings};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Settings};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::solver::Solvable;
 
 /// Random play as an algorithm: it takes no parameters and needs no limits.
 pub(crate) struct RandomPlay;

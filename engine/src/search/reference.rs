@@ -1,8 +1,8 @@
 //! Searches whose word on every move of a position can be taken.
 
 use super::{Budget, Stop};
-use crate::parameters::{ParameterError, Parameters};
-use crate::position::Position;
+use crate::core::parameters::{ParameterError, Parameters};
+use crate::core::position::Position;
 
 /// Gives every legal move of a position a value that depends on the position alone: not on random
 /// numbers, on time, or on what was searched before.

@@ -2,13 +2,13 @@
 
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
-use crate::evaluation::GameEvaluation;
-use crate::network;
-use crate::outside;
-use crate::parameters::{
+use crate::core::outside;
+use crate::core::parameters::{
     AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,
 };
-use crate::solver::Solvable;
+use crate::core::solver::Solvable;
+use crate::evaluation::GameEvaluation;
+use crate::network;
 
 macro_rules! algorithms {
     ($($algorithm:ty),+ $(,)?) => {

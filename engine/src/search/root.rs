@@ -1,11 +1,11 @@
 //! What searches do alike at the root.
 
 use super::Found;
-use crate::limits::EndedBy;
-use crate::parameters::{ParameterInfo, shared};
-use crate::position::Position;
-use crate::rng::Random;
-use crate::score;
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{ParameterInfo, shared};
+use crate::core::position::Position;
+use crate::core::rng::Random;
+use crate::core::score;
 
 /// The switch that every search of root moves in order has.
 pub(crate) const SHUFFLE: ParameterInfo = ParameterInfo::switch(

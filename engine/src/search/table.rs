@@ -6,14 +6,14 @@ use super::algorithm::{Algorithm, Maker};
 use super::random::RandomMove;
 use super::reference::Reference;
 use super::{Budget, Found, NoMove, Search, Stop, made, root};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
 use crate::games::Chess;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::score;
-use crate::solver::Solvable;
 use crate::tables::{self, Endgame, PIECES_MAX, TableValue};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {

@@ -49,8 +49,8 @@ use std::fmt;
 
 use cozy_chess::{Board, Color};
 
+use crate::core::position::Side;
 use crate::games::Chess;
-use crate::position::Side;
 
 pub use bytes::TableBytesError;
 pub use counts::{Longest, SideCounts, TableCounts};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::{Endgame, EndgameTable, TableValue};
+use crate::core::position::{Ending, Position};
+use crate::core::termination::Termination;
 use crate::games::chess::CLOCK_MAX;
 use crate::games::{Chess, ChessMove};
-use crate::position::{Ending, Position};
-use crate::termination::Termination;
 
 type Source = fn(&Endgame) -> EndgameTable;
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::fen::{self, is_mark};
 use super::{Chess, pgn};
-use crate::book::{BookError, BookFormat, BookPosition};
-use crate::position::Position;
+use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::position::Position;
 
 /// The positions of a book, in its order: of each line of EPD its own, of each game of PGN that after so many
 /// plies, or its last if it has fewer; or what is wrong with the line or the game.

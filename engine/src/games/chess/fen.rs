@@ -9,7 +9,7 @@ use cozy_chess::{
 };
 
 use super::{CLOCK_MAX, Chess, moves};
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
 /// Where a game of chess begins.
 pub(super) const INITIAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

@@ -5,18 +5,18 @@ use super::{
     CHECKMATE, Chess, ChessMove, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE,
     THREEFOLD_REPETITION, book, fen,
 };
-use crate::book::{BookError, BookFormat, BookPosition};
+use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::outside::Protocol;
+use crate::core::parameters::{ParameterInfo, Value};
+use crate::core::position::{Ending, NotationError, Position as _, Side};
+use crate::core::rules::{Rules, RulesError};
+use crate::core::sketch::Sketch;
+use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::game::Game;
+use crate::games::game::Game;
 use crate::network::NetworkEvaluation;
-use crate::outside::Protocol;
-use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Ending, NotationError, Position as _, Side};
-use crate::rules::{Rules, RulesError};
-use crate::sketch::Sketch;
 use crate::tables::{self, TableValue};
-use crate::termination::Termination;
 
 /// The number of chess's own start position among those of Chess960.
 const USUAL_START: i64 = 518;

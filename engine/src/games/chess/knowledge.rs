@@ -3,7 +3,7 @@
 use cozy_chess::{BitBoard, Color, Piece, Rank, Square};
 
 use super::{CLOCK_MAX, Chess, ChessMove, Which, exchange};
-use crate::knowledge::Knowledge;
+use crate::core::knowledge::Knowledge;
 
 /// Plies without a capture or a pawn's move from which on [`Knowledge::table_key`] tells them apart.
 const CLOCK_TOLD_FROM: u8 = CLOCK_MAX / 2;

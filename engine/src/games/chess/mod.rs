@@ -26,10 +26,10 @@ use std::hash::{Hash, Hasher};
 
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_pawn_attacks};
 
-use crate::position::{Ending, Line, NotationError, Position, Side, SideName, mix_key};
-use crate::rng::PlayoutRandom;
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, Line, NotationError, Position, Side, SideName, mix_key};
+use crate::core::rng::PlayoutRandom;
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 pub use moves::ChessMove;
 use moves::{Targets, Which};

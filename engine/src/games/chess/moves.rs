@@ -4,7 +4,7 @@ use std::fmt;
 
 use cozy_chess::{BitBoard, Board, File, Move, Piece, Rank, Square, get_pawn_attacks};
 
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
 /// A move. The notation is that of the Universal Chess Interface: the square left, the square reached
 /// and, for a pawn that reaches the last rank, what it becomes (`e2e4`, `e7e8q`).

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::fen::END_OF_FILE_MARK;
-use crate::book::BookError;
+use crate::core::book::BookError;
 
 /// A game's moves as they are written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use cozy_chess::{Piece, Rank, Square};
 
 use super::moves::{self, ChessMove};
 use super::{Chess, Which};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 impl Chess {
     /// A legal move in standard algebraic notation: `Nbd7`, `exd6`, `O-O`, `e8=Q+`, `Qh5#`.

@@ -1,12 +1,12 @@
 //! Connect Four's evaluation `lines`, and what formulas may count.
 
 use super::{CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ROWS, fours};
+use crate::core::expression::FeatureInfo;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::position::{Position, Side};
 use crate::evaluation::{
     Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
 };
-use crate::expression::FeatureInfo;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
-use crate::position::{Position, Side};
 
 // Each line adds or takes one weight at most.
 const _: () = assert!(fours::LINES as i32 <= WEIGHTS_SUMMED_MAX);

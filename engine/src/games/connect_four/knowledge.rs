@@ -1,7 +1,7 @@
 //! What a search may know of Connect Four.
 
 use super::{CELLS, COLUMNS, ConnectFour, ConnectFourMove, fours, mirrored};
-use crate::knowledge::{Knowledge, Losing, Sifted};
+use crate::core::knowledge::{Knowledge, Losing, Sifted};
 
 /// One of the two symmetries of the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -18,9 +18,9 @@ mod notation;
 
 use std::fmt;
 
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 pub use knowledge::Orientation;
 

@@ -1,7 +1,7 @@
 //! Positions, moves and boards as text.
 
 use super::{BOTTOM, CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ConnectFourMove, ROWS, fours};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 /// The bits of the cells, row by row from the top left.
 fn cells() -> impl Iterator<Item = u64> {

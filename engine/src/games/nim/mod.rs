@@ -4,10 +4,10 @@ mod game;
 
 use std::fmt;
 
-use crate::knowledge::Knowledge;
-use crate::position::{Ending, LEAVES_MAX, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::knowledge::Knowledge;
+use crate::core::position::{Ending, LEAVES_MAX, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 /// The last object was taken.
 pub const LAST_OBJECT: Termination =

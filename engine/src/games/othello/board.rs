@@ -171,7 +171,7 @@ static RANKED: [[u8; 8]; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     /// Step by step along each ray.
     fn flips_slowly(square: i32, own: u64, other: u64) -> u64 {

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::{Othello, OthelloMove, SquareClass};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 /// Reads a move of GTP.
 pub(super) fn read(text: &str) -> Result<OthelloMove, NotationError> {
@@ -66,7 +66,7 @@ fn has_wrong_corner(position: &Othello, goal: &Othello) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     #[test]
     fn moves_are_read_in_capitals_too() {

@@ -2,8 +2,8 @@
 
 use super::features::SquareClass;
 use super::{Orientation, Othello, OthelloMove, SQUARES, State, symmetry};
-use crate::knowledge::Knowledge;
-use crate::position::{Position, Side, mix};
+use crate::core::knowledge::Knowledge;
+use crate::core::position::{Position, Side, mix};
 
 impl Knowledge for Othello {
     const MOVE_CODES: usize = OthelloMove::CODES;

@@ -26,9 +26,9 @@ mod symmetry;
 
 use std::fmt;
 
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 pub use features::SquareClass;
 pub use moves::OthelloMove;
@@ -246,7 +246,7 @@ impl Position for Othello {
     /// whose turn it is.
     fn canonical_key(&self) -> u64 {
         let ([own, other], _) = symmetry::reduced([self.own, self.other]);
-        crate::position::mix_key(self.words(own, other))
+        crate::core::position::mix_key(self.words(own, other))
     }
 
     fn margin(&self) -> Option<i32> {

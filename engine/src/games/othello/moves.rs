@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
 /// A disc put on a square, or a pass. The notation of a square is its column's letter, a to h from the
 /// left, and its row's number, 1 to 8 from the top: `d3`. A pass is `pass`.

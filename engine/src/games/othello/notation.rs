@@ -1,7 +1,7 @@
 //! Positions and boards as text.
 
 use super::{CENTRE, Othello, OthelloMove, SQUARES, board};
-use crate::position::{NotationError, Position, Side};
+use crate::core::position::{NotationError, Position, Side};
 
 pub(super) fn write(position: &Othello) -> String {
     let mut text = squares(position);

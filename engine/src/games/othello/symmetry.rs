@@ -96,7 +96,7 @@ const fn transposed(board: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     #[test]
     fn boards_and_squares_go_the_same_ways() {

@@ -10,7 +10,7 @@
 use super::Pentago;
 use super::bitboard::Bitboard;
 use super::moves::PentagoMove;
-use crate::position::Position;
+use crate::core::position::Position;
 
 /// For each filling of a quadrant: how many of its marbles half a turn brings to where none is.
 static ODD: [u8; 512] = {

@@ -7,7 +7,7 @@
 
 use super::Pentago;
 use super::moves::{Direction, PentagoMove, Quadrant, Turn};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 /// The quadrants clockwise from the top left.
 const CLOCKWISE: [Quadrant; 4] =
@@ -154,7 +154,7 @@ fn turned_back(cells: &[u8; 36], Turn { quadrant, direction }: Turn) -> [u8; 36]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     fn position(text: &str) -> Pentago {
         super::super::notation::parse(true, text).unwrap()

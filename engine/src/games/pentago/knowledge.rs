@@ -4,7 +4,7 @@ use super::moves::PentagoMove;
 use super::symmetry::{self, Orientation};
 use super::threats::Defence;
 use super::{CELLS, Pentago, equal_results, threats};
-use crate::knowledge::{Knowledge, Losing, Sifted};
+use crate::core::knowledge::{Knowledge, Losing, Sifted};
 
 impl Knowledge for Pentago {
     const MOVE_CODES: usize = PentagoMove::CODES;

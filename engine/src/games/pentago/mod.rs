@@ -26,10 +26,10 @@ mod threats;
 
 use std::fmt;
 
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::rng::{PlayoutRandom, Random};
-use crate::solver::Solvable;
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::rng::{PlayoutRandom, Random};
+use crate::core::solver::Solvable;
+use crate::core::termination::{Termination, TerminationInfo};
 
 use bitboard::Bitboard;
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
@@ -310,7 +310,7 @@ impl Position for Pentago {
     fn canonical_key(&self) -> u64 {
         let [white, black] = symmetry::canonical(self.white_and_black());
         let ended = u64::from(self.state == State::FiveByPlacement);
-        crate::position::mix_key([white.bits(), black.bits() | ended << 63])
+        crate::core::position::mix_key([white.bits(), black.bits() | ended << 63])
     }
 
     /// Eight moves for each empty cell, until the board is full.
@@ -318,7 +318,7 @@ impl Position for Pentago {
         if self.is_over() {
             return Some(1);
         }
-        Some(crate::position::product_of_moves(
+        Some(crate::core::position::product_of_moves(
             (1..=u64::from(CELLS - self.marbles)).rev().map(|empty| u64::from(TURNS) * empty),
             depth,
         ))

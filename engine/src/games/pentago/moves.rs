@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cell_bits::{bit_of_cell, cell_of_bit};
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
 /// One of the four 3×3 quadrants of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::bitboard::Bitboard;
 use super::cell_bits::bit_of_cell;
 use super::{Pentago, State};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 /// Follows the 36 cells of a position that a placement ended.
 const ENDED_BY_PLACEMENT: char = '+';

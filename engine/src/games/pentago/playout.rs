@@ -6,8 +6,8 @@
 use super::bitboard::{Bitboard, FULL, NEAR, TURNED};
 use super::moves::PentagoMove;
 use super::{CELLS, Pentago, State, TURNS};
-use crate::position::Position;
-use crate::rng::PlayoutRandom;
+use crate::core::position::Position;
+use crate::core::rng::PlayoutRandom;
 
 /// With fewer marbles on the board neither colour has four, so that no move makes five.
 const MARBLES_BEFORE_FIVE: u8 = 8;

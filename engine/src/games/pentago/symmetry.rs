@@ -134,9 +134,9 @@ pub(super) fn canonical(boards: [Bitboard; 2]) -> [Bitboard; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::position::Position;
+    use crate::core::rng::Random;
     use crate::games::Pentago;
-    use crate::position::Position;
-    use crate::rng::Random;
 
     /// Moving and mapping is mapping and making the mapped move; what maps back undoes it; and the
     /// reduced key is the least packed image, exactly one for each class of equal positions.

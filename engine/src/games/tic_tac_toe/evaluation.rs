@@ -1,12 +1,12 @@
 //! Tic-tac-toe's evaluations `lines` and `open-lines`, and what formulas may count.
 
 use super::{LINES, TicTacToe};
+use crate::core::expression::FeatureInfo;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::position::{Position, Side};
 use crate::evaluation::{
     Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
 };
-use crate::expression::FeatureInfo;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
-use crate::position::{Position, Side};
 
 // Each line adds or takes one weight at most.
 const _: () = assert!(LINES.len() as i32 <= WEIGHTS_SUMMED_MAX);

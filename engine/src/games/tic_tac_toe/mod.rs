@@ -5,10 +5,10 @@ mod game;
 
 use std::fmt;
 
-use crate::knowledge::Knowledge;
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::knowledge::Knowledge;
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 /// Three in a row.
 pub const THREE_IN_A_ROW: Termination =
@@ -159,7 +159,7 @@ impl Position for TicTacToe {
     /// One move for each empty cell, until the board is full.
     fn full_tree_leaves(&self, depth: u32) -> Option<u64> {
         let moves = u64::from(self.legal_move_count());
-        Some(crate::position::product_of_moves((1..=moves).rev(), depth))
+        Some(crate::core::position::product_of_moves((1..=moves).rev(), depth))
     }
 
     fn board(&self) -> String {

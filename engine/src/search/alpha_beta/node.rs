@@ -3,8 +3,8 @@
 use super::ranking::Order;
 use super::transposition::{Bound, Entry};
 use super::{AlphaBeta, Window};
-use crate::knowledge::{Knowledge, Losing, Sifted};
-use crate::score;
+use crate::core::knowledge::{Knowledge, Losing, Sifted};
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, LastPly, PLIES_MAX, Stop, WIN_MIN};
 

@@ -1,6 +1,6 @@
 //! In which order moves are tried: the sooner a good one comes up, the more of the rest is cut off.
 
-use crate::knowledge::Knowledge;
+use crate::core::knowledge::Knowledge;
 use crate::search::WIN;
 
 /// What decides a move's place among those of a position: the greater comes first, and no two are

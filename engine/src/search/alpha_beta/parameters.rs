@@ -1,11 +1,11 @@
 //! What a sweep may say of alpha-beta.
 
-use crate::parameters::{
+use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Preset, Promise, Settings, Value,
     count_of, shared,
 };
+use crate::core::solver::SOLVER_BYTES_MAX;
 use crate::search::{Limits, WIN_MIN, root};
-use crate::solver::SOLVER_BYTES_MAX;
 
 /// The size of a transposition table where nothing else is said.
 const TABLE_MIB: u64 = 16;

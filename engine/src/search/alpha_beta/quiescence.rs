@@ -5,8 +5,8 @@
 use super::ordering::{Key, bring_next};
 use super::ranking::tactical_key;
 use super::{AlphaBeta, Window};
-use crate::knowledge::Knowledge;
-use crate::score;
+use crate::core::knowledge::Knowledge;
+use crate::core::score;
 use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, made};
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use super::ordering::{Class, Key, bring_next};
 use super::{AlphaBeta, Options};
-use crate::knowledge::Knowledge;
-use crate::score;
+use crate::core::knowledge::Knowledge;
+use crate::core::score;
 use crate::search::{Budget, Evaluate, Stop, made};
 
 /// In which order the moves of a position are tried.

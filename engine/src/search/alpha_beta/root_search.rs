@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::node::Step;
 use super::{AlphaBeta, Window};
-use crate::knowledge::{Knowledge, Sifted};
-use crate::limits::EndedBy;
-use crate::rng::Random;
-use crate::score;
+use crate::core::knowledge::{Knowledge, Sifted};
+use crate::core::limits::EndedBy;
+use crate::core::rng::Random;
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, made, root};
 

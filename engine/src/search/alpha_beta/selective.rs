@@ -3,8 +3,8 @@
 
 use super::node::{Node, Step};
 use super::{AlphaBeta, Window};
-use crate::knowledge::Knowledge;
-use crate::score;
+use crate::core::knowledge::Knowledge;
+use crate::core::score;
 use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, WIN_MIN};
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {

@@ -14,8 +14,8 @@
 //! A value that rests on a position before the one that it is of, since a line came back to it, is not
 //! kept. But no entry knows of the lines on which its position, or one below it, would be a repetition.
 
-use crate::memory;
-use crate::score;
+use crate::core::memory;
+use crate::core::score;
 use crate::search::{MemoryRefused, WIN, WIN_MIN};
 
 /// Which values an entry stands for.

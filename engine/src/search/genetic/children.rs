@@ -1,8 +1,8 @@
 //! Where a reservation tree keeps who is whose child.
 
 use super::node::PARAMETER;
-use crate::limits::MemoryRefused;
-use crate::memory;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
 
 /// The children of one node: a run of entries in [`ChildLists`].
 #[derive(Clone, Copy, Debug, Default)]

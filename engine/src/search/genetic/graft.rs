@@ -5,10 +5,10 @@ use super::leaf::{LeafSearch, Window};
 use super::node::NodeId;
 use super::population::{Draft, Step};
 use super::tree::{BestSibling, NewNode, ReservationTree};
-use crate::limits::EndedBy;
-use crate::position::Position;
-use crate::rng::Random;
-use crate::score;
+use crate::core::limits::EndedBy;
+use crate::core::position::Position;
+use crate::core::rng::Random;
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Stop};
 

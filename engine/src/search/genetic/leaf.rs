@@ -6,8 +6,8 @@
 
 use std::cmp::Reverse;
 
-use crate::position::{Ending, Position};
-use crate::score;
+use crate::core::position::{Ending, Position};
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Stop, made};
 

@@ -36,13 +36,13 @@ use std::cmp::Reverse;
 
 use super::algorithm::{Algorithm, Maker, has_depth};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, Value};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::score::WORST;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::score::WORST;
-use crate::solver::Solvable;
 
 /// Genetic minimax as an algorithm.
 pub(crate) struct GeneticPlay;

@@ -2,7 +2,7 @@
 //! way, is in `principal.rs`.
 
 use super::population::Draft;
-use crate::rng::Random;
+use crate::core::rng::Random;
 
 /// Whether an event of this chance, 0 to 1, happens. A uniform multiple of 2^-32 is compared with
 /// the chance: exact on every machine (invariant 2).

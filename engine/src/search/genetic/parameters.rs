@@ -1,8 +1,8 @@
 //! The parameters of genetic minimax, and its presets.
 
 use super::{principal, tree};
-use crate::limits::Limits;
-use crate::parameters::{
+use crate::core::limits::Limits;
+use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Preset, Settings, Value, count_of,
     shared,
 };
@@ -421,8 +421,8 @@ impl GeneticParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Game as _;
     use crate::games::TicTacToe;
+    use crate::games::game::Game as _;
 
     /// The table says only how presets differ; the searches are made of all their values.
     #[test]

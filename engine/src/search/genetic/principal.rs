@@ -8,8 +8,8 @@ use super::leaf::static_value;
 use super::node::NodeId;
 use super::population::{Draft, Step};
 use super::tree::ReservationTree;
-use crate::position::Position;
-use crate::rng::Random;
+use crate::core::position::Position;
+use crate::core::rng::Random;
 use crate::search::{Budget, Evaluate, Stop, made};
 
 /// The line on which each side plays its best known move, and what is known of replies to it.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::parameters::Selection;
-use crate::rng::Random;
+use crate::core::rng::Random;
 
 /// A generation's fitness, prepared for drawing parents from it.
 #[derive(Clone, Debug, Default)]

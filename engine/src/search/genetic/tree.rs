@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use super::children::{ChildList, ChildLists};
 use super::node::{NodeId, PARAMETER};
 use super::population::Step;
-use crate::limits::MemoryRefused;
-use crate::memory;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
 
 /// Bytes at most of a node, and of the four entries for it in lists of children.
 const NODE_BYTES: usize = 32;

@@ -32,13 +32,13 @@ use std::cmp::Reverse;
 use super::algorithm::{Algorithm, Maker};
 use super::path::Path;
 use super::{Budget, Evaluate, Found, MemoryRefused, NoMove, Search, Stop};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings};
+use crate::core::position::{Ending, Line, Position, Side};
+use crate::core::rng::{PlayoutRandom, Random};
+use crate::core::score;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings};
-use crate::position::{Ending, Line, Position, Side};
-use crate::rng::{PlayoutRandom, Random};
-use crate::score;
-use crate::solver::Solvable;
 use tree::{Child, Known, Tree};
 
 /// Monte Carlo tree search as an algorithm.

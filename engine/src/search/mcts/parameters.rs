@@ -1,7 +1,9 @@
 //! The parameters of Monte Carlo tree search.
 
 use super::tree;
-use crate::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, count_of, shared};
+use crate::core::parameters::{
+    AlgorithmInfo, ParameterInfo, Parameters, Settings, count_of, shared,
+};
 
 /// What a sweep may say of it.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {

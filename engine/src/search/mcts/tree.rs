@@ -6,10 +6,10 @@
 //! used again. The arena is reserved whole when a game begins (the operating system provides memory
 //! only where it is written), so that no growth of it overruns a time limit.
 
-use crate::limits::MemoryRefused;
-use crate::memory;
-use crate::position::Side;
-use crate::rng::PlayoutRandom;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
+use crate::core::position::Side;
+use crate::core::rng::PlayoutRandom;
 
 /// What decides how much memory a tree reserves.
 const PARAMETER: &str = "max_tree_nodes";

@@ -5,10 +5,10 @@ use cozy_chess::{
 };
 
 use super::material::WEIGHED;
+use crate::core::expression::FeatureInfo;
+use crate::core::position::Side;
 use crate::evaluation::Features;
-use crate::expression::FeatureInfo;
 use crate::games::chess::Chess;
-use crate::position::Side;
 
 impl Features for Chess {
     const FEATURES: &'static [FeatureInfo] = &[

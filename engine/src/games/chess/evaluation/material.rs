@@ -2,9 +2,9 @@
 
 use cozy_chess::Piece;
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::chess::Chess;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 /// Pieces of a side that have a weight, at most.
 const PIECES_MAX: i32 = 15;

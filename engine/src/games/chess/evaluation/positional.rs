@@ -12,9 +12,9 @@ use cozy_chess::{
 use super::material::{USUAL, difference};
 use super::phased::Phased;
 use super::tables::TABLES;
+use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, weight, weights};
 use crate::games::chess::Chess;
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
 
 /// For each square that a piece attacks above so many, or below: squares that neither its own pieces
 /// stand on nor enemy pawns attack.

@@ -1,8 +1,8 @@
 //! Othello's evaluation `discs`.
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::othello::{Othello, SQUARES};
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 const _: () = assert!(SQUARES as i32 <= WEIGHTS_SUMMED_MAX);
 

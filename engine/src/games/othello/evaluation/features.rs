@@ -1,9 +1,9 @@
 //! What formulas may count in Othello, under the names that the study of evolved evaluators gave.
 
+use crate::core::expression::FeatureInfo;
+use crate::core::position::{Position, Side};
 use crate::evaluation::Features;
-use crate::expression::FeatureInfo;
 use crate::games::othello::{Othello, SquareClass};
-use crate::position::{Position, Side};
 
 /// The features of the squares' classes follow upon those of the whole board.
 const FIRST_OF_CLASSES: u16 = 5;

@@ -1,9 +1,9 @@
 //! Othello's evaluation `mobility`.
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::score::WIN_MIN;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, weights};
 use crate::games::othello::{Othello, SQUARES};
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
-use crate::score::WIN_MIN;
 
 /// A weight's greatest size here: more of them are summed than elsewhere.
 const WEIGHT_MAX: i32 = 5_000;

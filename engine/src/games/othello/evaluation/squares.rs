@@ -1,8 +1,8 @@
 //! Othello's evaluation `squares`.
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::othello::{Othello, SQUARES, SquareClass};
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 // Each square adds or takes one weight at most.
 const _: () = assert!(SQUARES as i32 <= WEIGHTS_SUMMED_MAX);

@@ -2,11 +2,11 @@
 
 use super::lines::marbles_on_lines;
 use super::runs::PentagoRuns;
+use crate::core::expression::FeatureInfo;
+use crate::core::position::{Position, Side};
 use crate::evaluation::Features;
-use crate::expression::FeatureInfo;
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::Bitboard;
-use crate::position::{Position, Side};
 
 impl Features for Pentago {
     const FEATURES: &'static [FeatureInfo] = &[

@@ -3,12 +3,12 @@
 
 use super::lines::{PentagoLines, marbles_on_lines};
 use super::runs::{PentagoRuns, WINDOWS};
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 use crate::evaluation::LastPly;
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::Bitboard;
 use crate::games::pentago::patterns::{LINES, windows};
-use crate::limits::Stop;
 
 /// An evaluation that knows what one more marble changes.
 pub(super) trait Placements: Copy {

@@ -1,15 +1,15 @@
 //! Pentago's evaluation `lines`.
 
 use super::last_ply;
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{
     Contents, Evaluate, GameEvaluation, LastPly, WEIGHTS_SUMMED_MAX, weight, weights,
 };
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::{Bitboard, add_parts};
 use crate::games::pentago::patterns::{LINES, windows};
-use crate::limits::Stop;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 // Each line adds or takes one weight at most.
 const _: () = assert!(LINES as i32 <= WEIGHTS_SUMMED_MAX);

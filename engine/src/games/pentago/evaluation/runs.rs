@@ -1,15 +1,15 @@
 //! Pentago's evaluation `runs`.
 
 use super::last_ply;
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{
     Contents, Evaluate, GameEvaluation, LastPly, WEIGHTS_SUMMED_MAX, weight, weights,
 };
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::Bitboard;
 use crate::games::pentago::patterns::{fulfilled, windows};
-use crate::limits::Stop;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 // 26 rows, columns and diagonals can hold a run of three, one of either colour; there are four
 // centres.

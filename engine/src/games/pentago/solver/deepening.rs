@@ -18,7 +18,7 @@ use super::fives::{self, OneMore};
 use super::forward::Halt;
 use super::open_lines::OpenLines;
 use super::rotations::Rotations;
-use crate::budget::Budget;
+use crate::core::budget::Budget;
 
 /// The search's memory.
 #[derive(Debug, Default)]

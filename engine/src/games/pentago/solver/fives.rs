@@ -4,8 +4,8 @@ use super::super::bitboard::Bitboard;
 use super::super::patterns::{LINES, windows};
 use super::rotations::Rotations;
 use super::subsets::{self, SETS_BETWEEN_LOOKS};
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
 /// For each quadrant and its marbles: which quarter turns of it fill each line's part in it, four
 /// bits for each line (bit `4 * line + turns`). A line without a part there is always filled.

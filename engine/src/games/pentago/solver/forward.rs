@@ -2,8 +2,8 @@
 
 use super::fives::Fives;
 use super::rotations::Rotations;
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
 /// What the side to move wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

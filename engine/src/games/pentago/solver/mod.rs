@@ -23,10 +23,10 @@ mod values;
 
 use super::bitboard::Bitboard;
 use super::{Pentago, PentagoMove};
-use crate::budget::Budget;
-use crate::limits::Stop;
-use crate::position::Position;
-use crate::solver::{Optimal, Solver, value_of_ending};
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
+use crate::core::position::Position;
+use crate::core::solver::{Optimal, Solver, value_of_ending};
 
 use deepening::{Deepening, Found};
 use fives::Fives;

@@ -16,8 +16,8 @@ use super::fives::Fives;
 use super::forward::Goal;
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks, SETS_BETWEEN_LOOKS};
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
 /// Empty cells of the root at most: with 17, two levels take 185 MB, and each cell more takes three
 /// times as much.

@@ -3,8 +3,8 @@
 //! Sets of one size are ranked by their value as binary numbers (colexicographic order), so that
 //! counting up goes through them in order and a rank is an index.
 
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
 /// Cells that a set can have: three times the six of [`GATHERED`].
 pub(super) const CELLS_MAX: u32 = 18;

@@ -14,12 +14,12 @@ use super::retrograde::{self, Retrograde};
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
 use super::{is_reached, reaches, turns_into};
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::host::{Host, Timeless};
+use crate::core::limits::Limits;
+use crate::core::position::Position;
+use crate::core::rng::Random;
 use crate::games::Pentago;
-use crate::host::{Host, Timeless};
-use crate::limits::Limits;
-use crate::position::Position;
-use crate::rng::Random;
 
 /// The turns of the four quadrants that a bit of a set stands for.
 fn turns_of(bit: u32, parity: u32) -> [u32; 4] {

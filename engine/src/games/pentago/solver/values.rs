@@ -11,8 +11,8 @@ use super::fives::Fives;
 use super::forward::{Goal, Halt};
 use super::rotations::Rotations;
 use super::{DEEPENING_SHARE, PentagoSolver, can_work_back, retrograde, turns_into};
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
 impl PentagoSolver {
     /// As [`crate::Solver::move_values`] says. A node is a board with all its rotations, made by a placement.
