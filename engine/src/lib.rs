@@ -1,8 +1,8 @@
-//! Games, search algorithms, players and playing one game.
+//! Games, search algorithms, players, and playing one game.
 //!
-//! This crate is pure: no async, no I/O, no clock of its own and no random numbers but those
-//! derived from a key it is given. The same input gives the same moves, nodes and scores on every
-//! machine and build.
+//! This crate is pure: no async, no I/O, no clock of its own, and no random numbers except those
+//! derived from a given key. The same input gives the same moves, nodes and scores on every machine
+//! and build.
 //!
 //! # A game between two players
 //!
@@ -32,8 +32,8 @@
 //! # Games
 //!
 //! A game is a type that implements [`Position`]: [`games::Pentago`], [`games::TicTacToe`],
-//! [`games::Nim`]. Positions are small and played by copying. Moves, positions and whole games
-//! have a compact notation that is read back as it was written.
+//! [`games::Nim`]. Positions are small and played by copying. Moves, positions and whole games have
+//! a compact notation that round-trips.
 //!
 //! ```
 //! use spelrum_engine::games::Pentago;
@@ -51,8 +51,8 @@
 //! # Ok::<(), spelrum_engine::NotationError>(())
 //! ```
 //!
-//! [`Position::ending`] says whether a game is over, who has won and why. In Pentago a placement
-//! that makes five wins at once and is a move without a turn:
+//! [`Position::ending`] returns the result of a finished game: the winner and the reason. In
+//! Pentago a placement that makes five wins at once and is a move without a turn:
 //!
 //! ```
 //! use spelrum_engine::games::pentago::{FIVE_BY_PLACEMENT, Pentago};
@@ -73,9 +73,9 @@
 //!
 //! # From data to types
 //!
-//! [`Rules`] are a game as data: what a sweep names and a results database keeps. [`with_game!`]
-//! goes from there to the type, so that everything below is compiled for each game, with no
-//! dispatch inside a search:
+//! [`Rules`] are a game as data, as sweeps and results databases name it. [`with_game!`] goes from
+//! there to the type, so that all code below is compiled for each game, with no dispatch inside a
+//! search:
 //!
 //! ```
 //! use spelrum_engine::games::Nim;
@@ -94,7 +94,7 @@
 //!
 //! # Evaluations
 //!
-//! A game names its evaluations; each is a type that is made from a player's parameters
+//! A game names its evaluations; each is a type made from a player's parameters
 //! ([`evaluation::GameEvaluation`]), and a search is compiled for it.
 //!
 //! ```
@@ -167,6 +167,6 @@ pub use search::registry::{
     values_say_who_wins,
 };
 
-/// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
+/// Identifies the engine's play: it changes whenever the same setup could give other moves, nodes
 /// or scores. Golden games fail until it is raised with them.
 pub const ENGINE_REVISION: u32 = 2;

@@ -1,10 +1,10 @@
-//! Books: files of openings in the forms in which people exchange them.
+//! Opening books in the formats in which they are exchanged.
 
 use std::ops::Range;
 
 use crate::core::position::NotationError;
 
-/// The form of a book.
+/// The format of a book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BookFormat {
     /// Extended Position Description: a position on each line, with operations behind it; a whole FEN on a
@@ -15,10 +15,10 @@ pub enum BookFormat {
 }
 
 impl BookFormat {
-    /// Both.
+    /// All formats.
     pub const ALL: [Self; 2] = [Self::Epd, Self::Pgn];
 
-    /// How the names of such files end, without the dot.
+    /// The file name extension, without the dot.
     #[must_use]
     pub const fn extension(self) -> &'static str {
         match self {
@@ -27,7 +27,7 @@ impl BookFormat {
         }
     }
 
-    /// What it is called.
+    /// The format's name, for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl BookFormat {
         }
     }
 
-    /// The form of a file with this name, by how it ends.
+    /// The format of a file, by its extension.
     #[must_use]
     pub fn of_file(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit_once('.')?;
@@ -44,14 +44,14 @@ impl BookFormat {
     }
 }
 
-/// The text of a file that other programs wrote: UTF-8, or UTF-16 behind its byte order mark, or else Latin-1, the
-/// encoding of PGN's standard (3.2.1). Byte order marks are left out; lines that end with a carriage return alone end
-/// with a line feed.
+/// Decodes a book file: UTF-8, UTF-16 with a byte order mark, or else Latin-1, the encoding of PGN's standard
+/// (3.2.1). Drops byte order marks and turns carriage returns into line feeds in files that have no line
+/// feed.
 #[must_use]
 pub fn text_of_file(bytes: Vec<u8>) -> String {
     let units = |unit: fn([u8; 2]) -> u16| {
         let units = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
-        char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
     };
     let text = match &bytes[..] {
         [0xff, 0xfe, ..] => units(u16::from_le_bytes),
@@ -68,11 +68,11 @@ pub fn text_of_file(bytes: Vec<u8>) -> String {
 pub struct BookPosition<P> {
     /// The position.
     pub position: P,
-    /// Where the book has it, in bytes: its line, or the move that leads to it.
+    /// The bytes of its line, or of the move that leads to it.
     pub place: Range<usize>,
 }
 
-/// What is wrong with a book, and where.
+/// An error in a book, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct BookError {
@@ -85,7 +85,7 @@ pub struct BookError {
 }
 
 impl BookError {
-    /// A text in a book that is not what its game wants there.
+    /// An error for a text in a book that its game cannot read.
     pub(crate) fn of_notation(place: &Range<usize>, error: NotationError) -> Self {
         Self { place: place.clone(), problem: error.problem, remedy: error.remedy }
     }

@@ -1,18 +1,18 @@
-//! The counts of what a move cost, held against its limits.
+//! Counts a move's nodes and evaluations against its limits.
 
 use std::time::Duration;
 
 use crate::core::host::Host;
 use crate::core::limits::{EndedBy, Limits, Stop};
 
-/// The most nodes between two looks: a few microseconds of the fastest search, of which looking more
-/// often took a tenth.
+/// Nodes between two looks, at most: a few microseconds of the fastest search. Looking more often cost a
+/// tenth of its speed.
 const NODES_BETWEEN_LOOKS_MAX: u64 = 256;
 
-/// The same for nodes that are each as much work as a hundred others.
+/// The same for nodes that each take as much work as a hundred ordinary ones.
 const COSTLY_NODES_BETWEEN_LOOKS: u64 = 4;
 
-/// How long it is between two readings of the clock, if the next nodes take as long as the last did.
+/// Time between two readings of the clock, if the next nodes take as long as the last ones.
 const TIME_BETWEEN_READINGS: Duration = Duration::from_micros(50);
 
 /// Counts a search's nodes and evaluations and says when to stop.
@@ -21,10 +21,9 @@ const TIME_BETWEEN_READINGS: Duration = Duration::from_micros(50);
 /// only before a node is made, and the node count at which it stopped the search is recorded.
 /// Given that count instead of a clock, the same search stops at the same place.
 ///
-/// How many nodes pass between two readings follows what the last ones took, which decides nothing
-/// but when the clock is read. While nodes cost the same, a limit is overrun by no more than
-/// 50 microseconds or one node, whichever is longer; where they become costly of a sudden, by no more
-/// than 256 of them, once.
+/// The number of nodes between two readings follows from the time that the last ones took; it affects only
+/// when the clock is read. While nodes cost the same, a limit is overrun by at most 50 microseconds or one
+/// node, whichever is longer; when nodes suddenly become costly, by at most 256 of them, once.
 pub struct Budget<'h> {
     host: &'h dyn Host,
     nodes: u64,
@@ -37,10 +36,10 @@ pub struct Budget<'h> {
     replayed_stop: Option<u64>,
 }
 
-/// When the time is up, and when to look whether it is.
+/// The end of the move's time, and when to check it.
 struct Deadline {
     at: Duration,
-    /// When the clock was read last, and after how many nodes.
+    /// The last reading of the clock, and the number of nodes at that moment.
     read_at: Duration,
     read_after: u64,
     /// Nodes until the next reading.
@@ -52,8 +51,8 @@ impl Deadline {
         Self { at: now + time, read_at: now, read_after: 0, interval: 1 }
     }
 
-    /// Takes a reading of the clock after so many nodes: the more they took, the sooner comes the
-    /// next; the less, the later, by as much again at most.
+    /// Reads the clock after this many nodes. The more time they took, the sooner the next reading;
+    /// otherwise the interval at most doubles.
     fn read(&mut self, now: Duration, nodes: u64) {
         let made = u128::from(nodes - self.read_after);
         let took = now.saturating_sub(self.read_at).as_nanos();
@@ -102,7 +101,7 @@ impl<'h> Budget<'h> {
         budget
     }
 
-    /// Call before a move is made in the search: counts the node it makes.
+    /// Counts a node; call before a move is made in the search.
     ///
     /// # Errors
     /// If a limit forbids it; then no node is counted and none must be made.
@@ -111,8 +110,8 @@ impl<'h> Budget<'h> {
         self.enter_many(1)
     }
 
-    /// As [`Budget::enter`], for a node that takes tens of microseconds by itself: the clock is
-    /// looked at after a few of them.
+    /// As [`Budget::enter`], for nodes that take tens of microseconds each: checks the clock after
+    /// a few of them.
     ///
     /// # Errors
     /// If a limit forbids it; then no node is counted and none must be made.
@@ -124,11 +123,11 @@ impl<'h> Budget<'h> {
         self.enter()
     }
 
-    /// Call before so many moves are made whose results are looked at together: counts their nodes.
+    /// Counts several nodes; call before a batch of moves whose results are evaluated together.
     ///
     /// # Errors
-    /// If a limit forbids some of them; then those that it allows are counted, and what they might
-    /// have told is lost.
+    /// If a limit forbids some of them; then the allowed ones are counted, and their results are
+    /// lost.
     #[inline]
     pub fn enter_many(&mut self, nodes: u32) -> Result<(), Stop> {
         let nodes = u64::from(nodes);
@@ -139,14 +138,14 @@ impl<'h> Budget<'h> {
         Ok(())
     }
 
-    /// Has several nodes made in one go: `make` is told how many it may make, makes no more, and
-    /// says how many it has made. As if [`Budget::enter`] had been called before each.
+    /// Makes several nodes in one go: `make` gets the number of nodes that it may make and returns
+    /// the number that it made. The effect is that of calling [`Budget::enter`] before each.
     ///
     /// # Errors
     /// If a limit forbids even one; then `make` is not called.
     ///
     /// # Panics
-    /// If it makes more than it may.
+    /// If `make` reports more nodes than it may make.
     #[inline]
     pub fn enter_run(&mut self, make: impl FnOnce(u32) -> u32) -> Result<u32, Stop> {
         if self.nodes >= self.next_look {
@@ -159,9 +158,9 @@ impl<'h> Budget<'h> {
         Ok(made)
     }
 
-    /// Call again and again in work that makes no nodes but takes long, and before nodes are made:
-    /// looks at the clock. Whatever is done between two looks at the same node count must not
-    /// matter if the later one stops the search: a replay stops at the first.
+    /// Checks the clock; call repeatedly in long work that makes no nodes, before nodes are made.
+    /// Work between two checks at the same node count must not matter if the later check stops the
+    /// search: a replay stops at the first.
     ///
     /// # Errors
     /// If a limit forbids the next node, or time is up.
@@ -169,7 +168,7 @@ impl<'h> Budget<'h> {
         self.look(1)
     }
 
-    /// Call before the static evaluation: counts it.
+    /// Counts a static evaluation; call before it.
     ///
     /// # Errors
     /// If the limit on evaluations forbids it; then none is counted.
@@ -178,10 +177,10 @@ impl<'h> Budget<'h> {
         self.evaluate_many(1)
     }
 
-    /// Call before so many static evaluations are made together: counts them.
+    /// Counts several static evaluations that are made together; call before them.
     ///
     /// # Errors
-    /// If the limit on evaluations forbids some of them; then those that it allows are counted.
+    /// If the limit on evaluations forbids some of them; then the allowed ones are counted.
     #[inline]
     pub fn evaluate_many(&mut self, evaluations: u32) -> Result<(), Stop> {
         let evaluations = u64::from(evaluations);
@@ -193,8 +192,8 @@ impl<'h> Budget<'h> {
         Ok(())
     }
 
-    /// Does something with at most so many of the nodes that are left, and says as well whether it
-    /// was these, and no limit of the move's own, that ran out.
+    /// Runs a function with at most this many of the remaining nodes, and also returns whether this
+    /// share ran out rather than a limit of the move.
     pub(crate) fn with_share<T>(
         &mut self,
         nodes: u64,
@@ -251,8 +250,9 @@ impl<'h> Budget<'h> {
     }
 
     fn plan_next_look(&mut self) {
-        // Without a clock to read, a look only asks whether the game is still wanted.
-        let interval = self.deadline.as_ref().map_or(NODES_BETWEEN_LOOKS_MAX, |it| it.interval);
+        // Without a clock to read, a look only checks whether the game is still wanted.
+        let interval =
+            self.deadline.as_ref().map_or(NODES_BETWEEN_LOOKS_MAX, |deadline| deadline.interval);
         let periodic = self.nodes.saturating_add(interval);
         self.next_look = periodic.min(self.node_limit).min(self.replayed_stop.unwrap_or(u64::MAX));
     }

@@ -1,8 +1,8 @@
-//! What the engine asks of its surroundings: the time, and whether to go on.
+//! What the engine needs from its surroundings: the time, and whether to continue.
 
 use std::time::Duration;
 
-/// The engine has no clock of its own: whoever plays a game hands one in.
+/// The engine has no clock of its own: the caller that plays a game provides one.
 pub trait Host {
     /// Time since any fixed moment, from a monotonic clock.
     fn wall(&self) -> Duration;
@@ -10,14 +10,14 @@ pub trait Host {
     /// Processor time of the calling thread since any fixed moment.
     fn cpu(&self) -> Duration;
 
-    /// How often, since any fixed moment, the system took the core from the calling thread while it had more to
-    /// do: its involuntary context switches. `None` where the system does not tell.
+    /// The number of times since any fixed moment that the system took the core from the calling thread while
+    /// it had more to do: its involuntary context switches. `None` where the system does not report them.
     fn involuntary_switches(&self) -> Option<u64> {
         None
     }
 
-    /// Whether the game in progress is no longer wanted. Asked a few thousand times a second;
-    /// once true, the search and the game end as aborted.
+    /// Whether the game in progress is no longer wanted. Polled a few thousand times a second; once
+    /// true, the search and the game end as aborted.
     fn aborted(&self) -> bool {
         false
     }

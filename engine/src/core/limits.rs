@@ -1,10 +1,10 @@
-//! What bounds one move, and what can end its search.
+//! Limits of one move, and the reasons for which a search ends.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::parameters::Settings;
 
-/// What bounds one move, alone or together. `None` is unlimited.
+/// Limits of one move, in any combination. `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Plies.
@@ -20,7 +20,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What a player's settings say.
+    /// The limits in a player's settings.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         Self {
             depth: settings.limit("depth").and_then(|plies| u32::try_from(plies).ok()),
@@ -60,14 +60,14 @@ impl From<MemoryRefused> for NoMove {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system refused the {} MiB of memory that `{parameter}` asks for", bytes.div_ceil(1 << 20))]
 pub struct MemoryRefused {
-    /// The parameter that decides how much it is.
+    /// The parameter that sets the amount.
     pub parameter: &'static str,
-    /// How much was asked for.
+    /// The amount requested.
     pub bytes: u64,
 }
 
 impl MemoryRefused {
-    /// What to do about it, as a sentence without an end mark.
+    /// Advice, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> String {
         format!(
@@ -77,7 +77,7 @@ impl MemoryRefused {
     }
 }
 
-/// What ended a search. The names are stored in the results database.
+/// The reason for which a search ended. The names are stored in the results database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
@@ -91,7 +91,7 @@ pub enum EndedBy {
     Generations,
     /// The limit on simulations.
     Simulations,
-    /// The time limit; `nodes` is where the clock stopped it (invariant 3).
+    /// The time limit; `nodes` is the count at which the clock stopped it (invariant 3).
     Time,
     /// The value is proven: searching deeper cannot change the move.
     Proven,

@@ -1,15 +1,15 @@
-//! Memory that a search reserves at once, as large as a parameter says. The system may refuse it,
-//! which must end the game and not the program.
+//! Memory that a search reserves at once, in the size that a parameter sets. If the system refuses
+//! it, the game must end, not the process.
 
 use crate::core::limits::MemoryRefused;
 
-/// So many zeros. The operating system provides them page by page as they are used, so that they
-/// cost nothing before.
+/// A list of zeros. The operating system provides the pages as they are used, so unused ones cost
+/// nothing.
 pub(crate) fn zeros(len: usize, parameter: &'static str) -> Result<Vec<u64>, MemoryRefused> {
     bytemuck::allocation::try_zeroed_vec(len).map_err(|()| refused::<u64>(len, parameter))
 }
 
-/// Empties a list and reserves room for so many entries, unless it has it.
+/// Empties a list and reserves room for `len` entries, unless it already has it.
 pub(crate) fn reserve<T>(
     list: &mut Vec<T>,
     len: usize,

@@ -1,8 +1,7 @@
-//! What games, evaluations, searches and play are built from: positions and rules as data, parameters,
-//! limits and the budget that counts against them, scores, random numbers, and the traits that a game
-//! implements for its searches.
+//! Building blocks of games, evaluations, searches and play: positions and rules as data, parameters, limits
+//! and the budget, scores, random numbers, and the traits that games implement.
 //!
-//! Nothing here depends on a particular game, evaluation or search.
+//! Independent of any particular game, evaluation or search.
 
 pub(crate) mod book;
 pub(crate) mod budget;

@@ -1,8 +1,8 @@
-//! The known word that a misspelt one was probably meant to be.
+//! Suggestions for misspelt words.
 
-/// The candidate most like a word, if one is like it enough to be meant.
+/// The candidate most similar to a word, if it is similar enough to be meant.
 ///
-/// Likeness is the Damerau-Levenshtein distance relative to the longer of the two words.
+/// Similarity is the Damerau-Levenshtein distance relative to the longer of the two words.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const LIKE_ENOUGH: f64 = 0.5;
     let mut best = None;

@@ -1,7 +1,7 @@
-//! Players that are external engines: what a sweep says of them, and the clocks they play by.
+//! Players that are external engines: their parameters in a sweep, and their clocks.
 //!
-//! They have tables of parameters like our algorithms, and no search: whoever plays such a game has an
-//! [`OutsidePlayer`](crate::OutsidePlayer) for them.
+//! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
+//! provides an [`OutsidePlayer`](crate::OutsidePlayer).
 
 use crate::core::parameters::{
     AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
@@ -9,7 +9,7 @@ use crate::core::parameters::{
 };
 use crate::core::position::Side;
 
-/// How an external engine is spoken to.
+/// The protocol of an external engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// The universal chess interface.
@@ -19,7 +19,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    /// Each of them.
+    /// All protocols.
     pub const ALL: [Self; 2] = [Self::Uci, Self::Gtp];
 
     /// Its name in sweeps: the `algorithm` of players that speak it.
@@ -31,56 +31,56 @@ impl Protocol {
         }
     }
 
-    /// The one of this name.
+    /// The protocol with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
     }
 }
 
-/// A game's board as programs know it that speak the Go text protocol.
+/// A game's board as programs that speak the Go text protocol know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GtpBoard {
     /// Rows, and columns.
     pub size: u32,
     /// Which side is Black.
     pub black: Side,
-    /// Whether a side may have to pass. Who is asked for a move after the end then passes, and gives up in a
-    /// game without passes.
+    /// Whether a side may have to pass. An engine that must move after the end of the game then passes; in a
+    /// game without passes it resigns.
     pub has_passes: bool,
 }
 
 /// The `algorithm`s of players that are external engines.
 pub const OUTSIDE_ALGORITHMS: &[&str] = &[Protocol::Uci.name(), Protocol::Gtp.name()];
 
-/// What an external engine plays by, as a sweep says it.
+/// An external engine in a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutsideRules {
     /// How it is spoken to.
     pub protocol: Protocol,
-    /// Its name in the engines file of whichever machine plays.
+    /// Its name in the engines file of the machine that plays.
     pub engine: String,
     /// Its clock, if it has one.
     pub clock: Option<ClockRule>,
-    /// What a move may take beyond its time before it loses, in microseconds.
+    /// Time beyond a move's own that it may take before it loses, in microseconds.
     pub margin_us: u64,
-    /// What the name that it gives itself must contain.
+    /// A text that the engine's reported name must contain.
     pub version: Option<String>,
-    /// The SHA-256 that its program must have.
+    /// The SHA-256 of its program.
     pub sha256: Option<[u8; 32]>,
-    /// The build that may play, or how its hash begins: see [`AWAITED_BUILD`]. Any, if absent.
+    /// The build that may play, or a prefix of its hash: see [`AWAITED_BUILD`]. Any, if absent.
     pub build: Option<String>,
-    /// Whether it plays the same game whenever it is asked to.
+    /// Whether it plays the same game each time.
     pub reproducible: bool,
 }
 
-/// The build of a player whose build is not known yet: no program has it.
+/// The build of a player whose build is not known yet; no program matches it.
 pub const AWAITED_BUILD: &str = "awaited";
 
-/// Digits that a build is named by at least, so that two builds do not meet by chance.
+/// Least digits of a build's prefix, so that two builds do not match by chance.
 const BUILD_DIGITS_MIN: usize = 8;
 
-/// The parameters of both, which differ in how they speak.
+/// The parameters of both protocols, which differ only in the messages.
 const PARAMETERS: &[ParameterInfo] = &[
     ParameterInfo::text(
         "engine",
@@ -122,10 +122,10 @@ const PARAMETERS: &[ParameterInfo] = &[
     ),
 ];
 
-/// What bounds the moves of such a player: at least one of these.
+/// The limits of such a player's moves, at least one of which must be set.
 const BOUNDED_BY: [&str; 4] = ["depth", "nodes", "move_time", "clock"];
 
-/// The tables of both, as of algorithms.
+/// The tables of both protocols, in the form of algorithms.
 pub(crate) const TABLES: &[AlgorithmInfo] = &[
     AlgorithmInfo {
         name: Protocol::Uci.name(),
@@ -146,16 +146,16 @@ pub(crate) const TABLES: &[AlgorithmInfo] = &[
 /// The UCI option for the size of an engine's hash table, in MiB.
 pub const HASH_OPTION: &str = "Hash";
 
-/// More than any machine has, and far from what a number of bytes holds.
+/// More than any machine has, and far below what a byte count holds.
 const HASH_MIB_MAX: u64 = 1 << 30;
 
-/// Bytes of a hash table of this size in MiB, as an option has it.
+/// Bytes of a hash table of this size in MiB, as an option states it.
 #[must_use]
 pub fn hash_bytes(mib: i64) -> u64 {
     u64::try_from(mib).unwrap_or(0).min(HASH_MIB_MAX) << 20
 }
 
-/// Bytes that the hash table of an external engine takes, where its player sets the size; otherwise 0.
+/// Bytes of an external engine's hash table, if its player sets the size; otherwise 0.
 pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
     let is_uci = matches!(
         parameters.get("algorithm"),
@@ -173,7 +173,7 @@ pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
 }
 
 impl OutsideRules {
-    /// What the settings of such a player say.
+    /// The settings of such a player.
     pub(crate) fn from_settings(
         protocol: Protocol,
         settings: &Settings,
@@ -238,7 +238,7 @@ impl OutsideRules {
     }
 }
 
-/// A build is named by the first digits of its hash.
+/// A build is identified by the first digits of its hash.
 fn check_build(build: &str) -> Result<(), ParameterError> {
     let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
     let is_named = build.len() >= BUILD_DIGITS_MIN && build.bytes().all(is_digit);
@@ -254,7 +254,7 @@ fn check_build(build: &str) -> Result<(), ParameterError> {
     ))
 }
 
-/// Options are scalars: what has parts has no form in either protocol.
+/// Options are scalars: structured values have no form in either protocol.
 fn check_options(options: &Parameters) -> Result<(), ParameterError> {
     for (name, value) in options {
         let is_scalar = match value {
@@ -272,7 +272,7 @@ fn check_options(options: &Parameters) -> Result<(), ParameterError> {
     Ok(())
 }
 
-/// Of 64 hexadecimal digits, which the table has checked.
+/// Parses 64 hexadecimal digits, which the table has checked.
 fn hash_of_hex(digits: &str) -> Option<[u8; 32]> {
     let mut hash = [0; 32];
     for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {

@@ -1,4 +1,4 @@
-//! The trait every game implements, and the words shared by all of them.
+//! The trait that every game implements, and the types that all games share.
 
 use std::fmt::{Debug, Display};
 use std::hash::Hash;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::rng::{PlayoutRandom, Random};
 use crate::core::termination::Termination;
 
-/// One of a game's two sides. What the game calls them: [`Position::SIDES`].
+/// One of a game's two sides. Its names in a game: [`Position::SIDES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -38,53 +38,53 @@ impl Side {
     }
 }
 
-/// How a position that is over ended.
+/// The end of a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
     /// The winner, or `None` for a draw.
     pub winner: Option<Side>,
-    /// Why it is over.
+    /// The reason for its end.
     pub termination: Termination,
 }
 
-/// What a game calls one of its sides.
+/// A game's names for one of its sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SideName {
-    /// In a sentence: "white", "x", "the first player".
+    /// For sentences: "white", "x", "the first player".
     pub word: &'static str,
-    /// In notations and tables.
+    /// For notations and tables.
     pub letter: char,
 }
 
-/// A position and the moves that led to it, from where the game began.
+/// A position and the moves that led to it, from the start of the game.
 ///
 /// A position is Markov: it has all that its moves, its placement of pieces and its counters need.
-/// What rules say of earlier positions, such as of repetition, is to be read here.
+/// Rules that depend on earlier positions, such as repetition, read them here.
 #[derive(Debug)]
 pub struct Line<'a, P: Position> {
     /// The position reached.
     pub position: &'a P,
-    /// The moves made before, in order, each with the key of the position that it was made in.
+    /// The earlier moves, in order, each with the key of the position in which it was made.
     pub before: &'a [Before<P::Move>],
 }
 
-/// A move made, and where.
+/// A move and the position in which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before<M> {
     /// The move.
     pub mv: M,
-    /// [`Position::canonical_key`] of the position that it was made in.
+    /// [`Position::canonical_key`] of that position.
     pub key: u64,
 }
 
 impl<'a, P: Position> Line<'a, P> {
-    /// A position of which no more is known, as if the game began there.
+    /// A position without history, as if the game began there.
     #[must_use]
     pub const fn from_start(position: &'a P) -> Self {
         Self { position, before: &[] }
     }
 
-    /// How the game ended: by the position itself, or by a rule that looks at the moves before.
+    /// How the game ended: by the position itself, or by a rule on the moves before.
     #[must_use]
     pub fn ending(self) -> Option<Ending> {
         let adjudicated = || if P::HISTORY_MATTERS { P::adjudicate(self) } else { None };
@@ -100,32 +100,33 @@ impl<P: Position> Clone for Line<'_, P> {
 
 impl<P: Position> Copy for Line<'_, P> {}
 
-/// A position of a two-player game of perfect information, with all that its rules need.
+/// A position of a two-player game of perfect information, complete for its rules.
 ///
-/// Moves are played by copying: a position is small and `Clone`. Whose turn it is is the
-/// position's own business, so that games with passes or double moves fit.
+/// Moves are played by copying: a position is small and `Clone`. A position states whose turn it
+/// is, so games may have passes or double moves.
 ///
-/// `Display` writes the compact notation that a game reads back to an equal position.
+/// `Display` writes the compact notation, which a game reads back to an equal position.
 pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static {
     /// A move. `Ord` is the canonical order in which [`Position::legal_moves`] lists moves.
     /// `Display` writes the notation that [`Position::parse_move`] reads.
     type Move: Copy + Eq + Ord + Hash + Debug + Display + Send + Sync + 'static;
 
-    /// What the game calls its sides: who moves first from its start position, and the other.
+    /// The game's names for its sides: the one that moves first from its start position, and the
+    /// other.
     const SIDES: [SideName; 2];
 
-    /// Whether the moves before a position may decide how the game goes on from it, as a rule on
-    /// repetition does: then equal positions may have different values, and what a search promises
-    /// on the ground that they have not ([`crate::ParameterInfo::promise_where`]) does not hold.
+    /// Whether the moves before a position may affect how the game continues, as a repetition rule
+    /// does: then equal positions may have different values, and search guarantees that assume
+    /// otherwise ([`crate::ParameterInfo::promise_where`]) do not hold.
     const HISTORY_MATTERS: bool;
 
-    /// Who moves now; in a position that is over, who would.
+    /// The side to move; in a finished game, the side that would move.
     fn to_move(&self) -> Side;
 
     /// How the game ended, or `None` while it goes on.
     fn ending(&self) -> Option<Ending>;
 
-    /// Whether the game is over: whether [`Position::ending`] has an answer.
+    /// Whether the game is over: whether [`Position::ending`] has a value.
     fn is_over(&self) -> bool {
         self.ending().is_some()
     }
@@ -142,8 +143,8 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     /// If `index` is not below [`Position::legal_move_count`].
     fn nth_legal_move(&self, index: u32) -> Self::Move;
 
-    /// A legal move, each equally likely, from one random number: always the one that
-    /// [`Position::nth_legal_move`] has at [`Random::below`] the [`Position::legal_move_count`].
+    /// A legal move, each equally likely, from one random number: always
+    /// [`Position::nth_legal_move`] of [`Random::below`] the [`Position::legal_move_count`].
     ///
     /// # Panics
     /// If the game is over.
@@ -151,9 +152,9 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         self.nth_legal_move(random.below(self.legal_move_count()))
     }
 
-    /// The first move in canonical order that wins at once for who makes it, if there is one.
+    /// The first move in canonical order that wins at once for the mover, if there is one.
     ///
-    /// A game that knows better than to make every move should say so.
+    /// Games that can find it without making every move should override this.
     fn winning_move(&self) -> Option<Self::Move> {
         let mover = self.to_move();
         (0..self.legal_move_count()).map(|index| self.nth_legal_move(index)).find(|&mv| {
@@ -163,11 +164,12 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         })
     }
 
-    /// Plays random moves until the game is over or so many have been made, and says how many.
+    /// Plays random moves until the game is over or `plies` have been made, and returns their
+    /// number.
     ///
-    /// Each legal move is equally likely: it is the one that [`Position::nth_legal_move`] has at
+    /// Each legal move is equally likely: it is [`Position::nth_legal_move`] of
     /// [`PlayoutRandom::below`] the [`Position::legal_move_count`], one number for each move. A
-    /// faster way of a game's own plays the same moves.
+    /// game's faster implementation plays the same moves.
     fn play_randomly(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
         let mut plies = 0;
         while plies < plies_max && !self.is_over() {
@@ -177,8 +179,8 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         plies
     }
 
-    /// The same, but that a side with a [`Position::winning_move`] makes it, for which it needs no
-    /// number.
+    /// The same, except that a side with a [`Position::winning_move`] makes it, without using a
+    /// random number.
     fn play_decisively(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
         let mut plies = 0;
         while plies < plies_max && !self.is_over() {
@@ -194,37 +196,37 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     /// Whether the move is legal here.
     fn is_legal(&self, mv: Self::Move) -> bool;
 
-    /// Plays a legal move. What an illegal one does is unspecified, but memory-safe.
+    /// Plays a legal move. The effect of an illegal one is unspecified, but memory-safe.
     fn play_unchecked(&mut self, mv: Self::Move);
 
     /// A key below 2^53 that is equal for positions that are equal up to the game's symmetries
-    /// (and, but for hash collisions, only for those). Part of the recorded data: it never changes.
+    /// (and, except for hash collisions, only for those). Part of the recorded data: it never
+    /// changes.
     fn canonical_key(&self) -> u64;
 
-    /// How the game ended by a rule that looks at the moves before, in a position that goes on by
-    /// itself. The arbiter asks after each move; a search may ask of any line.
+    /// How the game ended by a rule on earlier moves, in a position that is not over by itself. The
+    /// arbiter calls this after each move; a search may call it for any line.
     ///
-    /// Only a game of which [`Position::HISTORY_MATTERS`] has such rules.
+    /// Only games with [`Position::HISTORY_MATTERS`] have such rules.
     fn adjudicate(_line: Line<'_, Self>) -> Option<Ending> {
         None
     }
 
-    /// Whether no earlier position can come again after the last move, as far as the position itself shows it: in chess
-    /// after a capture or a pawn move.
+    /// Whether no earlier position can recur after the last move, as far as the position itself shows it: in
+    /// chess after a capture or a pawn move.
     fn is_after_irreversible_move(&self) -> bool {
         false
     }
 
-    /// How far [`Side::First`] is ahead at the end of a game, in what the game counts
-    /// (`Game::MARGIN`), such as discs: negative where the other side is. At most [`MARGIN_MAX`] either
-    /// way, and of the winner's sign. `None` while the game goes on, and in a game that counts nothing.
+    /// The lead of [`Side::First`] at the end of a game, in the game's unit (`Game::MARGIN`), such as discs;
+    /// negative if the other side leads. At most [`MARGIN_MAX`] either way, with the winner's sign. `None`
+    /// while the game goes on, and in a game without margins.
     fn margin(&self) -> Option<i32> {
         None
     }
 
-    /// The leaves of the full tree of this depth if no game in it ended early, saturating at
-    /// 2^53 - 1: the yardstick that a report holds a search's evaluations against. `None` for a game
-    /// that has no closed form for it.
+    /// The leaves of the full tree of this depth if no game in it ended early, saturating at 2^53 - 1: the
+    /// reference for a search's evaluations. `None` for a game without a closed form.
     fn full_tree_leaves(&self, _depth: u32) -> Option<u64> {
         None
     }
@@ -257,14 +259,14 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
     /// A multi-line board for people.
     fn board(&self) -> String;
 
-    /// Reads a move in this position's notation. Legality is not checked.
+    /// Parses a move in this position's notation, without checking legality.
     ///
     /// # Errors
     /// If the text is not a move of this game.
     fn parse_move(&self, text: &str) -> Result<Self::Move, NotationError>;
 }
 
-/// A text that is not a position or not a move, with what is wrong and what would be right.
+/// A text that is not a position or not a move, with the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct NotationError {
@@ -277,7 +279,7 @@ pub struct NotationError {
 /// The greatest [`Position::margin`]: sums of squares over 90 million games stay below 2^53.
 pub const MARGIN_MAX: i32 = 10_000;
 
-/// The greatest number of leaves that [`Position::full_tree_leaves`] gives: 2^53 - 1.
+/// The greatest result of [`Position::full_tree_leaves`]: 2^53 - 1.
 pub(crate) const LEAVES_MAX: u64 = (1 << 53) - 1;
 
 /// The product of the first `depth` numbers of moves, saturating at [`LEAVES_MAX`].
@@ -288,7 +290,7 @@ pub(crate) fn product_of_moves(moves: impl Iterator<Item = u64>, depth: u32) -> 
         .min(LEAVES_MAX)
 }
 
-/// Mixes words into a key below 2^53, for all time: the highest 53 bits of what [`mix`] makes of them.
+/// Mixes words into a key below 2^53: the highest 53 bits of [`mix`]. It never changes.
 pub(crate) fn mix_key<const WORDS: usize>(words: [u64; WORDS]) -> u64 {
     mix(words) >> 11
 }

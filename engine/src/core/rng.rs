@@ -1,9 +1,9 @@
-//! Random numbers that never change: ChaCha8 with our own range reduction (invariant 2).
+//! Random numbers that never change: ChaCha8 with a range reduction of this module (invariant 2).
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// A stream of random numbers, fixed by its key for all time.
+/// A stream of random numbers, determined by its key for all time.
 ///
 /// ChaCha8 (Bernstein 2008) with a 256-bit key, stream 0, read as 32-bit words in order.
 /// The range reduction is Lemire's multiply-and-reject (Lemire 2019, "Fast random integer
@@ -59,8 +59,8 @@ impl Random {
     }
 }
 
-/// A stream of random numbers for playouts, of which a search makes millions: fixed by its seed for
-/// all time, a tenth of the cost of [`Random`], and no better than games need.
+/// A stream of random numbers for playouts, of which a search makes millions: determined by its
+/// seed for all time, at a tenth of the cost of [`Random`], and good enough for games.
 ///
 /// SplitMix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators", as
 /// revised by Vigna): 64-bit words with a period of 2^64. The range reduction is one
@@ -160,7 +160,7 @@ mod tests {
         assert!(counts.values().all(|count| (count - 1_000).abs() < 186), "{counts:?}");
     }
 
-    /// The first words for seed 1234567 are those that Vigna's reference program prints.
+    /// The first words for seed 1234567 match Vigna's reference program.
     #[test]
     fn the_words_for_playouts_are_splitmix64() {
         let mut random = PlayoutRandom::from_seed(1_234_567);
@@ -205,8 +205,8 @@ mod tests {
     }
 
     proptest! {
-        /// Lemire's method in full: a word's product is taken unless its low half falls among the
-        /// 2^32 mod bound values that would make some results likelier.
+        /// Lemire's method in full: a word's product is accepted unless its low half falls among
+        /// the 2^32 mod bound values that would make some results likelier.
         #[test]
         fn below_is_multiply_and_reject(key: [u8; 32], bound in 1_u32..) {
             let mut random = Random::from_key(key);

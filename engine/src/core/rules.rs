@@ -1,4 +1,4 @@
-//! Which game, under which rules: the data form of a start position.
+//! A game and its rules as data: the data form of a start position.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -29,7 +29,7 @@ impl Rules {
         self.game.name
     }
 
-    /// What there is to know of the game.
+    /// The game's description.
     #[must_use]
     pub const fn game(&self) -> &'static GameInfo {
         self.game
@@ -68,7 +68,7 @@ impl Rules {
     }
 }
 
-/// A game ([`crate::Game`]) for code that knows no types.
+/// A game ([`crate::Game`]) for code that does not depend on its type.
 #[derive(Debug)]
 pub struct GameInfo {
     /// The name that sweeps use.
@@ -77,21 +77,21 @@ pub struct GameInfo {
     pub meaning: &'static str,
     /// The rules that a sweep can choose.
     pub rules: &'static [ParameterInfo],
-    /// What it calls its sides, the one that moves first from the start position first.
+    /// Its names for the sides, the one that moves first from the start position first.
     pub sides: [SideName; 2],
     /// How its games end.
     pub terminations: &'static [Termination],
-    /// The kinds of ended games that perft counts apart.
+    /// The kinds of ended games that perft counts separately.
     pub leaf_kinds: &'static [&'static str],
     /// Its evaluations, the default first.
     pub evaluations: &'static [EvaluationInfo],
-    /// Whether the moves before a position may decide how the game goes on from it.
+    /// Whether the moves before a position can affect how the game continues.
     pub history_matters: bool,
-    /// What its margins count, in the plural, such as `discs`; `None` if its games have none.
+    /// The unit of its margins, in the plural, such as `discs`; `None` if its games have none.
     pub margin: Option<&'static str>,
-    /// What external engines that play it speak.
+    /// Protocols of the external engines that can play it.
     pub protocols: &'static [Protocol],
-    /// Its board for those that speak GTP.
+    /// Its board in GTP, if it has one.
     pub gtp_board: Option<GtpBoard>,
 }
 
@@ -133,7 +133,7 @@ fn is_default(info: &ParameterInfo, value: &Value) -> bool {
     }
 }
 
-/// Rules that a game cannot be played by, with what is wrong and what would be right.
+/// Rules that cannot be played, with the error and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct RulesError {

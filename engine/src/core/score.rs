@@ -1,4 +1,4 @@
-//! Scores that searches share.
+//! Scores shared by all searches.
 
 use crate::core::position::{Ending, Side};
 
@@ -6,9 +6,9 @@ use crate::core::position::{Ending, Side};
 /// `-(WIN - n)`: a sooner win is above a later one, and every win above any evaluation.
 pub const WIN: i32 = 1_000_000;
 
-/// Scores from here on (and below its negative) are wins and losses within the search's sight.
-/// Evaluations stay strictly between. `WIN_MIN` itself is a win that is proven and of unknown
-/// length: no search looks so far that it could mean plies.
+/// Scores from here on (and below its negative) are wins and losses that the search has seen.
+/// Evaluations stay strictly between. `WIN_MIN` itself is a proven win of unknown length: no search
+/// looks so far that it could mean plies.
 pub const WIN_MIN: i32 = WIN - 10_000;
 
 /// The greatest score of a loss.
@@ -30,9 +30,10 @@ pub(crate) fn of_ending(ending: Ending, side: Side, plies: u32) -> i32 {
     }
 }
 
-/// A score of `child` for whoever moves there, as a score for `mover`, who made it by a move.
+/// Converts the score of `child`, for its side to move, to a score for `mover`, whose move led
+/// there.
 ///
-/// Sides are compared and not assumed to alternate: a position may keep the turn.
+/// Sides are compared rather than assumed to alternate: a position may keep the turn.
 #[inline]
 pub(crate) const fn for_mover(mover: Side, child_side: Side, score: i32) -> i32 {
     if mover.index() == child_side.index() { score } else { -score }
@@ -45,14 +46,14 @@ pub(crate) fn won_in(plies: u32) -> i32 {
     WIN - i32::try_from(plies).unwrap_or(WIN)
 }
 
-/// A score as seen from a position `ply` plies after the root, where a win or loss is so much
+/// A score relative to a position `ply` plies after the root, where a win or loss is that much
 /// nearer.
 #[inline]
 pub(crate) fn of_position(score: i32, ply: u32) -> i32 {
     farther(score, -i32::try_from(ply).unwrap_or(0))
 }
 
-/// The inverse of [`of_position`]: a position's own score as seen from the root.
+/// The inverse of [`of_position`]: a position's own score relative to the root.
 #[inline]
 pub(crate) fn from_position(score: i32, ply: u32) -> i32 {
     farther(score, i32::try_from(ply).unwrap_or(0))

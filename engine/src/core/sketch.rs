@@ -1,4 +1,4 @@
-//! What is drawn of a position where there is little room. How it is drawn is not the engine's business.
+//! A small picture of a position, as data. Drawing it is the caller's part.
 
 use crate::core::position::{Position, Side};
 
@@ -9,19 +9,18 @@ pub enum Sketch {
     Board {
         /// Cells in a row.
         columns: usize,
-        /// After so many columns, and so many rows, a stronger line parts the board.
+        /// A stronger line follows after every `block` columns and rows.
         block: usize,
-        /// What each side's stones look like.
+        /// The look of each side's stones.
         pieces: [Piece; 2],
-        /// Whose stone each cell holds, row by row from the top left.
+        /// The side of each cell's stone, row by row from the top left.
         cells: Vec<Option<Side>>,
     },
     /// A board of pieces of several kinds.
     Pieces {
         /// Cells in a row.
         columns: usize,
-        /// The letter of the piece that each cell holds, row by row from the top left: a capital for
-        /// the first side's.
+        /// The letter of each cell's piece, row by row from the top left: a capital for the first side.
         cells: Vec<Option<char>>,
     },
     /// Objects in heaps.
@@ -30,7 +29,7 @@ pub enum Sketch {
     Notation(String),
 }
 
-/// What a stone looks like.
+/// The look of a stone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// A cross.
@@ -42,8 +41,8 @@ pub enum Piece {
 }
 
 impl Sketch {
-    /// The board of a position whose notation has a character for each cell, row by row from the top
-    /// left: a side's letter, or a dot where the cell is empty. Other characters are passed over.
+    /// The board of a position whose notation has a character for each cell, row by row from the top left: a
+    /// side's letter, or a dot for an empty cell. Other characters are skipped.
     #[must_use]
     pub fn of_board<P: Position>(
         position: &P,

@@ -1,4 +1,4 @@
-//! What finds the exact values of a game's positions, and a solver for any small game.
+//! Solvers, which find exact values of positions, and a solver for any small game.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,25 +11,25 @@ use crate::core::stack::PLIES_MAX;
 
 /// A game that has a solver.
 pub trait Solvable: Knowledge {
-    /// What finds the exact values of the game's positions.
+    /// The solver of the game's positions.
     type Solver: Solver<Self> + Default + Debug;
 }
 
-/// A solver of one game. It may keep its memory from call to call, never what it learnt: each call
-/// takes the same nodes whatever came before.
+/// A solver of one game. It may reuse memory from call to call but not results: each call takes the
+/// same nodes whatever came before.
 pub trait Solver<P: Position>: Send {
     /// The value of a position that is not over, for the side to move: 1 a win, 0 a draw, -1 a
     /// loss.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the value is then unknown.
     fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop>;
 
     /// The value of a position that is not over, as [`Solver::value`] gives it; `moves` becomes
     /// all moves that reach it, in canonical order.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the value is then unknown.
     fn optimal_moves(
         &mut self,
         position: &P,
@@ -37,12 +37,12 @@ pub trait Solver<P: Position>: Send {
         moves: &mut Vec<P::Move>,
     ) -> Result<i32, Stop>;
 
-    /// The value of a position that is not over; `moves` becomes some moves that reach it, one at
-    /// least, in canonical order: for a player, who needs no more than one. Finding all of them may
-    /// take far longer than finding the value.
+    /// The value of a position that is not over; `moves` becomes at least one move that reaches it,
+    /// in canonical order. Enough for a player, which needs only one: finding all may take far
+    /// longer than finding the value.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the value is then unknown.
     fn some_optimal_moves(
         &mut self,
         position: &P,
@@ -57,7 +57,7 @@ pub trait Solver<P: Position>: Send {
     /// win, 0 a draw, -1 a loss. `values` becomes the moves in canonical order, each with its value.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the values are then unknown.
     fn move_values(
         &mut self,
         position: &P,
@@ -69,13 +69,13 @@ pub trait Solver<P: Position>: Send {
         })
     }
 
-    /// Whether [`Solver::optimal_moves`] takes a position no longer than is known beforehand.
+    /// Whether [`Solver::optimal_moves`] takes a bounded time for a position.
     fn lists_all_moves_soon(&self, _position: &P) -> bool {
         true
     }
 }
 
-/// The value of a game that ended so, for one side: 1 a win, 0 a draw, -1 a loss.
+/// The value of an ended game for one side: 1 a win, 0 a draw, -1 a loss.
 pub(crate) fn value_of_ending(ending: Ending, side: Side) -> i32 {
     match ending.winner {
         None => 0,
@@ -84,18 +84,18 @@ pub(crate) fn value_of_ending(ending: Ending, side: Side) -> i32 {
     }
 }
 
-/// The value of every legal move for the side to move, from what each leads to: that of a game that
-/// has ended, for a side, or that of a position that goes on, for its own side to move. Positions that
-/// several moves lead to are asked about once. A node is a position made by a move.
+/// The value of every legal move for the side to move, from the values of the resulting positions: `value_ended`
+/// values a finished game for a side, `value_child` an unfinished position for its own side to move. Positions that
+/// several moves lead to are valued once. A node is a position made by a move.
 ///
 /// # Errors
-/// If the budget forbids a node, or what is asked stops.
+/// If the budget forbids a node, or a valuation stops.
 pub(crate) fn values_by_child<P: Position>(
     position: &P,
     budget: &mut Budget<'_>,
     values: &mut Vec<(P::Move, i32)>,
-    of_ending: impl Fn(Ending, Side) -> i32,
-    mut of_child: impl FnMut(&P, &mut Budget<'_>) -> Result<i32, Stop>,
+    value_ended: impl Fn(Ending, Side) -> i32,
+    mut value_child: impl FnMut(&P, &mut Budget<'_>) -> Result<i32, Stop>,
 ) -> Result<(), Stop> {
     values.clear();
     let mover = position.to_move();
@@ -106,15 +106,15 @@ pub(crate) fn values_by_child<P: Position>(
         let mut child = position.clone();
         child.play_unchecked(mv);
         if let Some(ending) = child.ending() {
-            values.push((mv, of_ending(ending, mover)));
+            values.push((mv, value_ended(ending, mover)));
             continue;
         }
-        // A key may be shared by symmetric positions, which an evaluation may tell apart.
+        // Symmetric positions may share a key, and an evaluation may distinguish them.
         let alike = known.entry(child.canonical_key()).or_default();
         let value = match alike.iter().find(|(other, _)| *other == child) {
             Some(&(_, value)) => value,
             None => {
-                let value = of_child(&child, budget)?;
+                let value = value_child(&child, budget)?;
                 let value = if child.to_move() == mover { value } else { -value };
                 alike.push((child, value));
                 value
@@ -125,29 +125,28 @@ pub(crate) fn values_by_child<P: Position>(
     Ok(())
 }
 
-/// Bytes of memory that a game's solver takes at most.
+/// The most memory in bytes that a game's solver takes.
 pub(crate) const SOLVER_BYTES_MAX: u64 = 256 << 20;
 
-/// What a solver found of a position.
+/// A solver's result for a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Optimal {
     /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
     pub value: i32,
-    /// Whether the moves found to reach it are all that do.
+    /// Whether the moves found are all that reach it.
     pub are_all: bool,
 }
 
-/// A solver for any small game: it goes through the tree, remembering values by canonical key and
-/// bound on the plies left, which tells positions apart that differ in their counters alone. A node
-/// is a position made by a move. Where a game lasts longer than [`PLIES_MAX`], it ends as at a limit
-/// on the depth, since its stack is bounded.
+/// A solver for any small game: it searches the tree and caches values by canonical key and bound on the
+/// plies left, which distinguishes positions that differ only in their counters. A node is a position made by
+/// a move. A game longer than [`PLIES_MAX`] ends as at a depth limit, since the stack is bounded.
 #[derive(Debug, Default)]
 pub struct PlainSolver {
     /// The values of positions for their side to move.
     known: BTreeMap<(u64, u32), i32>,
 }
 
-/// Values remembered at most: beyond, positions are solved again.
+/// Cached values at most; beyond this, positions are solved again.
 const KNOWN_MAX: usize = 1 << 20;
 
 impl PlainSolver {
@@ -199,7 +198,7 @@ impl PlainSolver {
 
 impl<P: Knowledge> Solver<P> for PlainSolver {
     fn value(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
-        // What was learnt under other rules may have the same keys.
+        // Values under other rules may have the same keys.
         self.known.clear();
         self.value_of(position, PLIES_MAX, budget)
     }

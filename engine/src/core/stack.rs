@@ -1,23 +1,22 @@
-//! How much stack a search needs.
+//! The stack that a search needs.
 //!
-//! Searches and solvers call themselves once for each ply that they look ahead, so that whoever
-//! runs one must give its thread as much as the greatest depth may take. `engine/tests/all/stack.rs`
-//! searches a game that lasts longer than that on just so much.
+//! Searches and solvers recurse once for each ply, so the caller must give the thread enough stack for the
+//! greatest depth. `engine/tests/all/stack.rs` searches a longer game on exactly this much.
 
 use crate::core::parameters::shared::DEPTH_MAX;
 
-/// Plies that a search or solver looks ahead at most, also when its depth is unlimited.
+/// The most plies that a search or solver looks ahead, also when its depth is unlimited.
 pub const PLIES_MAX: u32 = DEPTH_MAX as u32;
 
-/// Bytes that a position may have: each ply keeps a few.
+/// The largest position in bytes: each ply keeps a few.
 pub const POSITION_BYTES_MAX: usize = 256;
 
-/// Bytes of stack for each ply. Measured with positions of the greatest size: 1.6 KiB in a build
-/// that is not optimised, half as much in one that is.
+/// Bytes of stack for each ply. Measured with positions of the greatest size: 1.6 KiB in an
+/// unoptimised build, half as much in an optimised one.
 pub const STACK_BYTES_PER_PLY: usize = 4 << 10;
 
 /// Bytes of stack that a thread needs for any search, solver or game. The operating system provides
-/// memory as it is written: what is not used costs nothing.
+/// memory as it is written: the unused part costs nothing.
 pub const STACK_BYTES: usize = PLIES_MAX as usize * STACK_BYTES_PER_PLY + (1 << 20);
 
 /// Fails the build of a game whose positions are too large for [`STACK_BYTES_PER_PLY`].

@@ -1,15 +1,16 @@
-//! Why a game ended: a name that is stored, and the words for people.
+//! Reasons for a game's end: a stored name, and a text for people.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// Why a game ended. Each game declares its own beside its rules; the arbiter's and those that
-/// several games share stand here. The names are stored in the results database and never change.
+/// The reason for a game's end. Each game declares its own beside its rules; the arbiter's and
+/// those that several games share are here. The names are stored in the results database and never
+/// change.
 #[derive(Clone, Copy)]
 pub struct Termination(&'static TerminationInfo);
 
-/// What there is to say of a [`Termination`].
+/// The name and text of a [`Termination`].
 #[derive(Debug)]
 pub struct TerminationInfo {
     /// The name that is stored, such as `five_by_rotation`.
@@ -27,17 +28,17 @@ impl Termination {
         name: "max_plies",
         words: "the game reached its greatest number of plies",
     });
-    /// By both players' scores, or the loser's, one side had lost: adjudicated so.
+    /// Adjudicated a loss by both players' scores, or by the loser's.
     pub const RESIGN_RULE: Self = Self::new(&TerminationInfo {
         name: "resign_rule",
         words: "by the players' scores one side had lost",
     });
-    /// By both players' scores neither side was ahead: adjudicated a draw.
+    /// Adjudicated a draw by both players' scores: neither side was ahead.
     pub const DRAW_RULE: Self = Self::new(&TerminationInfo {
         name: "draw_rule",
         words: "by the players' scores the game was level",
     });
-    /// An exact table says how the game ends: adjudicated so.
+    /// Adjudicated by an exact table.
     pub const TABLE: Self =
         Self::new(&TerminationInfo { name: "table", words: "an exact table says how it ends" });
     /// A player answered with something that is not a legal move, and loses.
@@ -50,14 +51,14 @@ impl Termination {
         name: "time_forfeit",
         words: "a player overstepped its time",
     });
-    /// A player did not answer, however long it was waited for, and loses.
+    /// A player did not answer within any allowed wait, and loses.
     pub const STALL: Self =
         Self::new(&TerminationInfo { name: "stall", words: "a player did not answer" });
     /// A player gave the game up.
     pub const RESIGNATION: Self =
         Self::new(&TerminationInfo { name: "resignation", words: "a player gave up" });
 
-    /// What the arbiter may end any game with.
+    /// The ends that the arbiter may give any game.
     pub const OF_ARBITER: &[Self] = &[
         Self::MAX_PLIES,
         Self::RESIGN_RULE,
@@ -70,14 +71,13 @@ impl Termination {
         Self::RESIGNATION,
     ];
 
-    /// Whether the side that lost ended the game, and not the position.
+    /// Whether the losing side ended the game, rather than the position.
     #[must_use]
     pub fn is_forfeit(self) -> bool {
         Self::OF_ARBITER.contains(&self) && !self.is_adjudication()
     }
 
-    /// Whether neither the position nor a player ended the game, but what its sweep says of games that
-    /// go on.
+    /// Whether the sweep's rules for unfinished games ended it, rather than the position or a player.
     #[must_use]
     pub fn is_adjudication(self) -> bool {
         [Self::MAX_PLIES, Self::RESIGN_RULE, Self::DRAW_RULE, Self::TABLE].contains(&self)

@@ -1,9 +1,8 @@
-//! Static evaluations: as types that a search is compiled for, made from a player's parameters.
+//! Static evaluations: types for which searches are compiled, made from a player's parameters.
 //!
-//! Every evaluation is an integer for the side to move, strictly between `-WIN_MIN` and `WIN_MIN` for
-//! all parameters in their ranges, and antisymmetric (with the sides swapped it is negated) unless it
-//! says that it is not ([`Evaluate::is_antisymmetric`]). A game's own evaluations are files of its
-//! folder.
+//! Every evaluation is an integer for the side to move, strictly between `-WIN_MIN` and `WIN_MIN` for all
+//! parameters in their ranges, and antisymmetric (negated when the sides are swapped) unless
+//! [`Evaluate::is_antisymmetric`] is false. A game's own evaluations are in its folder.
 
 mod expression;
 mod scale;
@@ -26,23 +25,23 @@ pub trait Evaluate<P>: Send {
     /// The value for the side to move, strictly between `-WIN_MIN` and `WIN_MIN`.
     fn evaluate(&self, position: &P) -> i32;
 
-    /// Whether positions that the game's symmetries map to each other have the same value. A search
-    /// takes such positions for one only where this holds.
+    /// Whether positions that the game's symmetries map to each other have the same value. Only
+    /// then does a search treat them as one.
     fn is_symmetric(&self) -> bool;
 
-    /// Whether a position has the negated value if everything is exchanged between the sides but the
-    /// turn, and so the same value if the turn is exchanged as well.
+    /// Whether exchanging everything between the sides except the turn negates the value, so that exchanging
+    /// the turn as well restores it.
     ///
-    /// No search needs it. Each compares values of positions with the same side to move, negated where
-    /// the other side asks; where two depths are compared, as in a pass or in quiescence, the turn is
-    /// worth something anyhow. It is what people expect of a value, and a test that finds mistakes.
+    /// No search depends on it. Each compares values of positions with the same side to move, negated for the
+    /// other side; where two depths are compared, as in a pass or in quiescence, the turn has a value anyway.
+    /// People expect it of an evaluation, and testing it finds mistakes.
     fn is_antisymmetric(&self) -> bool {
         true
     }
 
-    /// The best value of a move for who makes it, all moves of `position` evaluated together and
-    /// counted as nodes: exact below `beta`, else at least `beta`. Only for positions where no move
-    /// wins at once; `None` if the evaluation or the game has no tables for it.
+    /// The best value of a move for the mover, all moves of `position` evaluated together and
+    /// counted as nodes: exact below `beta`, else at least `beta`. Only for positions without a
+    /// move that wins at once; `None` if the evaluation or the game has no tables for it.
     fn last_ply(
         &self,
         _position: &P,
@@ -53,52 +52,51 @@ pub trait Evaluate<P>: Send {
     }
 }
 
-/// What [`Evaluate::last_ply`] is asked.
+/// The arguments of [`Evaluate::last_ply`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LastPly {
     /// The value of a move that loses at once.
     pub lost: i32,
-    /// The value of a move after which the opponent wins at once; `None` if that is beyond what is
-    /// looked at, and such a move has its static value.
+    /// The value of a move after which the opponent wins at once; `None` if that is beyond the
+    /// depth, and such a move has its static value.
     pub lost_to_reply: Option<i32>,
-    /// A value that is good enough.
+    /// A value that suffices for a cut-off.
     pub beta: i32,
 }
 
 /// An evaluation that a game offers to its players.
 ///
-/// It is made once for each player and cloned for each game that the player plays: what is large
-/// (a network's weights) lies behind an [`Arc`].
+/// It is made once for each player and cloned for each of the player's games: large data (a
+/// network's weights) is behind an [`Arc`].
 pub trait GameEvaluation<P: Position>: Evaluate<P> + Clone + Sync + 'static {
     /// Its name, meaning and parameters.
     const INFO: EvaluationInfo;
 
-    /// Makes it from a player's parameters, which are those of [`GameEvaluation::INFO`] and of the
-    /// kinds and in the ranges that it names.
+    /// Makes it from a player's parameters, which match [`GameEvaluation::INFO`] in names, kinds
+    /// and ranges.
     ///
     /// # Errors
-    /// If a text or a nested value does not have the form that this evaluation reads, or the content
-    /// that a hash names is not there.
+    /// If this evaluation cannot read a text or a nested value, or the content for a hash is missing.
     fn from_settings(settings: &Settings, contents: &dyn Contents) -> Result<Self, ParameterError>;
 }
 
-/// What is done with an evaluation once its type is known.
+/// A function that is generic over the evaluation's type.
 pub trait EvaluationVisitor<P: Position> {
-    /// What comes of it.
+    /// Its result.
     type Output;
 
     /// Called with the evaluation.
     fn visit<E: GameEvaluation<P>>(self, evaluation: E) -> Self::Output;
 }
 
-/// Where the data is that parameters name by its content hash.
+/// Source of data that parameters name by content hash.
 pub trait Contents {
-    /// The data with this SHA-256, written as 64 hexadecimal digits; `None` if it is not here.
-    /// Who asks checks the hash.
+    /// The data with this SHA-256, in 64 hexadecimal digits; `None` if missing. The caller checks
+    /// the hash.
     fn content(&self, sha256: &str) -> Option<Arc<[u8]>>;
 }
 
-/// No data at all.
+/// A source without data.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoContents;
 
@@ -108,10 +106,10 @@ impl Contents for NoContents {
     }
 }
 
-/// The data that the parameter `name`, a content hash, stands for.
+/// The data that the parameter `name` identifies by content hash.
 ///
 /// # Errors
-/// If it is not there, or what is there has another hash.
+/// If it is missing, or has another hash.
 pub fn content_of(
     settings: &Settings,
     name: &str,
@@ -124,15 +122,16 @@ pub fn content_of(
     let data = contents
         .content(wanted)
         .ok_or_else(|| error(format!("the data with the hash {wanted} is not here")))?;
-    let found: String = Sha256::digest(&data).iter().map(|byte| format!("{byte:02x}")).collect();
-    if found == wanted {
+    let digest: String = Sha256::digest(&data).iter().map(|byte| format!("{byte:02x}")).collect();
+    if digest == wanted {
         Ok(data)
     } else {
-        Err(error(format!("the data kept under the hash {wanted} has the hash {found}")))
+        Err(error(format!("the data kept under the hash {wanted} has the hash {digest}")))
     }
 }
 
-/// Values every position 0, so that a search sees wins, draws and losses only. Every game has it.
+/// Values every position 0, so that a search sees only wins, draws and losses. Available for every
+/// game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NoEvaluation;
 
@@ -156,11 +155,12 @@ impl<P: Position> GameEvaluation<P> for NoEvaluation {
     }
 }
 
-/// A weight's greatest size. An evaluation that sums weights over lines or pieces has at most
+/// The greatest size of a weight. An evaluation that sums weights over lines or pieces sums at most
 /// [`WEIGHTS_SUMMED_MAX`] of them.
 pub const WEIGHT_MAX: i32 = 10_000;
 
-/// How many weights may be summed, so that every value lies between the scores of wins and losses.
+/// The number of weights that may be summed, so that every value lies between the scores of wins
+/// and losses.
 pub const WEIGHTS_SUMMED_MAX: i32 = (WIN_MIN - 1) / WEIGHT_MAX;
 
 /// A weight as a parameter.

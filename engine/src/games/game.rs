@@ -1,4 +1,4 @@
-//! What a game tells of itself, so that generic code can go from data to its positions.
+//! The trait that describes a game, so that generic code can go from data to its positions.
 
 use crate::core::book::{BookError, BookFormat, BookPosition};
 use crate::core::outside::{GtpBoard, Protocol};
@@ -13,45 +13,46 @@ use crate::core::termination::Termination;
 use crate::evaluation::{Contents, EvaluationVisitor};
 use crate::tables::TableValue;
 
-/// A game with everything that generic code needs to go from data to it. What is played by
-/// positions alone needs only [`Position`](crate::Position). From [`Rules`] to the type:
-/// [`crate::with_game!`]. `docs/adding-a-game.md` leads through it.
+/// A game with all that generic code needs to construct it from data. Code that works on positions
+/// alone needs only [`Position`](crate::Position). From [`Rules`] to the type:
+/// [`crate::with_game!`]. See `docs/adding-a-game.md`.
 pub trait Game: Solvable {
     /// The name that sweeps use, such as `tic-tac-toe`.
     const NAME: &'static str;
 
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     const MEANING: &'static str;
 
-    /// The rules that a sweep can choose, each once: name, meaning, range and usual value. Their
-    /// order is that of the JSON form.
+    /// The rules that a sweep can choose, each once: name, meaning, range and usual value, in the
+    /// order of the JSON form.
     const RULES: &'static [ParameterInfo];
 
-    /// How its games end, apart from what the arbiter may end them with.
+    /// The ways in which its games end, in addition to the arbiter's.
     const TERMINATIONS: &'static [Termination];
 
-    /// The kinds of ended games that [`crate::perft()`] counts apart, by their names in its output.
+    /// The kinds of ended games that [`crate::perft()`] counts separately, by their names in its
+    /// output.
     const LEAF_KINDS: &'static [&'static str];
 
-    /// Whether games that ended before the depth are leaves of [`crate::perft()`] where no kinds of ended
-    /// games are counted apart.
+    /// Whether games that ended before the depth are leaves of [`crate::perft()`] if kinds of ended games are
+    /// not counted separately.
     const ENDED_GAMES_ARE_LEAVES: bool = false;
 
     /// The game's evaluations, the default first. [`evaluations!`](crate::evaluations) writes this and
     /// [`Game::visit_evaluation`].
     const EVALUATIONS: &'static [EvaluationInfo];
 
-    /// What a game is won by beside winning it, in the plural, such as `discs`: what
-    /// [`Position::margin`](crate::Position::margin) counts. `None` where there is nothing of the kind.
+    /// The unit of the winner's margin, in the plural, such as `discs`: see
+    /// [`Position::margin`](crate::Position::margin). `None` for a game without margins.
     const MARGIN: Option<&'static str> = None;
 
-    /// What external engines that play it speak: its notation is then theirs.
+    /// The protocols of external engines that play it, whose notation is then the game's.
     const PROTOCOLS: &'static [Protocol] = &[];
 
-    /// Its board for programs that speak GTP, where some do.
+    /// Its board in GTP, if it has one.
     const GTP_BOARD: Option<GtpBoard> = None;
 
-    /// All of this for code that knows no types. Not for a game to change.
+    /// All of this as data. Games do not override it.
     const INFO: &'static GameInfo = &GameInfo {
         name: Self::NAME,
         meaning: Self::MEANING,
@@ -66,7 +67,7 @@ pub trait Game: Solvable {
         gtp_board: Self::GTP_BOARD,
     };
 
-    /// Checks what the table of rules alone cannot.
+    /// Checks conditions that the table of rules cannot express.
     ///
     /// # Errors
     /// If nothing can be played by these rules.
@@ -77,17 +78,17 @@ pub trait Game: Solvable {
     /// The start position under rules of this game, which have been checked.
     fn from_rules(rules: &Rules) -> Self;
 
-    /// Reads a position that play can reach from `start`, in the game's notation. A position that is
-    /// over is read too.
+    /// Parses a position that play can reach from `start`, in the game's notation, including positions that
+    /// are over.
     ///
     /// # Errors
     /// If the text is not such a position.
     fn read(start: Self, text: &str) -> Result<Self, NotationError>;
 
-    /// Which of [`Game::LEAF_KINDS`] a game ended in by a move of `mover` is.
+    /// The index in [`Game::LEAF_KINDS`] of a game that ended by a move of `mover`.
     fn leaf_kind(ending: Ending, mover: Side) -> usize;
 
-    /// Makes the evaluation that the settings name and hands it over as its own type.
+    /// Makes the evaluation that the settings name and passes it on as its own type.
     ///
     /// # Errors
     /// If the evaluation cannot be made of these settings.
@@ -97,28 +98,27 @@ pub trait Game: Solvable {
         visitor: V,
     ) -> Result<V::Output, ParameterError>;
 
-    /// How a move is written and what wins, for a newcomer who is about to play.
+    /// How to write a move and how to win, for a new player.
     fn explain(rules: &Rules) -> String;
 
-    /// A move in numbers, where reference data of the game writes it so.
+    /// A move as numbers, for games whose reference data has this form.
     fn numbered_move(_mv: Self::Move) -> Option<[i32; 3]> {
         None
     }
 
-    /// The stones on the board, where reference data of the game counts by them.
+    /// The number of stones on the board, for games whose reference data is sorted by it.
     fn stones(&self) -> Option<u32> {
         None
     }
 
-    /// The empty cells of the board, in a game whose every move fills one: how far the position is from a full
-    /// board.
+    /// The number of empty cells, in a game whose every move fills one: the distance from a full board.
     fn empty_cells(&self) -> Option<u32> {
         None
     }
 
-    /// The positions of a book in its order: of each line of EPD its own, of each game of PGN the one after so
-    /// many plies, or its last if it has fewer or `plies` is `None`; or what is wrong with the line or the game.
-    /// A game has books only if it says so.
+    /// The positions of a book in its order: each line of EPD, and of each game of PGN the position after
+    /// `plies` plies, or its last if it has fewer or `plies` is `None`; or the error in the line or game. By
+    /// default a game has no books.
     fn read_book(
         _start: &Self,
         format: BookFormat,
@@ -133,17 +133,17 @@ pub trait Game: Solvable {
         })]
     }
 
-    /// A legal move as people of the game's world write it, where that is not its notation.
+    /// A legal move in the customary notation of the game, where that differs from the engine's.
     fn written(&self, mv: Self::Move) -> String {
         mv.to_string()
     }
 
-    /// A move as external engines write it, where that is not its notation.
+    /// A move in the notation of external engines, where that differs from the engine's.
     fn told(_mv: Self::Move, _protocol: Protocol) -> Option<String> {
         None
     }
 
-    /// Reads a move of an external engine.
+    /// Parses a move of an external engine.
     ///
     /// # Errors
     /// If it is not a move of the game.
@@ -151,24 +151,23 @@ pub trait Game: Solvable {
         self.parse_move(text)
     }
 
-    /// Moves that lead from the start to this position, for protocols that have no word for a position.
+    /// Moves that lead from the start to this position, for protocols that cannot state a position.
     fn way_here(&self) -> Option<Vec<Self::Move>> {
         None
     }
 
-    /// What is drawn of the position where there is little room, as in the picture of a tree: its
-    /// notation, unless the game has something better.
+    /// A small picture of the position, as in the picture of a tree: by default its notation.
     fn sketch(&self) -> Sketch {
         Sketch::Notation(self.to_string())
     }
 
-    /// What an endgame table says of the position, without a search: its value, and the moves that keep it,
-    /// in canonical order; `None` where no table has it.
+    /// An endgame table's value of the position, without a search, and the moves that keep it, in canonical
+    /// order; `None` if no table has the position.
     fn table_solution(&self) -> Option<(TableValue, Vec<Self::Move>)> {
         None
     }
 
-    /// Whether the solver usually needs no more than a few seconds from here.
+    /// Whether the solver usually needs at most a few seconds from here.
     fn is_solved_soon(&self) -> bool {
         true
     }
@@ -182,7 +181,7 @@ pub trait Game: Solvable {
         Ok(Self::from_rules(rules))
     }
 
-    /// Reads a position in the game's notation. A position that is over is read too.
+    /// Parses a position in the game's notation, including positions that are over.
     ///
     /// # Errors
     /// If the rules are another game's, or the text is not a position of this game under them.
@@ -205,7 +204,7 @@ impl Rules {
         }
     }
 
-    /// A game under these rules; those that are not named are as usual.
+    /// A game under these rules; missing rules take their usual value.
     ///
     /// # Errors
     /// If a rule is unknown, has the wrong type or is outside its range, or the rules fail the game's
@@ -236,7 +235,7 @@ impl Rules {
     }
 }
 
-/// Lists a game's evaluations, the default first: the table and the way to each type.
+/// Lists a game's evaluations, the default first: their table and the way to each type.
 #[macro_export]
 macro_rules! evaluations {
     ($($evaluation:ty),+ $(,)?) => {

@@ -1,5 +1,5 @@
-//! The games, a folder each: rules and notation, what a search may know of positions, the solver,
-//! evaluations, and what the catalogue wants to know.
+//! The games, a folder each: rules and notation, knowledge for searches, the solver, evaluations,
+//! and the game's description for the catalogue. `game.rs` has the trait of all games.
 
 pub mod chess;
 pub mod connect_four;

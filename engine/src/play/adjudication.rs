@@ -1,5 +1,5 @@
-//! Games that end early by their players' own scores, or by exact tables: the rule, and its arbiter's memory of
-//! the scores.
+//! Adjudication of games by their players' own scores, or by exact tables: the rule, and the arbiter's record
+//! of the scores.
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 use crate::core::position::{Ending, Side};
 use crate::core::termination::Termination;
 
-/// By which scores of its players, or by which exact tables, a game ends before its position does.
+/// The scores or exact tables by which a game ends before its position does.
 ///
 /// Scores are those of the recorded searches ([`SearchReport::score`](crate::SearchReport::score)), each for
-/// who moved. A move without a score ends the runs of who made it.
+/// the mover. A move without a score ends the mover's runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Adjudication {
-    /// When a game is lost. Looked at before `draw`.
+    /// When a game is lost. Applied before `draw`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resign: Option<ResignRule>,
     /// When a game is drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawRule>,
-    /// Whether a chess game ends after the move that leads to a position of an exact table
-    /// ([`tables::ending`](crate::tables::ending)), as that table says. Looked at before the scores; nothing in
-    /// other games.
+    /// Whether a chess game ends, with the table's result, after the move that leads to a position of an
+    /// exact table ([`tables::ending`](crate::tables::ending)). Applied before the scores; no effect in other
+    /// games.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tables: bool,
 }
@@ -33,11 +33,11 @@ pub struct Adjudication {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResignRule {
-    /// A side loses whose scores are at most the negative of this.
+    /// A side loses if its scores are at most the negative of this.
     pub score: NonZeroU32,
-    /// In so many of its own moves, one behind the other.
+    /// The number of its own consecutive moves.
     pub moves: NonZeroU32,
-    /// Whether the other side must agree: in its last so many moves its scores are at least `score`.
+    /// Whether the other side must agree: in its last `moves` moves its scores are at least `score`.
     pub both: bool,
 }
 
@@ -47,12 +47,12 @@ pub struct ResignRule {
 pub struct DrawRule {
     /// A game is drawn if neither side's scores are farther from 0 than this.
     pub score: u32,
-    /// In so many moves of each side, one behind the other.
+    /// The number of consecutive moves of each side.
     pub moves: NonZeroU32,
-    /// Not before so many full moves, of two plies each, have been played from the opening.
+    /// The number of full moves, of two plies each, that must have been played from the opening.
     pub after: u32,
-    /// Whether a move after which no earlier position can come again, in chess a capture or a pawn move, is the first
-    /// of the moves that count.
+    /// Whether counting restarts with a move after which no earlier position can recur (in chess a capture or
+    /// a pawn move).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restart: bool,
 }
@@ -77,16 +77,16 @@ impl fmt::Display for Adjudication {
     }
 }
 
-/// How far each side's runs of scores have got in one game.
+/// The length of each side's runs of scores in one game.
 #[derive(Clone, Debug)]
 pub(crate) struct Adjudicator {
     rule: Adjudication,
     plies: u64,
-    /// Of the first side and of the second.
+    /// For the first side and the second.
     runs: [Runs; 2],
 }
 
-/// The last moves of a side, counted back to the first that is not of the kind.
+/// The length of the current runs of a side's moves.
 #[derive(Clone, Copy, Debug, Default)]
 struct Runs {
     lost: u32,
@@ -95,13 +95,13 @@ struct Runs {
 }
 
 impl Adjudicator {
-    /// At the beginning of a game, with or without such a rule.
+    /// A new game's, with or without such a rule.
     pub(crate) fn new(rule: Option<Adjudication>) -> Self {
         Self { rule: rule.unwrap_or_default(), plies: 0, runs: [Runs::default(); 2] }
     }
 
-    /// A side has moved, and said this of its move, after which an earlier position may or may not come again: whether
-    /// the game is over by it.
+    /// Records a move's score, and whether the move is irreversible; returns the ending if the game is then
+    /// over.
     pub(crate) fn after_move(
         &mut self,
         mover: Side,
@@ -115,11 +115,13 @@ impl Adjudicator {
         }
         let runs = &mut self.runs[mover.index()];
         let distance = score.map(i32::unsigned_abs);
-        let is_far = |rule: ResignRule| distance.is_some_and(|it| it >= rule.score.get());
+        let is_far =
+            |rule: ResignRule| distance.is_some_and(|distance| distance >= rule.score.get());
         let is_below_0 = score.is_some_and(i32::is_negative);
         let is_lost = resign.is_some_and(|rule| is_far(rule) && is_below_0);
         let is_won = resign.is_some_and(|rule| is_far(rule) && !is_below_0);
-        let is_level = draw.is_some_and(|rule| distance.is_some_and(|it| it <= rule.score));
+        let is_level =
+            draw.is_some_and(|rule| distance.is_some_and(|distance| distance <= rule.score));
         go_on(&mut runs.lost, is_lost);
         go_on(&mut runs.won, is_won);
         go_on(&mut runs.level, is_level);
@@ -131,7 +133,7 @@ impl Adjudicator {
             let [own, other] = [side, side.other()].map(|side| self.runs[side.index()]);
             own.lost >= rule.moves.get() && (!rule.both || other.won >= rule.moves.get())
         };
-        // Never both: each move is of one side, and the first of two such runs ends the game.
+        // Never both: each move belongs to one side, and the first of two such runs ends the game.
         let loser = [Side::First, Side::Second].into_iter().find(|&side| has_lost(side))?;
         Some(Ending { winner: Some(loser.other()), termination: Termination::RESIGN_RULE })
     }
@@ -154,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// The rule as it reads, of all moves so far: slow and obvious.
+    /// The rule as written, over all moves so far: the slow reference.
     fn ending(rule: Adjudication, moves: &[(Side, Option<i32>, bool)]) -> Option<Ending> {
         let since = moves.iter().rposition(|(.., is_irreversible)| *is_irreversible).unwrap_or(0);
         let plies = moves.len();
@@ -168,29 +170,29 @@ mod tests {
                 let last: Vec<Option<i32>> =
                     own.map(|(_, score)| *score).take(count.get() as usize).collect();
                 last.len() == count.get() as usize
-                    && last.iter().all(|score| score.is_some_and(|it| is(it.into())))
+                    && last.iter().all(|score| score.is_some_and(|score| is(score.into())))
             };
         let sides = [Side::First, Side::Second];
         if let Some(ResignRule { score, moves, both }) = rule.resign {
             let score = i64::from(score.get());
             for side in sides {
-                let agrees = all_of_last(side.other(), &all, moves, &|it| it >= score);
-                if all_of_last(side, &all, moves, &|it| it <= -score) && (agrees || !both) {
+                let agrees = all_of_last(side.other(), &all, moves, &|own| own >= score);
+                if all_of_last(side, &all, moves, &|own| own <= -score) && (agrees || !both) {
                     let termination = Termination::RESIGN_RULE;
                     return Some(Ending { winner: Some(side.other()), termination });
                 }
             }
         }
         let DrawRule { score, moves: count, after, restart: _ } = rule.draw?;
-        let is_level = |it: i64| it.abs() <= i64::from(score);
+        let is_level = |own: i64| own.abs() <= i64::from(score);
         (plies >= 2 * after as usize
             && sides.iter().all(|&side| all_of_last(side, counted, count, &is_level)))
         .then_some(Ending { winner: None, termination: Termination::DRAW_RULE })
     }
 
     fn rules() -> impl Strategy<Value = Adjudication> {
-        let moves = || (1..4_u32).prop_map(|it| NonZeroU32::new(it).unwrap());
-        let score = (1..4_u32).prop_map(|it| NonZeroU32::new(it).unwrap());
+        let moves = || (1..4_u32).prop_map(|count| NonZeroU32::new(count).unwrap());
+        let score = (1..4_u32).prop_map(|count| NonZeroU32::new(count).unwrap());
         let resign = (score, moves(), any::<bool>()).prop_map(|(score, moves, both)| ResignRule {
             score,
             moves,

@@ -12,18 +12,18 @@ use crate::play::records::SearchReport;
 use crate::play::seat::{Fault, SearchSeat};
 use crate::with_game;
 
-/// What a player makes of a position.
+/// A player's analysis of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Analysis {
     /// The position in the game's notation.
     pub position: String,
     /// Whose move it is.
     pub to_move: Side,
-    /// How many moves there are to choose from.
+    /// The number of legal moves.
     pub legal_moves: u32,
     /// The move it would play, in the game's notation.
     pub best_move: String,
-    /// What the search did and found. A single legal move is not searched, as in a game.
+    /// The report of the search. A single legal move is not searched, as in a game.
     pub search: SearchReport,
     /// Wall time of the search, in microseconds.
     pub wall_us: u64,
@@ -31,7 +31,7 @@ pub struct Analysis {
     pub cpu_us: u64,
 }
 
-/// Has a player search a position as if it were the first of a game. The thread needs
+/// Lets a player search a position as if it were the first of a game. The thread needs
 /// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Playing one game: a pure function of its setup, and of the clock where a limit is a time.
+//! Playing one game: a pure function of its setup, and of the clock if a limit is a time.
 
 use std::ops::ControlFlow;
 
@@ -20,7 +20,7 @@ use crate::play::seat::{
 use crate::tables;
 use crate::with_game;
 
-/// Everything that decides a game between two of our players.
+/// Everything that determines a game between two built-in players.
 #[derive(Clone, Copy, Debug)]
 pub struct GameSetup<'a> {
     /// The game and its rules.
@@ -33,15 +33,15 @@ pub struct GameSetup<'a> {
     pub keys: [[u8; 32]; 2],
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// By which of its players' scores or by which tables a game ends early, if by any.
+    /// The scores or tables by which a game ends early.
     pub adjudication: Option<Adjudication>,
-    /// For a replay: at which node count the clock stopped each move's search, `None` for a move
-    /// that something else ended. Time limits are then not read from the clock at all. A count
-    /// beyond those that a search made changes nothing.
+    /// For a replay: the node count at which the clock stopped each move's search, `None` for a
+    /// move that ended otherwise. The clock is then not read for time limits. A count beyond those
+    /// of a search has no effect.
     pub stops: Option<&'a [Option<u64>]>,
 }
 
-/// Where a game is played: all of a setup but who plays.
+/// The setup of a game without its players.
 #[derive(Clone, Copy, Debug)]
 pub struct Board<'a> {
     /// The game and its rules.
@@ -50,27 +50,27 @@ pub struct Board<'a> {
     pub opening: &'a str,
     /// A game that is still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// By which of its players' scores or by which tables a game ends early, if by any.
+    /// The scores or tables by which a game ends early.
     pub adjudication: Option<Adjudication>,
 }
 
-/// Who takes a side.
+/// A player of either kind.
 pub enum Participant<'a> {
-    /// One of our players.
+    /// A built-in player.
     Player {
         /// The player.
         player: &'a Player,
         /// The ChaCha8 key of its random numbers.
         key: [u8; 32],
     },
-    /// Anybody else.
+    /// Any other player, such as an external engine or a person.
     Outside(&'a mut dyn OutsidePlayer),
 }
 
 /// Why a game has no record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayError {
-    /// The host, or who watched, asked to stop.
+    /// The host or the watcher stopped the game.
     #[error("the game was aborted")]
     Aborted,
     /// The opening is not a position of this game, or is already over.
@@ -81,13 +81,13 @@ pub enum PlayError {
         "failed to play: a player was made for another game; make players and game from the same rules"
     )]
     OtherGame,
-    /// An external engine has nobody here who speaks for it.
+    /// An external engine without an [`OutsidePlayer`] here.
     #[error("failed to play: `{0}` is an external engine, which plays in sweeps alone")]
     NotOurs(String),
     /// A player did not get the memory that one of its parameters asks for.
     #[error("failed to play: {}; {}", .0, .0.remedy())]
     Memory(MemoryRefused),
-    /// There is no network of the recipe that a player names.
+    /// The network of a player could not be trained.
     #[error("failed to play: a player's network: {0}")]
     Network(TrainError),
 }
@@ -102,7 +102,7 @@ pub(crate) fn prepare(player: &Player, host: &dyn Host) -> Result<(), PlayError>
     })
 }
 
-/// Plays one game between two of our players. The thread needs
+/// Plays one game between two built-in players. The thread needs
 /// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// # Errors
@@ -111,11 +111,10 @@ pub fn play_game(setup: &GameSetup<'_>, host: &dyn Host) -> Result<GameRecord, P
     play_watched(setup, host, &mut |_| ControlFlow::Continue(()))
 }
 
-/// As [`play_game`], with somebody who is told of each move as it is made, and may end the game
-/// there: it is then aborted.
+/// As [`play_game`], with a callback for each move as it is made, which may abort the game.
 ///
 /// # Errors
-/// As [`play_game`], or if who watches ends the game.
+/// As [`play_game`], or if the callback ends the game.
 pub fn play_watched(
     setup: &GameSetup<'_>,
     host: &dyn Host,
@@ -139,7 +138,8 @@ pub fn play_watched(
     })
 }
 
-/// Plays one game between anybody: who moves first from the opening, and the other.
+/// Plays one game between players of any kind: the one that moves first from the opening, and the
+/// other.
 ///
 /// # Errors
 /// As [`play_watched`].
@@ -169,7 +169,7 @@ fn seated<'a, G: Game>(
     })
 }
 
-/// Why a player has no seat of ours in a game.
+/// The reason for which a player has no seat in a game.
 pub(crate) fn no_seat(player: &Player) -> PlayError {
     match player.outside() {
         Some(rules) => PlayError::NotOurs(rules.engine.clone()),
@@ -177,20 +177,20 @@ pub(crate) fn no_seat(player: &Player) -> PlayError {
     }
 }
 
-/// Is told of each move of a game as it is made: what has been played cannot be changed, but the
-/// game can be ended.
+/// Called with each move of a game as it is made: it cannot change the move, but it can end the
+/// game.
 pub type Watch<'w> = &'w mut dyn FnMut(&MoveRecord) -> ControlFlow<()>;
 
-/// Plays one game of a type between two seats: who moves first from the opening, and the other.
+/// Plays one game between two seats: the one that moves first from the opening, and the other.
 ///
-/// The arbiter knows the rules: it checks every move, ends the game where the rules, exact tables or the scores
-/// that its players report ([`Adjudication`]), or the greatest number of plies end it, in this order, and gives it
-/// to the other side where a seat has a [`Fault`] or takes longer than it may ([`Seat::forfeits_after`]). The move that lost a game so is not recorded. A
-/// move's times run from when its seat was asked to when its record is made, unless the seat tells its wall
-/// time ([`Seat::took`]).
+/// The arbiter checks every move. It ends the game by the rules, by exact tables or the players' scores
+/// ([`Adjudication`]), or at the greatest number of plies, in this order, and awards it to the other side if
+/// a seat has a [`Fault`] or exceeds its time ([`Seat::forfeits_after`]). The losing move is then not
+/// recorded. A move's times run from the call of its seat to the making of its record, unless the seat
+/// reports its wall time ([`Seat::took`]).
 ///
 /// # Errors
-/// If the opening cannot be played from, or the host or who watches ends the game.
+/// If the opening cannot be played from, or the host or the watcher ends the game.
 pub fn arbitrate<G: Game>(
     board: &Board<'_>,
     seats: [&mut dyn Seat<G>; 2],
@@ -251,7 +251,7 @@ pub fn arbitrate<G: Game>(
         if search.depth > 0
             && let Some(leaves) = position.full_tree_leaves(search.depth)
         {
-            // Not on the next player's time.
+            // Not charged to the next player.
             record.search.full_tree_leaves = leaves;
             now = Reading::take(host);
         }
@@ -267,7 +267,7 @@ pub fn arbitrate<G: Game>(
             adjudicated = Some(ending);
         }
         if is_ended_by_tables {
-            // A table may have been made for it, which is not the next player's time.
+            // Making a table is not charged to the next player.
             asked = Reading::take(host);
         }
         moves.push(record);
@@ -277,7 +277,7 @@ pub fn arbitrate<G: Game>(
         Some(winner) if winner == first_side => Outcome::Win,
         Some(_) => Outcome::Loss,
     };
-    // A game that something else ended goes on by its rules, and has none.
+    // A game that ended otherwise is unfinished by its rules, and has no margin.
     let margin =
         position.margin().map(|ahead| if first_side == Side::First { ahead } else { -ahead });
     let (wall_us, _) = asked.since(started);
@@ -293,7 +293,7 @@ fn legal<G: Game>(position: &G, answer: Answer<G::Move>) -> Result<Answer<G::Mov
     }
 }
 
-/// The end of a game that a side lost by a fault of its own.
+/// The end of a game that a side lost by its own fault.
 fn forfeit(side: Side, fault: &Fault) -> Result<Ending, PlayError> {
     let termination = match fault {
         Fault::IllegalMove(_) => Termination::ILLEGAL_MOVE,

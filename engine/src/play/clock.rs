@@ -1,10 +1,10 @@
-//! Both of a host's clocks at one moment.
+//! A simultaneous reading of a host's clocks.
 
 use std::time::Duration;
 
 use crate::core::host::Host;
 
-/// Both clocks at one moment, and how often the thread had been interrupted until then.
+/// Both clocks at one moment, and the thread's interruptions up to then.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading {
     wall: Duration,
@@ -29,7 +29,7 @@ impl Reading {
         (us(self.wall, earlier.wall), us(self.cpu, earlier.cpu))
     }
 
-    /// Involuntary context switches since an earlier moment, if they are known.
+    /// Involuntary context switches since an earlier moment, if known.
     pub(crate) fn switches_since(self, earlier: Self) -> Option<u64> {
         Some(self.involuntary_switches?.saturating_sub(earlier.involuntary_switches?))
     }

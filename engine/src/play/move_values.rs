@@ -1,4 +1,4 @@
-//! The value of every legal move of a position: what a choice among them is held against.
+//! The value of every legal move of a position: the reference for rating a choice among them.
 
 use crate::core::budget::Budget;
 use crate::core::host::Host;
@@ -14,7 +14,7 @@ use crate::play::player::Player;
 use crate::search::registry;
 use crate::with_game;
 
-/// What every legal move of a position is worth.
+/// The values of all legal moves of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveValues {
     /// The position in the game's notation.
@@ -23,7 +23,7 @@ pub struct MoveValues {
     pub to_move: Side,
     /// The legal moves in canonical order, each with its value.
     pub moves: Vec<MoveValue>,
-    /// Nodes made: what counts as one is the reference's to say.
+    /// Nodes made, as the reference counts them.
     pub nodes: u64,
     /// Wall time, in microseconds.
     pub wall_us: u64,
@@ -31,13 +31,13 @@ pub struct MoveValues {
     pub cpu_us: u64,
 }
 
-/// What a move is worth.
+/// The value of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MoveValue {
     /// The move in the game's notation.
     pub mv: String,
-    /// Its value for who makes it: the greater, the better. By exact values 1 a win, 0 a draw and -1 a
-    /// loss, by minimax its score, by tables of endings plies.
+    /// Its value for the mover; greater is better. Exact values: 1 a win, 0 a draw and -1 a loss; minimax:
+    /// its score; tables of endings: plies.
     pub value: i64,
 }
 
@@ -47,7 +47,7 @@ pub enum MoveValuesError {
     /// The text is not a position of this game, or the game is over there.
     #[error("failed to read the position: {0}")]
     Position(#[from] NotationError),
-    /// The player is none whose word on moves can be taken.
+    /// The player is not a valid reference.
     #[error("failed to value moves: {0}")]
     Reference(#[from] ParameterError),
     /// The reference was made for the rules of another game.
@@ -55,14 +55,14 @@ pub enum MoveValuesError {
         "failed to value moves: the reference was made for another game; make both from the same rules"
     )]
     OtherGame,
-    /// A limit of the reference's ended the search before all values were known.
+    /// A limit of the reference ended the search before all values were known.
     #[error(
         "the {} limit ended the search for values of moves after {nodes} nodes; give the reference \
          more of them, or take positions that are nearer to the end of the game",
         limit.limit_name()
     )]
     Limit {
-        /// Which limit.
+        /// The limit that was reached.
         limit: EndedBy,
         /// Nodes made.
         nodes: u64,
@@ -72,23 +72,22 @@ pub enum MoveValuesError {
     Aborted,
 }
 
-/// Whether a player's word on moves can be taken ([`move_values`]): `exact`, or `minimax` with a depth,
-/// either with no limit but one on nodes, or `table`.
+/// Checks whether a player can be the reference of [`move_values`]: `exact`, or `minimax` with a depth,
+/// either with no limit except on nodes, or `table`.
 ///
 /// # Errors
-/// If not: which parameter is at fault, and what to write instead.
+/// If not: the parameter at fault, and the remedy.
 pub fn check_reference(reference: &Player) -> Result<(), ParameterError> {
     registry::check_reference(reference.parameters())
 }
 
 /// The value of every legal move of a position by a reference.
 ///
-/// That of `table` is in plies to mate ([`TableValue::on_scale`](crate::tables::TableValue::on_scale)).
-/// That of `exact` is 1 where the move wins, 0 where it draws and -1 where it loses, if nobody errs from
-/// there on. That of `minimax` with depth d is the score of the position after the move at depth d - 1,
-/// for who made it: what plain minimax of that depth compares when it chooses. Either depends on the
-/// position and the reference's parameters alone; `shuffle` has no part in it. A limit on nodes holds for all
-/// moves together, and ends the search with an error. The thread needs
+/// `table` values are in plies to mate ([`TableValue::on_scale`](crate::tables::TableValue::on_scale)).
+/// `exact` gives 1 for a win, 0 for a draw and -1 for a loss under perfect play. `minimax` with depth d gives
+/// the score of the position after the move at depth d - 1, for the mover: the value that plain minimax of
+/// that depth compares. All depend on the position and the reference's parameters alone, `shuffle` excepted.
+/// A limit on nodes covers all moves together, and ends the search with an error. The thread needs
 /// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// ```
@@ -105,8 +104,8 @@ pub fn check_reference(reference: &Player) -> Result<(), ParameterError> {
 /// ```
 ///
 /// # Errors
-/// If the text is not a position of this game, the game is over there, the player is none that
-/// [`check_reference`] lets pass or was made for another game, or a limit or the host stops it.
+/// If the text is not a position of this game, the game is over there, [`check_reference`] rejects
+/// the player, it was made for another game, or a limit or the host stops it.
 pub fn move_values(
     rules: &Rules,
     position: &str,

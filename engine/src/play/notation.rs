@@ -1,4 +1,4 @@
-//! Games as text, for every game alike.
+//! Games as text, for every game.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,8 +12,8 @@ use crate::with_game;
 
 /// A position and the moves played from it.
 ///
-/// The notation is the position's, a colon, and the moves, each after a space:
-/// `.........: b2 a1`. Without position and colon the moves are read from the rules' start.
+/// The notation is the position's, a colon, and the moves, each after a space: `.........: b2 a1`.
+/// Without position and colon the moves start from the rules' start position.
 ///
 /// ```
 /// use spelrum_engine::games::Pentago;
@@ -27,7 +27,7 @@ use crate::with_game;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played<P: Position> {
-    /// Where it starts.
+    /// The first position.
     pub start: P,
     /// Legal moves, in order.
     pub moves: Vec<P::Move>,
@@ -107,16 +107,16 @@ pub fn parse_legal_move<P: Position>(position: &P, text: &str) -> Result<P::Move
 /// # Errors
 /// If the text is not a position of this game, or the game is over there.
 pub fn legal_moves(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
-    fn of<G: Game>(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
+    fn typed<G: Game>(rules: &Rules, position: &str) -> Result<Vec<String>, NotationError> {
         let mut moves = Vec::new();
         opening_position::<G>(rules, position)?.legal_moves(&mut moves);
         Ok(moves.iter().map(ToString::to_string).collect())
     }
-    with_game!(rules, G => of::<G>(rules, position))
+    with_game!(rules, G => typed::<G>(rules, position))
 }
 
-/// A game as an external engine is told it: the moves that were played, as it writes them, behind those
-/// that lead from the start to the opening. `None` if nobody knows a way to the opening.
+/// The moves of a game in an external engine's notation, preceded by those that lead from the start to the
+/// opening. `None` if the game cannot derive moves to the opening.
 ///
 /// # Errors
 /// If the opening or a move is not of this game.
@@ -126,7 +126,7 @@ pub fn moves_told<'m>(
     moves: impl IntoIterator<Item = &'m str>,
     protocol: Protocol,
 ) -> Result<Option<Vec<String>>, NotationError> {
-    fn of<'m, G: Game>(
+    fn typed<'m, G: Game>(
         rules: &Rules,
         opening: &str,
         moves: impl IntoIterator<Item = &'m str>,
@@ -134,23 +134,23 @@ pub fn moves_told<'m>(
     ) -> Result<Option<Vec<String>>, NotationError> {
         let mut position = G::parse(rules, opening)?;
         let Some(way) = position.way_here() else { return Ok(None) };
-        let told = |mv: G::Move| G::told(mv, protocol).unwrap_or_else(|| mv.to_string());
-        let mut all: Vec<String> = way.into_iter().map(told).collect();
+        let write = |mv: G::Move| G::told(mv, protocol).unwrap_or_else(|| mv.to_string());
+        let mut all: Vec<String> = way.into_iter().map(write).collect();
         for text in moves {
             let mv = parse_legal_move(&position, text)?;
-            all.push(told(mv));
+            all.push(write(mv));
             position.play_unchecked(mv);
         }
         Ok(Some(all))
     }
-    with_game!(rules, G => of::<G>(rules, opening, moves, protocol))
+    with_game!(rules, G => typed::<G>(rules, opening, moves, protocol))
 }
 
-/// A move of an external engine in the game's notation, in the position after these moves. Whether it is
-/// legal is for the arbiter to say.
+/// Converts a move of an external engine to the game's notation, in the position after these moves. The
+/// arbiter checks whether it is legal.
 ///
 /// # Errors
-/// If it is not a move of the game, or what was played before is not.
+/// If it is not a move of the game, or an earlier move is not.
 pub fn move_heard<'m>(
     rules: &Rules,
     opening: &str,
@@ -158,7 +158,7 @@ pub fn move_heard<'m>(
     text: &str,
     protocol: Protocol,
 ) -> Result<String, NotationError> {
-    fn of<'m, G: Game>(
+    fn typed<'m, G: Game>(
         rules: &Rules,
         opening: &str,
         moves: impl IntoIterator<Item = &'m str>,
@@ -171,15 +171,15 @@ pub fn move_heard<'m>(
         }
         Ok(position.heard(text, protocol)?.to_string())
     }
-    with_game!(rules, G => of::<G>(rules, opening, moves, text, protocol))
+    with_game!(rules, G => typed::<G>(rules, opening, moves, text, protocol))
 }
 
-/// The positions of a book in the game's notation, in the book's order: of each line of EPD its own, of each game
-/// of PGN the one after so many plies, or its last if it has fewer or `plies` is `None`. What is equal to one
-/// before it, up to the game's symmetries, is left out.
+/// The positions of a book in the game's notation, in the book's order: each line of EPD, and of each game of
+/// PGN the position after `plies` plies, or its last if it has fewer or `plies` is `None`. Positions equal to
+/// earlier ones, up to the game's symmetries, are left out.
 ///
 /// # Errors
-/// If the game has no books in this form, something in the book is wrong, or a game is over where it is cut.
+/// If the game has no books in this format, the book has an error, or a game is over where it is cut.
 pub fn book_positions(
     rules: &Rules,
     format: BookFormat,
@@ -189,8 +189,8 @@ pub fn book_positions(
     book_entries(rules, format, text, plies).into_iter().collect()
 }
 
-/// [`book_positions`], with an error in the place of each line or game that cannot be read, or in which the game is
-/// over where it is cut. An error without bytes is about the whole book.
+/// [`book_positions`], with an error in place of each line or game that cannot be read, or that is over where
+/// it is cut. An error without bytes is about the whole book.
 #[must_use]
 pub fn book_entries(
     rules: &Rules,
@@ -198,7 +198,7 @@ pub fn book_entries(
     text: &str,
     plies: Option<u32>,
 ) -> Vec<Result<BookPosition<String>, BookError>> {
-    fn of<G: Game>(
+    fn typed<G: Game>(
         rules: &Rules,
         format: BookFormat,
         text: &str,
@@ -230,10 +230,10 @@ pub fn book_entries(
         }
         positions
     }
-    with_game!(rules, G => of::<G>(rules, format, text, plies))
+    with_game!(rules, G => typed::<G>(rules, format, text, plies))
 }
 
-/// Moves from a position, in the game's notation, as people of the game's world write them ([`Game::written`]).
+/// Moves from a position, in the game's notation, converted to the customary one ([`Game::written`]).
 ///
 /// # Errors
 /// If the position or a move cannot be read, or a move is not legal.
@@ -242,7 +242,7 @@ pub fn written_moves<'m>(
     position: &str,
     moves: impl IntoIterator<Item = &'m str>,
 ) -> Result<Vec<String>, NotationError> {
-    fn of<'m, G: Game>(
+    fn typed<'m, G: Game>(
         rules: &Rules,
         position: &str,
         moves: impl IntoIterator<Item = &'m str>,
@@ -256,10 +256,10 @@ pub fn written_moves<'m>(
         }
         Ok(written)
     }
-    with_game!(rules, G => of::<G>(rules, position, moves))
+    with_game!(rules, G => typed::<G>(rules, position, moves))
 }
 
-/// Reads a position that a game can start from or a search can move in.
+/// Parses a position from which a game can start or a search can move.
 pub(crate) fn opening_position<G: Game>(rules: &Rules, text: &str) -> Result<G, NotationError> {
     let position = G::parse(rules, text)?;
     if position.is_over() {

@@ -1,4 +1,5 @@
-//! Counting games: the oracle for rules and move generation, and a measure of speed.
+//! Perft, which counts game trees: the oracle for rules and move generation, and a measure of
+//! speed.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +9,19 @@ use crate::games::game::Game;
 /// The leaves of a game tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Perft {
-    /// All leaves: positions at the depth, and games that ended before it or at it. Different
-    /// moves to equal positions count apart. Of a game that does not take ended games for leaves
-    /// ([`Game::ENDED_GAMES_ARE_LEAVES`]) nor count kinds of them apart, as is usual in chess, the
-    /// positions at the depth alone.
+    /// All leaves: positions at the depth, and games that ended before it or at it. Different moves
+    /// to equal positions count separately. For a game that neither counts ended games as leaves
+    /// ([`Game::ENDED_GAMES_ARE_LEAVES`]) nor counts kinds of them separately, as is usual in
+    /// chess, only the positions at the depth.
     pub leaves: u64,
     /// The leaves where the game is over, by [`Game::LEAF_KINDS`].
     pub ended: Vec<(&'static str, u64)>,
 }
 
-/// Counts the leaves of the game tree of this depth in plies, without multiplying or remembering
-/// anything. A position that is over has no tree: one leaf, and of no kind, since no move led to it.
+/// Counts the leaves of the game tree of this depth in plies, without multiplying or caching. A position that
+/// is over is one leaf, of no kind, since no move led to it.
 ///
-/// Where no kinds of ended games are counted apart, the moves of the last ply are counted and not made.
+/// If kinds of ended games are not counted separately, the moves of the last ply are counted, not made.
 ///
 /// ```
 /// use spelrum_engine::games::TicTacToe;
@@ -47,7 +48,7 @@ pub fn perft<P: Game>(position: &P, depth: u32) -> Perft {
 struct Counter<M> {
     leaves: u64,
     ended: Vec<u64>,
-    /// Move lists that no level of the recursion uses at the moment.
+    /// Move lists that no recursion level currently uses.
     buffers: Vec<Vec<M>>,
 }
 
@@ -76,7 +77,7 @@ impl<M: Copy> Counter<M> {
         self.buffers.push(moves);
     }
 
-    /// How many positions there are at a depth, with the games that ended before it if they count.
+    /// The number of positions at a depth, with the games that ended before it if they count.
     fn positions<P: Game<Move = M>>(&mut self, position: &P, depth: u32) -> u64 {
         match depth {
             0 => return 1,
@@ -101,10 +102,10 @@ impl<M: Copy> Counter<M> {
     }
 }
 
-/// How many distinct positions there are.
+/// The number of distinct positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DistinctPositions {
-    /// Positions as they are.
+    /// Positions distinguished exactly.
     pub positions: u64,
     /// Positions up to the game's symmetries.
     pub up_to_symmetry: u64,
@@ -112,9 +113,9 @@ pub struct DistinctPositions {
     pub over: u64,
 }
 
-/// The numbers of distinct positions after each number of plies from 0 to `depth`: as they are,
-/// and up to the game's symmetries (by [`Position::canonical_key`]). Games that ended earlier are
-/// not carried on. It holds the positions of a ply in memory.
+/// The numbers of distinct positions after each number of plies from 0 to `depth`: exactly, and up
+/// to the game's symmetries (by [`Position::canonical_key`]). Games that ended earlier are not
+/// carried on. Holds the positions of a ply in memory.
 #[must_use]
 pub fn distinct_positions<P: Position>(position: &P, depth: u32) -> Vec<DistinctPositions> {
     let mut level = vec![position.clone()];

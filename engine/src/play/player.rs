@@ -20,8 +20,8 @@ use crate::search::reference::Reference;
 use crate::search::registry::{self, TABLES};
 use crate::with_game;
 
-/// A player, complete in itself: every parameter has its value, so that defaults may change
-/// later without changing what a stored player means.
+/// A complete player: every parameter has its value, so that defaults may change later without
+/// changing the meaning of a stored player.
 #[derive(Clone)]
 pub struct Player {
     parameters: Parameters,
@@ -31,24 +31,24 @@ pub struct Player {
     who: Who,
 }
 
-/// Who chooses the moves.
+/// The source of its moves.
 #[derive(Clone)]
 enum Who {
-    /// We do. A `Maker<G>` of the game `G` that the player was made for: what is shared by all games
-    /// that it plays, such as a compiled evaluation, is made once.
+    /// Built in: a `Maker<G>` of the game `G` that the player was made for. It makes data shared by all its
+    /// games, such as a compiled evaluation, once.
     Ours(Arc<dyn Any + Send + Sync>),
     /// An external engine.
     Outside(Arc<OutsideRules>),
 }
 
 impl Player {
-    /// Makes a player from what a sweep says: `algorithm`, its parameters and its limits.
-    /// What is not named gets its default (or the preset's value).
+    /// Makes a player from a sweep's parameters: `algorithm`, its parameters and its limits.
+    /// Missing ones get their default (or the preset's value).
     ///
     /// # Errors
-    /// An unknown algorithm or key (with the nearest known one), a value of the wrong type or
-    /// outside its range, an algorithm that does not play this game, an evaluation that it lacks, or a
-    /// search that nothing bounds.
+    /// An unknown algorithm or key (with the nearest known one), a value of the wrong type or outside its
+    /// range, an algorithm that does not play this game, an evaluation that the game lacks, or a search
+    /// without a limit.
     pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, ParameterError> {
         Self::with_contents(rules, given, &NoContents)
     }
@@ -56,7 +56,7 @@ impl Player {
     /// The same for a player whose parameters may name data by its content hash.
     ///
     /// # Errors
-    /// As [`Player::from_parameters`], or if the data is not there.
+    /// As [`Player::from_parameters`], or if the data is missing.
     pub fn with_contents(
         rules: &Rules,
         given: &Parameters,
@@ -65,7 +65,7 @@ impl Player {
         with_game!(rules, G => Self::of::<G>(given, contents))
     }
 
-    /// The same for a game as a type, registered or not.
+    /// The same for a game type, registered or not.
     ///
     /// # Errors
     /// As [`Player::with_contents`].
@@ -80,7 +80,8 @@ impl Player {
         }
         registry::check_game::<G>(info)?;
         let compile = Compile { info, settings: &settings };
-        let evaluates = info.parameters.iter().any(|it| it.kind == ParameterKind::Evaluation);
+        let evaluates =
+            info.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Evaluation);
         let maker: Maker<G> = if evaluates {
             G::visit_evaluation(&settings, contents, compile)?
         } else {
@@ -95,13 +96,13 @@ impl Player {
         })
     }
 
-    /// An external engine, for a game whose programs speak its protocol.
+    /// An external engine, for a game with engines that speak its protocol.
     fn outside_of<G: Game>(
         protocol: Protocol,
         settings: &Settings,
     ) -> Result<Self, ParameterError> {
         if !G::PROTOCOLS.contains(&protocol) {
-            let spoken = G::PROTOCOLS.iter().map(|it| format!("{:?}", it.name()));
+            let spoken = G::PROTOCOLS.iter().map(|known| format!("{:?}", known.name()));
             let remedy = match spoken.collect::<Vec<_>>().as_slice() {
                 [] => "choose one of our algorithms".to_owned(),
                 spoken => format!("write algorithm = {}", spoken.join(" or ")),
@@ -119,7 +120,7 @@ impl Player {
         })
     }
 
-    /// All parameters, defaults spelt out. `from_parameters` of these gives an equal player.
+    /// All parameters, with defaults. `from_parameters` of these gives an equal player.
     ///
     /// A limit that is off is absent, or `"unlimited"` if its default is on; durations are
     /// integers in microseconds (`move_time_us`); a preset is resolved into its values.
@@ -128,17 +129,16 @@ impl Player {
         &self.parameters
     }
 
-    /// Whether its games may begin with any position, so that [`Player::check_start`] need not be asked.
+    /// Whether its games may begin with any position, so that [`Player::check_start`] can be skipped.
     #[must_use]
     pub fn begins_anywhere(&self) -> bool {
         registry::begins_anywhere(self.algorithm())
     }
 
-    /// Whether its games may begin with this position: one that plays by tables needs a position that they
-    /// have.
+    /// Checks that its games may begin with this position: a player of tables needs a position that has one.
     ///
     /// # Errors
-    /// If they may not, with what to begin with instead, or if the text is not a position of the game.
+    /// If they may not, with a remedy, or if the text is not a position of the game.
     pub fn check_start(&self, rules: &Rules, start: &str) -> Result<(), ParameterError> {
         with_game!(rules, G => {
             let start = G::parse(rules, start).map_err(|NotationError { problem, remedy }| {
@@ -148,14 +148,14 @@ impl Player {
         })
     }
 
-    /// What bounds its moves.
+    /// The limits of its moves.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The same player with so many thousandths of its time: of its time limit, and of its clock if it has one. What
-    /// a sweep says of it is as it was, so that the two are equal.
+    /// The same player with this many thousandths of its time limit, and of its clock if it has one. Its
+    /// parameters stay the same, so the two are equal.
     #[must_use]
     pub fn with_time_factor(&self, permille: u32) -> Self {
         let scaled_us = |us: u64| {
@@ -177,27 +177,27 @@ impl Player {
         player
     }
 
-    /// Whether its moves depend on random numbers, so that a repeated opening may give another game.
+    /// Whether its moves depend on random numbers, so that a repeated opening may give a different game.
     #[must_use]
     pub fn draws_random_numbers(&self) -> bool {
         self.draws_random_numbers
     }
 
-    /// An upper bound on the memory that it reserves in a game, in bytes: tables and trees as large
-    /// as its parameters let them be. The operating system provides less where less is used.
+    /// An upper bound on the memory that it reserves in a game, in bytes: tables and trees at their
+    /// greatest size. The operating system provides less if less is used.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         registry::memory_bytes_of(&self.parameters)
     }
 
-    /// Whether a time limit or a clock bounds its moves.
+    /// Whether a time limit or a clock limits its moves.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         let has_clock = self.outside().is_some_and(|rules| rules.clock.is_some());
         self.limits.move_time_us.is_some() || has_clock
     }
 
-    /// Of an external engine what it plays by; `None` of our players.
+    /// The description of an external engine; `None` for a built-in player.
     #[must_use]
     pub fn outside(&self) -> Option<&OutsideRules> {
         match &self.who {
@@ -206,28 +206,27 @@ impl Player {
         }
     }
 
-    /// Whether it must play a game the same way again: an external engine only where a sweep says so
-    /// (invariant 2).
+    /// Whether its games must be reproducible: for an external engine only if a sweep says so (invariant 2).
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
         !self.is_timed() && self.outside().is_none_or(|rules| rules.reproducible)
     }
 
-    /// Whether it is taken to play a game the same way again: one of ours that draws no random numbers, and an
-    /// external engine whose moves no clock bounds, until it is seen to differ.
+    /// Whether its games are assumed to be reproducible: a built-in player that draws no random numbers, or
+    /// an external engine whose moves no clock limits, until it is seen to differ.
     #[must_use]
     pub fn repeats(&self) -> bool {
         !self.is_timed() && (self.outside().is_some() || !self.draws_random_numbers)
     }
 
     /// A search for one side of one game, compiled for the game and the evaluation; `None` if the
-    /// player was made for another game, or is not ours.
+    /// player was made for another game, or is an external engine.
     pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {
         self.maker::<G>().map(Maker::make)
     }
 
-    /// What gives every move of a position a value by this player; `None` if it was made for another
-    /// game, or of parameters that [`check_reference`](crate::check_reference) refuses.
+    /// The reference that gives every move of a position a value by this player; `None` if it was made for
+    /// another game, or of parameters that [`check_reference`](crate::check_reference) rejects.
     pub(crate) fn reference<G: Game>(&self) -> Option<Box<dyn Reference<G>>> {
         self.maker::<G>().and_then(Maker::make_reference)
     }
@@ -262,7 +261,7 @@ impl fmt::Debug for Player {
     }
 }
 
-/// Gives the search its evaluation as a type, so that the call in its innermost loop is static.
+/// Gives the search its evaluation as a type, so that the call in its inner loop is static.
 struct Compile<'a> {
     info: &'a AlgorithmInfo,
     settings: &'a Settings,

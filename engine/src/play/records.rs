@@ -1,4 +1,4 @@
-//! What is kept of a game that was played.
+//! The record of a played game.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -12,14 +12,14 @@ use crate::core::termination::Termination;
 pub struct GameRecord {
     /// The result for the player who moved first from the opening.
     pub outcome: Outcome,
-    /// By how much, for the same player: how far it was ahead at the end, in what the game counts
-    /// ([`GameInfo::margin`](crate::GameInfo)), and negative where the other was. `None` in a game that
-    /// counts nothing, and where something else than the game's own rules ended it.
+    /// The margin for the same player: its lead at the end, in the game's unit
+    /// ([`GameInfo::margin`](crate::GameInfo)), negative if the other led. `None` in a game without margins,
+    /// and if the game did not end by its own rules.
     pub margin: Option<i32>,
-    /// Why the game ended.
+    /// The reason for the game's end.
     pub termination: Termination,
-    /// The side of the game that moved first from the opening: not always the one that moves first
-    /// from the game's start.
+    /// The side that moved first from the opening, not always the one that moves first from the
+    /// game's start.
     pub first_side: Side,
     /// One record for each ply.
     pub moves: Vec<MoveRecord>,
@@ -57,7 +57,7 @@ impl GameRecord {
 pub enum Outcome {
     /// The player who moved first won.
     Win,
-    /// Nobody won.
+    /// Neither player won.
     Draw,
     /// The player who moved first lost.
     Loss,
@@ -74,42 +74,42 @@ pub struct MoveRecord {
     pub position_key: u64,
     /// Legal moves in the position before the move.
     pub legal_moves: u32,
-    /// What the search did.
+    /// The report of the search.
     pub search: SearchReport,
     /// Wall time of the move, in microseconds.
     pub wall_us: u64,
-    /// Processor time of the thread that played, in microseconds. An external engine thinks in a process of its own,
-    /// and this is what it took to talk to it.
+    /// Processor time of the thread that played, in microseconds. An external engine thinks in a process of
+    /// its own; for it, this is the cost of communication.
     pub cpu_us: u64,
-    /// How often the system took the core from the player's thread while it thought: involuntary context switches.
-    /// `None` where the system does not tell, and of an external engine.
+    /// The number of times that the system took the core from the player's thread while it thought:
+    /// involuntary context switches. `None` where the system does not report them, and for an external
+    /// engine.
     pub involuntary_switches: Option<u64>,
 }
 
-/// What a search says of itself, apart from its move.
+/// A search's report, apart from its move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchReport {
-    /// Depth completed, in plies; 0 where the algorithm does not search.
+    /// Depth completed, in plies; 0 if the algorithm does not search.
     pub depth: u32,
     /// Positions made by a move in the search.
     pub nodes: u64,
     /// Calls of the static evaluation.
     pub evaluations: u64,
     /// Leaves of the full tree of `depth` (see [`crate::Position::full_tree_leaves`]); 0 without a
-    /// search, and in a game that has no closed form for them. The arbiter works it out, between
-    /// moves.
+    /// search, and in a game without a closed form. The arbiter computes it, between moves.
     pub full_tree_leaves: u64,
-    /// The value found, for the side to move; `None` where the algorithm has none.
+    /// The value found, for the side to move; `None` if the algorithm has none.
     pub score: Option<i32>,
-    /// What ended the search.
+    /// The reason for which the search ended.
     pub ended_by: EndedBy,
-    /// How long an external engine says that it took, in microseconds; `None` of ours, and of one
-    /// that does not say.
+    /// The time that an external engine reports, in microseconds; `None` for built-in players, and
+    /// if it reports none.
     pub told_us: Option<u64>,
 }
 
 impl SearchReport {
-    /// There was nothing to choose from.
+    /// There was only one legal move.
     pub(crate) const ONLY_MOVE: Self = Self {
         depth: 0,
         nodes: 0,
@@ -120,6 +120,6 @@ impl SearchReport {
         told_us: None,
     };
 
-    /// Nothing is known of how the move was found.
+    /// The report of a move from an unknown source.
     pub const UNKNOWN: Self = Self { ended_by: EndedBy::Depth, ..Self::ONLY_MOVE };
 }

@@ -1,4 +1,4 @@
-//! Whether a record is one of a game: it is played again by the rules, without any search.
+//! Checks records of games by replaying them by the rules, without any search.
 
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
@@ -12,27 +12,27 @@ use crate::play::records::{GameRecord, MoveRecord, Outcome, SearchReport};
 use crate::play::seat::{Answer, Fault, OutsidePlayer, OutsideSeat, Seat, TextTurn};
 use crate::with_game;
 
-/// What a record says that the rules do not.
+/// A statement of a record that the rules contradict.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Irregularity(String);
 
 impl Irregularity {
-    /// An irregularity in words, as the end of "the record is wrong: …".
+    /// The irregularity, as the end of "the record is wrong: …".
     #[must_use]
     pub fn new(problem: impl Into<String>) -> Self {
         Self(problem.into())
     }
 }
 
-/// Plays a record's moves on a board and compares what follows from the rules: that every move is legal
-/// and in its usual notation, whose it is, the key of the position before it and the number of legal
-/// moves there and of leaves of the full tree of its depth, which side moved first, where the game ended, why, for whom, and by how much. A forfeit is believed.
-/// Where scores end a game ([`Board::adjudication`]) the recorded ones must; what else the players' searches
-/// said of themselves is not looked at.
+/// Replays a record's moves on a board and compares all that follows from the rules: that every move is legal
+/// and in its usual notation, the mover, the key of the position and the number of legal moves before it and
+/// of leaves of the full tree of its depth, the side that moved first, and the game's end, reason, result and
+/// margin. A forfeit is taken as true. If scores end a game ([`Board::adjudication`]), the recorded ones must
+/// do so; other reports of the players' searches are ignored.
 ///
 /// # Errors
-/// The first thing that does not follow.
+/// The first statement that the rules contradict.
 pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularity> {
     let ruled = with_game!(board.rules, G => play_again::<G>(board, record));
     let ruled = match ruled {
@@ -43,8 +43,8 @@ pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularit
         }
         Err(error) => return Err(Irregularity(error.to_string())),
     };
-    for (ply, (told, ruled)) in record.moves.iter().zip(&ruled.moves).enumerate() {
-        compare_moves(told, ruled)
+    for (ply, (recorded, ruled)) in record.moves.iter().zip(&ruled.moves).enumerate() {
+        compare_moves(recorded, ruled)
             .map_err(|problem| Irregularity(format!("move {ply}: {problem}")))?;
     }
     if let Some(MoveRecord { mv, .. }) = record.moves.get(ruled.moves.len()) {
@@ -65,11 +65,11 @@ pub fn referee(board: &Board<'_>, record: &GameRecord) -> Result<(), Irregularit
         .map_err(Irregularity)
 }
 
-/// Whether a game that ended like this can have this margin, as far as can be told without its moves: there is
-/// one exactly where the rules of a game that counts it ended it, and it is of who won.
+/// Checks without the moves whether a game that ended like this can have this margin: there is one exactly if
+/// the rules of a game with margins ended it, and its sign is the winner's.
 ///
 /// # Errors
-/// What does not follow.
+/// The contradiction.
 pub fn referee_margin(
     rules: &Rules,
     outcome: Outcome,
@@ -79,7 +79,7 @@ pub fn referee_margin(
     let game = rules.game();
     let is_ruled = game.margin.is_some() && game.terminations.contains(&termination);
     let problem = match margin {
-        // A rule that looks back may end a game that goes on by its position.
+        // A history rule may end a game whose position is not over.
         None if !is_ruled || game.history_matters => return Ok(()),
         None => "there is no margin",
         Some(_) if !is_ruled => "there is a margin, and nothing that counts one ended the game",
@@ -98,7 +98,7 @@ fn play_again<G: Game>(board: &Board<'_>, record: &GameRecord) -> Result<GameRec
     arbitrate(board, seats, &Timeless, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Plays what is recorded.
+/// Plays the recorded moves.
 struct Recorded<'r>(&'r GameRecord);
 
 impl OutsidePlayer for Recorded<'_> {
@@ -113,12 +113,12 @@ impl OutsidePlayer for Recorded<'_> {
     }
 }
 
-fn compare_moves(told: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
-    differs("its notation", &told.mv, &ruled.mv)?;
-    differs("who made it", told.mover, ruled.mover)?;
-    differs("the key of the position before it", told.position_key, ruled.position_key)?;
-    differs("the number of legal moves", told.legal_moves, ruled.legal_moves)?;
-    let leaves = [told, ruled].map(|it| it.search.full_tree_leaves);
+fn compare_moves(recorded: &MoveRecord, ruled: &MoveRecord) -> Result<(), String> {
+    differs("its notation", &recorded.mv, &ruled.mv)?;
+    differs("who made it", recorded.mover, ruled.mover)?;
+    differs("the key of the position before it", recorded.position_key, ruled.position_key)?;
+    differs("the number of legal moves", recorded.legal_moves, ruled.legal_moves)?;
+    let leaves = [recorded, ruled].map(|side| side.search.full_tree_leaves);
     differs("the number of leaves of the full tree", leaves[0], leaves[1])
 }
 
@@ -127,11 +127,11 @@ fn word(variant: impl Debug) -> String {
     format!("{variant:?}").to_lowercase()
 }
 
-/// A margin, or that there is none.
+/// A margin in words, or that there is none.
 fn in_words(margin: Option<i32>) -> String {
     margin.map_or_else(|| "none".to_owned(), |margin| margin.to_string())
 }
 
-fn differs<T: PartialEq + Display>(what: &str, told: T, ruled: T) -> Result<(), String> {
-    if told == ruled { Ok(()) } else { Err(format!("{what} is {ruled}, not {told}")) }
+fn differs<T: PartialEq + Display>(what: &str, recorded: T, ruled: T) -> Result<(), String> {
+    if recorded == ruled { Ok(()) } else { Err(format!("{what} is {ruled}, not {recorded}")) }
 }

@@ -1,4 +1,4 @@
-//! From a recorded list of moves back to the positions it went through.
+//! Replays a recorded list of moves to obtain its positions.
 
 use crate::core::position::{Before, Ending, Line, NotationError, Side};
 use crate::core::rules::Rules;
@@ -15,20 +15,20 @@ pub struct ReplayedPosition {
     pub position: String,
     /// A multi-line board for people.
     pub board: String,
-    /// Whose move it is (of no meaning once the game is over).
+    /// Whose move it is (meaningless once the game is over).
     pub to_move: Side,
     /// Legal moves; 0 if the game is over.
     pub legal_moves: u32,
     /// Equal for positions that are equal up to the game's symmetries.
     pub position_key: u64,
-    /// How the game ended, in the last position of a game that did.
+    /// How the game ended, in the last position of a finished game.
     pub ending: Option<Ending>,
 }
 
 /// Plays recorded moves from an opening: the positions, the opening first, one more than moves.
 ///
 /// # Errors
-/// If the opening is not a position of this game, or a text not a legal move where its turn comes.
+/// If the opening is not a position of this game, or a text is not a legal move at its turn.
 pub fn replay_moves<'m>(
     rules: &Rules,
     opening: &str,
@@ -60,7 +60,7 @@ fn replay_in<'m, G: Game>(
 fn seen<G: Game>(line: Line<'_, G>) -> ReplayedPosition {
     let position = line.position;
     ReplayedPosition {
-        // A game has fewer moves than there are numbers.
+        // A game has fewer moves than a `u32` holds.
         ply: line.before.len() as u32,
         position: position.to_string(),
         board: position.board(),

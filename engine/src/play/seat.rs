@@ -1,4 +1,4 @@
-//! Who sits at the board: a seat is shown the game so far and answers with a move, or a fault.
+//! Seats at the board: a seat gets the game so far and answers with a move or a fault.
 
 use std::time::Duration;
 
@@ -21,38 +21,38 @@ pub trait Seat<G: Game> {
     /// Chooses a move in a position that is not over.
     ///
     /// # Errors
-    /// If it has none to offer: see [`Fault`].
+    /// If it has no move: see [`Fault`].
     fn choose(&mut self, turn: &Turn<'_, G>, host: &dyn Host) -> Result<Answer<G::Move>, Fault>;
 
-    /// The wall time of one move beyond which the arbiter declares the game lost; `None` if a seat
-    /// may be late, as our searches are by a few microseconds, which are recorded.
+    /// The wall time of one move beyond which the arbiter declares the game lost; `None` if the
+    /// seat may be late, as built-in searches are by a few microseconds, which are recorded.
     fn forfeits_after(&self) -> Option<Duration> {
         None
     }
 
-    /// Whether it thinks on the thread that asks it: what that thread went through says nothing of one that
+    /// Whether it thinks on the calling thread. Interruptions of that thread mean nothing for a seat that
     /// thinks elsewhere.
     fn thinks_here(&self) -> bool {
         true
     }
 
-    /// How long its last move took, where the seat knows better than the arbiter, who also counts what
-    /// came before it was asked and after it had answered.
+    /// The duration of its last move, if the seat knows it more precisely than the arbiter, whose measure
+    /// includes work before and after.
     fn took(&self) -> Option<Duration> {
         None
     }
 }
 
-/// What a seat is shown.
+/// The input of a seat.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn<'a, G: Game> {
     /// The game and its rules.
     pub rules: &'a Rules,
-    /// The position the game began from, in the game's notation.
+    /// The opening position, in the game's notation.
     pub opening: &'a str,
     /// The position to move in, with the moves and keys before it.
     pub line: Line<'a, G>,
-    /// What was recorded of those moves.
+    /// The records of those moves.
     pub moves: &'a [MoveRecord],
 }
 
@@ -65,34 +65,35 @@ pub struct Answer<M> {
     pub search: SearchReport,
 }
 
-/// Why a seat has no move. All but [`Fault::Aborted`] and [`Fault::Memory`] lose the game.
+/// The reason for which a seat has no move. All but [`Fault::Aborted`] and [`Fault::Memory`] lose
+/// the game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// What was answered is not a legal move.
+    /// The answer is not a legal move.
     #[error("an illegal move: {0}")]
     IllegalMove(String),
     /// The player failed and cannot go on.
     #[error("the player failed: {0}")]
     Crash(String),
-    /// The player used up its time, or more.
+    /// The player used up its time.
     #[error("out of time: {0}")]
     OutOfTime(String),
-    /// The player did not answer, however long it was waited for.
+    /// The player did not answer within any allowed wait.
     #[error("no answer: {0}")]
     Stall(String),
-    /// The player gives the game up.
+    /// The player resigned.
     #[error("the player gave up: {0}")]
     Resignation(String),
-    /// The system refused memory that one of our players needs: the game has no result.
+    /// The system refused memory that a built-in player needs: the game has no result.
     #[error("{}; {}", .0, .0.remedy())]
     Memory(MemoryRefused),
-    /// The host asked to stop: nobody is to blame.
+    /// The host stopped the game: neither player is at fault.
     #[error("the game was aborted")]
     Aborted,
 }
 
 impl Fault {
-    /// The fault that ends a game like this; [`Fault::Aborted`] where none does.
+    /// The fault that leads to this termination; [`Fault::Aborted`] if none does.
     #[must_use]
     pub fn of_termination(termination: Termination) -> Self {
         let nothing = String::new();
@@ -103,22 +104,22 @@ impl Fault {
             (Termination::STALL, Self::Stall),
             (Termination::RESIGNATION, Self::Resignation),
         ];
-        let found = faults.into_iter().find(|(ends, _)| *ends == termination);
-        found.map_or(Self::Aborted, |(_, fault)| fault(nothing))
+        let fault = faults.into_iter().find(|(ends, _)| *ends == termination);
+        fault.map_or(Self::Aborted, |(_, fault)| fault(nothing))
     }
 }
 
-/// One of our players. Its search keeps what it has learnt from move to move.
+/// A built-in player. Its search keeps its memory from move to move.
 pub(crate) struct SearchSeat<'a, G: Game> {
     search: Box<dyn Search<G>>,
     limits: Limits,
     random: Random,
-    /// In a replay, where the clock stopped the search of each ply, if it did.
+    /// For a replay, the node count at which the clock stopped the search of each ply.
     stops: Option<&'a [Option<u64>]>,
 }
 
 impl<'a, G: Game> SearchSeat<'a, G> {
-    /// `None` if the player was made for another game.
+    /// Makes the seat; `None` if the player was made for another game.
     pub(crate) fn new(
         player: &Player,
         key: [u8; 32],
@@ -139,7 +140,7 @@ impl<'a, G: Game> SearchSeat<'a, G> {
         if position.legal_move_count() == 1 {
             return Ok(Answer { mv: position.nth_legal_move(0), search: SearchReport::ONLY_MOVE });
         }
-        // A game of players that do not search never looks at a budget.
+        // A game of players that do not search never checks a budget.
         if host.aborted() {
             return Err(Fault::Aborted);
         }
@@ -175,22 +176,22 @@ impl<G: Game> Seat<G> for SearchSeat<'_, G> {
     }
 }
 
-/// One of our players at the board of a game as a type; `None` if it was made for another game.
+/// A built-in player's seat in a typed game; `None` if it was made for another game.
 #[must_use]
 pub fn seat_of<G: Game>(player: &Player, key: [u8; 32]) -> Option<Box<dyn Seat<G>>> {
     Some(Box::new(SearchSeat::new(player, key, None)?))
 }
 
-/// A player that is not ours and knows no types: another program, or a person. It may be anything,
-/// so the arbiter believes nothing that it says.
+/// A player outside the engine, independent of game types: another program, or a person. The
+/// arbiter trusts nothing that it reports.
 pub trait OutsidePlayer {
     /// Chooses a move in a position that is not over.
     ///
-    /// Whoever waits for somebody else must also look at [`Host::aborted`] and at its own time: the
-    /// arbiter cannot interrupt it.
+    /// An implementation that waits must also check [`Host::aborted`] and its own time: the arbiter
+    /// cannot interrupt it.
     ///
     /// # Errors
-    /// If it has none to offer: see [`Fault`].
+    /// If it has no move: see [`Fault`].
     fn choose(&mut self, turn: &TextTurn<'_>, host: &dyn Host) -> Result<Answer<String>, Fault>;
 
     /// As [`Seat::forfeits_after`].
@@ -204,20 +205,20 @@ pub trait OutsidePlayer {
     }
 }
 
-/// What an [`OutsidePlayer`] is shown, all in the game's notation.
+/// The input of an [`OutsidePlayer`], in the game's notation.
 #[derive(Clone, Copy, Debug)]
 pub struct TextTurn<'a> {
     /// The game and its rules.
     pub rules: &'a Rules,
-    /// The position the game began from.
+    /// The opening position.
     pub opening: &'a str,
-    /// The moves played since, with what was recorded of them.
+    /// The moves played since, with their records.
     pub moves: &'a [MoveRecord],
     /// Whose turn it is.
     pub to_move: Side,
 }
 
-/// An outside player at the board of a game as a type.
+/// An outside player's seat in a typed game.
 pub(crate) struct OutsideSeat<'a>(pub(crate) &'a mut dyn OutsidePlayer);
 
 impl<G: Game> Seat<G> for OutsideSeat<'_> {

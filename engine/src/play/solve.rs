@@ -1,4 +1,4 @@
-//! Exact values: what both sides get who never err, to the end of the game.
+//! Exact values: the result of perfect play by both sides, to the end of the game.
 
 use crate::core::budget::Budget;
 use crate::core::host::Host;
@@ -12,7 +12,7 @@ use crate::play::clock::Reading;
 use crate::play::notation::opening_position;
 use crate::with_game;
 
-/// A position solved.
+/// The solution of a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Solved {
     /// The position in the game's notation.
@@ -21,17 +21,17 @@ pub struct Solved {
     pub to_move: Side,
     /// 1 if the side to move wins, 0 for a draw, -1 if it loses.
     pub value: i32,
-    /// Plies to mate if both play their best, where an endgame table has the position and it is not a draw.
-    /// The moves are then those that mate soonest, or are mated latest.
+    /// Plies to mate under best play by both sides, if an endgame table has the position and it is not a
+    /// draw. The moves are then those that mate soonest, or delay mate longest.
     pub plies_to_mate: Option<u32>,
-    /// How many moves there are to choose from.
+    /// The number of legal moves.
     pub legal_moves: u32,
-    /// Moves that reach the value, one at least, in canonical order and the game's notation.
+    /// At least one move that reaches the value, in canonical order and the game's notation.
     pub optimal_moves: Vec<String>,
-    /// Whether these are all that do. Otherwise a limit ended the search for more, or there are so
-    /// many moves left that it was not begun.
+    /// Whether these are all that reach it. Otherwise a limit ended the search for more, or it was
+    /// skipped since too many moves are left.
     pub are_all: bool,
-    /// Nodes made: what counts as one is the solver's to say.
+    /// Nodes made, as the solver counts them.
     pub nodes: u64,
     /// Wall time, in microseconds.
     pub wall_us: u64,
@@ -39,7 +39,7 @@ pub struct Solved {
     pub cpu_us: u64,
 }
 
-/// Why a position is not solved.
+/// The reason for which a position is not solved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SolveError {
     /// The text is not a position of this game, or the game is over there.
@@ -48,7 +48,7 @@ pub enum SolveError {
     /// A limit ended the solving before the value was known.
     #[error("the {} limit ended the solving after {nodes} nodes", limit.limit_name())]
     Limit {
-        /// Which limit.
+        /// The limit that was reached.
         limit: EndedBy,
         /// Nodes made.
         nodes: u64,
@@ -58,7 +58,7 @@ pub enum SolveError {
     Aborted,
 }
 
-/// Solves a position. Of the limits, nodes and time bound a solver. The thread needs
+/// Solves a position, limited by nodes and time. The thread needs
 /// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// ```
@@ -140,17 +140,17 @@ fn solve_within<P: Position>(
     budget: &mut Budget<'_>,
     moves: &mut Vec<P::Move>,
 ) -> Result<Optimal, Stop> {
-    let found = solver.some_optimal_moves(position, budget, moves)?;
-    if found.are_all || !solver.lists_all_moves_soon(position) {
-        return Ok(found);
+    let optimal = solver.some_optimal_moves(position, budget, moves)?;
+    if optimal.are_all || !solver.lists_all_moves_soon(position) {
+        return Ok(optimal);
     }
     let mut all = Vec::new();
     match solver.optimal_moves(position, budget, &mut all) {
         Ok(_) => {
             *moves = all;
-            Ok(Optimal { are_all: true, ..found })
+            Ok(Optimal { are_all: true, ..optimal })
         }
-        Err(Stop::Limit(_)) => Ok(found),
+        Err(Stop::Limit(_)) => Ok(optimal),
         Err(Stop::Aborted) => Err(Stop::Aborted),
     }
 }

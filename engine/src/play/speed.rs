@@ -1,4 +1,5 @@
-//! How fast a machine searches: a plain search of fixed positions, again and again, by the clock.
+//! Measures how fast a machine searches: a plain search of fixed positions, repeatedly, by the
+//! clock.
 
 use std::time::Duration;
 
@@ -13,27 +14,28 @@ use crate::games::game::Game;
 use crate::play::player::Player;
 use crate::with_game;
 
-/// Positions that are searched in turn: the start, and what random play comes to.
+/// Number of positions that are searched in turn: the start, and positions of random play.
 const POSITIONS: usize = 8;
 
-/// As deep as most players look, so that the mix of making moves and evaluating is like theirs.
+/// A depth typical of players, so that the mix of making moves and evaluating is like theirs.
 const DEPTH: i64 = 3;
 
-/// Nodes of one search: in the shortest useful spell of a slow machine all positions have their turn.
+/// Nodes of one search: even the shortest useful spell on a slow machine covers all positions.
 const NODES: u64 = 2_000;
 
-/// What a slot did in a short spell.
+/// A slot's work in a short spell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spell {
     /// Nodes visited.
     pub nodes: u64,
-    /// How long it lasted by the clock.
+    /// Its duration by the clock.
     pub wall: Duration,
 }
 
-/// Searches positions of a game by alpha-beta with its default evaluation, in so many spells of about this
-/// length, after a first one that warms up and is not told. Each spell searches the same positions from the first
-/// on. Fewer spells if the host aborts, and none of a game that alpha-beta does not play by these rules.
+/// Searches positions of a game by alpha-beta with its default evaluation, in this many spells of about this
+/// length, after a first one that warms up and is dropped. Each spell searches the same positions from the
+/// first on. Returns fewer spells if the host aborts, and none for a game that alpha-beta does not play under
+/// these rules.
 ///
 /// The thread needs [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 pub fn spells(rules: &Rules, count: u32, length: Duration, host: &dyn Host) -> Vec<Spell> {
@@ -49,7 +51,7 @@ fn spells_of<G: Game>(rules: &Rules, count: u32, length: Duration, host: &dyn Ho
     let Ok(player) = Player::from_parameters(rules, &given) else { return Vec::new() };
     let positions = positions::<G>(rules);
     let spell = || {
-        // What is left of the spell before would make each another.
+        // The rest of a spell before would make each spell different.
         let mut search = player.search::<G>()?;
         let mut random = Random::from_key([0; 32]);
         let began = host.wall();
@@ -72,11 +74,11 @@ fn spells_of<G: Game>(rules: &Rules, count: u32, length: Duration, host: &dyn Ho
         }
         None
     };
-    // The first of them fills caches and wakes the core.
+    // The first spell fills caches and wakes the core.
     (0..=count).map_while(|_| spell()).skip(1).collect()
 }
 
-/// The positions: always the same. Each has a choice of moves; without one at the start there are none.
+/// The fixed positions. Each has a choice of moves; if the start has none, the list is empty.
 fn positions<G: Game>(rules: &Rules) -> Vec<G> {
     let is_searched = |position: &G| {
         Line::from_start(position).ending().is_none() && position.legal_move_count() > 1
@@ -109,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// A clock that goes on by a microsecond whenever it is read.
+    /// A clock that advances by a microsecond at each reading.
     #[derive(Default)]
     struct Ticking {
         now_us: Cell<u64>,
@@ -137,20 +139,24 @@ mod tests {
         for game in Rules::games() {
             let rules = Rules::from_name(game.name).unwrap();
             let measure = || spells(&rules, 3, length, &Ticking::default());
-            let found = measure();
-            assert_eq!(found.len(), 3, "{}", game.name);
-            assert!(found.iter().all(|it| it.nodes > 0 && it.wall >= length), "{}", game.name);
-            assert!(found.windows(2).all(|two| two[0] == two[1]), "{}: {found:?}", game.name);
-            assert_eq!(found, measure(), "{}", game.name);
+            let measured = measure();
+            assert_eq!(measured.len(), 3, "{}", game.name);
+            assert!(
+                measured.iter().all(|spell| spell.nodes > 0 && spell.wall >= length),
+                "{}",
+                game.name
+            );
+            assert!(measured.windows(2).all(|two| two[0] == two[1]), "{}: {measured:?}", game.name);
+            assert_eq!(measured, measure(), "{}", game.name);
         }
     }
 
     #[test]
-    fn who_aborts_hears_of_the_spells_before() {
+    fn an_aborted_measurement_returns_the_spells_before() {
         let rules = Rules::from_name("pentago").unwrap();
         let host = Ticking { aborts_after_us: Some(1_000), ..Ticking::default() };
-        let found = spells(&rules, 50, Duration::from_micros(300), &host);
-        assert!(found.len() < 5, "{found:?}");
+        let measured = spells(&rules, 50, Duration::from_micros(300), &host);
+        assert!(measured.len() < 5, "{measured:?}");
         assert!(spells(&rules, 0, Duration::from_micros(300), &Ticking::default()).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The player that does not search: every legal move is equally likely.
+//! Random play: every legal move is equally likely.
 
 use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Found, NoMove, Search};
@@ -9,7 +9,7 @@ use crate::core::rng::Random;
 use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
 
-/// Random play as an algorithm: it takes no parameters and needs no limits.
+/// Random play as an algorithm, without parameters or limits.
 pub(crate) struct RandomPlay;
 
 impl Algorithm for RandomPlay {

@@ -1,13 +1,12 @@
-//! Formulas made ready for many evaluations: a straight line of instructions, without recursion,
-//! stack or allocation.
+//! Compiled formulas: a straight line of instructions, without recursion, stack or allocation.
 
 use super::{Expression, Function, Node};
 
 /// A formula as a program.
 ///
-/// It works on numbered places: first the values of the features that it reads, then its constants,
-/// then results on the way. Those are numbered as a stack would hold them, so that there are at most as
-/// many as the tree is deep. It computes what [`Expression::evaluate`] does, bit for bit.
+/// It works on numbered places: first the values of the features that it reads, then its constants, then
+/// intermediate results. Those are numbered as on a stack, so there are at most as many as the tree is deep.
+/// It computes the same as [`Expression::evaluate`], bit for bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
     /// In ascending order.
@@ -15,7 +14,7 @@ pub struct Compiled {
     constants: Vec<f64>,
     instructions: Vec<Instruction>,
     places: usize,
-    /// Where the value is in the end.
+    /// The place of the final value.
     result: u16,
 }
 
@@ -29,7 +28,7 @@ struct Instruction {
 
 /// Few formulas need more places than this.
 const FEW: usize = 32;
-/// More than any formula needs: the most leaves and the most results at once.
+/// More than any formula needs: the maximum of leaves plus the maximum of results at once.
 const MOST: usize = 1_024;
 
 const _: () = assert!(super::NODES_MAX.div_ceil(2) + super::DEPTH_MAX < MOST);
@@ -50,7 +49,7 @@ impl Compiled {
 
         let mut instructions = Vec::new();
         let mut places = first_result;
-        // From the last node to the first, what a function needs comes before it: the places of
+        // From the last node to the first, operands come before their function: the places of
         // operands, the first on top.
         let mut operands: Vec<u16> = Vec::new();
         for node in expression.nodes().iter().rev() {
@@ -83,7 +82,7 @@ impl Compiled {
         &self.features
     }
 
-    /// Its value. `compute` is asked once for the features that it reads ([`Compiled::features`]), and
+    /// Its value. `compute` is called once with the features that it reads ([`Compiled::features`]), and
     /// writes the value of each into the place with the same index.
     #[inline]
     #[must_use]
@@ -97,7 +96,7 @@ impl Compiled {
         let (features, others) = places.split_at_mut(self.features.len());
         compute(&self.features, features);
         others[..self.constants.len()].copy_from_slice(&self.constants);
-        // Every place is below `PLACES`; the remainder, of a power of two, tells the compiler so.
+        // Every place is below `PLACES`; the remainder by a power of two lets the compiler see it.
         let place = |number: u16| usize::from(number) % PLACES;
         for instruction in &self.instructions {
             let left = places[place(instruction.left)];

@@ -1,5 +1,5 @@
-//! Formulas over what a game counts in its positions: trees of + - × and protected division, as
-//! genetic programming breeds them (Koza 1992, "Genetic programming", chapter 6).
+//! Formulas over the features that a game counts in its positions: trees of + - × and protected
+//! division, as in genetic programming (Koza 1992, "Genetic programming", chapter 6).
 //!
 //! # Text
 //!
@@ -9,10 +9,9 @@
 //!
 //! # Values
 //!
-//! Numbers are IEEE doubles, and only + - × ÷ are done with them, so that a formula has the same value
-//! on every machine. Division by 0 is 1 ([`Function::apply`]). Sums and products may overflow to an
-//! infinity, and from there to what is not a number; [`crate::evaluation::score`] makes an integer of
-//! every value.
+//! Numbers are IEEE doubles, and the only operations are + - × ÷, so a formula has the same value on every
+//! machine. Division by 0 is 1 ([`Function::apply`]). Sums and products may overflow to infinity, and from
+//! there to NaN; [`crate::evaluation::score`] makes an integer of every value.
 //!
 //! # Shape
 //!
@@ -31,35 +30,35 @@ use std::ops::Range;
 pub use compiled::Compiled;
 pub use text::FORMULA_BYTES_MAX;
 
-/// How deep a tree may be: edges from the root to the farthest leaf.
+/// The greatest depth of a tree: edges from the root to the farthest leaf.
 pub const DEPTH_MAX: usize = 64;
 
-/// How many nodes a tree may have.
+/// The greatest number of nodes of a tree.
 pub const NODES_MAX: usize = 1_023;
 
-/// How many operands every function has.
+/// The number of operands of every function.
 pub const ARITY: usize = 2;
 
-/// Something that a game counts in a position, as one of the sides sees it.
+/// A number that a game counts in a position, from one side's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeatureInfo {
-    /// Its name in formulas: lower-case letters, digits and underscores, a letter first. What belongs
-    /// to the side that looks begins with `own_`, what belongs to the other with `opp_`.
+    /// Its name in formulas: lower-case letters, digits and underscores, a letter first. Features of the
+    /// viewing side begin with `own_`, those of the other with `opp_`.
     pub name: &'static str,
-    /// What it counts, in a few words.
+    /// Its meaning, in a few words.
     pub meaning: &'static str,
-    /// Whether it is the same in positions that the game's symmetries map to each other.
+    /// Whether it is equal in positions that the game's symmetries map to each other.
     pub is_symmetric: bool,
 }
 
 impl FeatureInfo {
-    /// A feature that is the same in positions that the game's symmetries map to each other.
+    /// A feature that is equal in positions that the game's symmetries map to each other.
     #[must_use]
     pub const fn symmetric(name: &'static str, meaning: &'static str) -> Self {
         Self { name, meaning, is_symmetric: true }
     }
 
-    /// A feature that tells positions apart which the game's symmetries map to each other.
+    /// A feature that differs between positions that the game's symmetries map to each other.
     #[must_use]
     pub const fn oriented(name: &'static str, meaning: &'static str) -> Self {
         Self { name, meaning, is_symmetric: false }
@@ -80,10 +79,10 @@ pub enum Function {
 }
 
 impl Function {
-    /// All of them.
+    /// All functions.
     pub const ALL: [Self; 4] = [Self::Add, Self::Subtract, Self::Multiply, Self::Divide];
 
-    /// How formulas write it.
+    /// Its symbol in formulas.
     #[must_use]
     pub const fn symbol(self) -> char {
         match self {
@@ -94,7 +93,7 @@ impl Function {
         }
     }
 
-    /// Its value. Every number that is equal to 0 is 0 as a divisor, whatever its sign.
+    /// Its value. As a divisor, every number equal to 0 counts as 0, whatever its sign.
     #[inline]
     #[must_use]
     pub fn apply(self, left: f64, right: f64) -> f64 {
@@ -107,16 +106,16 @@ impl Function {
         }
     }
 
-    /// Whether its operands may be exchanged. Of floats that is all: (a + b) + c may differ from
-    /// a + (b + c).
+    /// Whether its operands may be exchanged. For floats nothing more holds: (a + b) + c may differ
+    /// from a + (b + c).
     #[must_use]
     pub const fn is_commutative(self) -> bool {
         matches!(self, Self::Add | Self::Multiply)
     }
 }
 
-/// A node of a tree. Nodes have an order, which has no meaning but is always the same: functions
-/// first, then constants by their value, then features by their number.
+/// A node of a tree. Nodes have an arbitrary but fixed order: functions first, then constants by
+/// value, then features by number.
 #[derive(Clone, Copy, Debug)]
 pub enum Node {
     /// A function; its two operands follow.
@@ -128,7 +127,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// Its number of operands: [`ARITY`] of a function, else 0.
+    /// Its number of operands: [`ARITY`] for a function, else 0.
     #[must_use]
     pub const fn arity(self) -> usize {
         match self {
@@ -182,34 +181,35 @@ impl Hash for Node {
     }
 }
 
-/// A tree that is well formed and within its bounds: at most [`NODES_MAX`] nodes, [`DEPTH_MAX`] deep,
-/// all of its constants finite and none of them -0.
+/// A well-formed tree within its bounds: at most [`NODES_MAX`] nodes, [`DEPTH_MAX`] deep, all constants
+/// finite and none of them -0.
 ///
-/// Two are equal that are written alike. [`Expression::simplified`] finds more that have one value.
+/// Two expressions are equal if they are written alike. [`Expression::simplified`] finds more that
+/// have one value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Expression {
     /// In prefix order.
     nodes: Vec<Node>,
 }
 
-/// What is wrong with a formula, where, and what would be right.
+/// An error in a formula, with its place and remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct ExpressionError {
-    /// Where: in a text from which byte to which; among nodes, from which node to which.
+    /// The range of bytes in a text, or of nodes in a list.
     pub place: Range<usize>,
-    /// What is wrong; of a text with the place in characters.
+    /// The problem; for a text with the place in characters.
     pub problem: String,
     /// What to write instead.
     pub remedy: String,
 }
 
 impl Expression {
-    /// The tree with these nodes in prefix order. A constant -0 becomes 0, which formulas cannot tell
+    /// The tree with these nodes in prefix order. A constant -0 becomes 0, which formulas cannot distinguish
     /// from it.
     ///
     /// # Errors
-    /// If they are not one whole tree, a constant is not finite, or it is beyond its bounds.
+    /// If they are not one whole tree, a constant is not finite, or the tree exceeds its bounds.
     pub fn from_nodes(mut nodes: Vec<Node>) -> Result<Self, ExpressionError> {
         let error = |place: Range<usize>, problem: String, remedy: &str| {
             Err(ExpressionError { place, problem, remedy: remedy.to_owned() })
@@ -218,7 +218,7 @@ impl Expression {
         if len > NODES_MAX {
             return Err(too_long(NODES_MAX..len, format!("{len} nodes")));
         }
-        // Operands that are still to come, with the depth of each.
+        // Operands still to come, with the depth of each.
         let mut due = vec![0];
         for (index, node) in nodes.iter_mut().enumerate() {
             let Some(depth) = due.pop() else {
@@ -273,7 +273,7 @@ impl Expression {
         self.levels().into_iter().max().unwrap_or(0)
     }
 
-    /// Of each node the number of edges to it from the root.
+    /// For each node the number of edges from the root.
     #[must_use]
     pub fn levels(&self) -> Vec<usize> {
         let mut due = vec![0];
@@ -329,7 +329,7 @@ impl Expression {
         Self::from_nodes(nodes)
     }
 
-    /// The tree with another label at one node: a function for a function, a leaf for a leaf.
+    /// The tree with one node relabelled: a function for a function, a leaf for a leaf.
     ///
     /// # Errors
     /// If the new node has another number of operands, or is a constant that is not finite.
@@ -355,11 +355,11 @@ impl Expression {
         features
     }
 
-    /// Its value, where `features` has those of all features of the game in the order of its list: the
-    /// slow and obvious way. [`Expression::compiled`] has the fast one.
+    /// Its value, where `features` has the values of all features of the game in list order: the slow
+    /// reference. [`Expression::compiled`] is the fast one.
     ///
     /// # Panics
-    /// If it reads a feature that is not there.
+    /// If it reads a feature that `features` lacks.
     #[must_use]
     pub fn evaluate(&self, features: &[f64]) -> f64 {
         self.value_from(&mut 0, features)
@@ -379,7 +379,7 @@ impl Expression {
         }
     }
 
-    /// Made ready for many evaluations.
+    /// Compiles it for many evaluations.
     #[must_use]
     pub fn compiled(&self) -> Compiled {
         Compiled::new(self)

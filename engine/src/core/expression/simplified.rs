@@ -1,19 +1,19 @@
-//! One form for formulas that are plainly the same.
+//! One form for formulas that are obviously equal.
 
 use super::{Expression, Function, Node};
 
 impl Expression {
-    /// A tree of the same value for all features for which every value on the way is finite, and with at
-    /// most as many nodes:
+    /// A tree with at most as many nodes, and the same value for all features for which every intermediate
+    /// value is finite:
     ///
     /// - a function of constants is its value, if that is finite;
     /// - x - x is 0 and x / x is 1, also where x is 0;
     /// - x + 0, x - 0, x × 1 and x / 1 are x; x × 0 is 0, x / 0 is 1;
     /// - operands of sums and products are in the order of their nodes.
     ///
-    /// What floats do not promise is left as it is: (a + b) + c may differ from a + (b + c). Formulas of
-    /// equal simplified forms have equal values wherever every value on the way is finite in both; equal
-    /// values may have different forms.
+    /// Laws that floats break are not used: (a + b) + c may differ from a + (b + c). Formulas of equal
+    /// simplified forms have equal values wherever every intermediate value is finite in both; equal values
+    /// may have different forms.
     #[must_use]
     pub fn simplified(&self) -> Self {
         // From the last node to the first: operands come before their function.
@@ -63,7 +63,7 @@ fn applied(function: Function, left: Vec<Node>, right: Vec<Node>) -> Vec<Node> {
     }
 }
 
-/// The number that a tree of one constant is.
+/// The number in a tree of one constant.
 fn constant(tree: &[Node]) -> Option<f64> {
     match tree {
         [Node::Constant(constant)] => Some(*constant),

@@ -1,4 +1,4 @@
-//! Formulas read and written.
+//! Parsing and writing formulas.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -9,16 +9,16 @@ use super::{
 };
 use crate::core::nearest::nearest;
 
-/// The longest text that is read, in bytes. Every expression within its bounds is shorter, where names
-/// of features have at most 24 letters.
+/// The longest text that is parsed, in bytes. Every expression within its bounds is shorter, if feature names
+/// have at most 24 letters.
 pub const FORMULA_BYTES_MAX: usize = 16_384;
 
 impl Expression {
-    /// Reads a formula over a game's features.
+    /// Parses a formula over a game's features.
     ///
     /// # Errors
-    /// If it is not a formula, or beyond the bounds of expressions: what is wrong, with the character
-    /// that it begins with, counted from 1, and what would be right.
+    /// If it is not a formula, or exceeds the bounds of expressions; the error has the place, as a character
+    /// counted from 1, and a remedy.
     pub fn parse(text: &str, features: &[FeatureInfo]) -> Result<Self, ExpressionError> {
         let mut reader = Reader { text, features, nodes: Vec::new(), open: Vec::new() };
         let mut is_whole = false;
@@ -39,15 +39,15 @@ impl Expression {
         Err(reader.unfinished())
     }
 
-    /// How it is written, as [`Expression::parse`] reads it: one space between two parts, constants
-    /// with the fewest digits that tell them from other numbers.
+    /// Its text, as [`Expression::parse`] reads it: one space between two parts, constants with the
+    /// fewest digits that identify them.
     ///
     /// # Panics
-    /// If it reads a feature that is not there.
+    /// If it reads a feature that `features` lacks.
     #[must_use]
     pub fn text(&self, features: &[FeatureInfo]) -> String {
         let mut text = String::new();
-        // Of each function that is open, the operands to come.
+        // For each open function, the number of operands to come.
         let mut open: Vec<usize> = Vec::new();
         for (index, node) in self.nodes.iter().enumerate() {
             if index > 0 {
@@ -102,7 +102,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads one token, and says whether the formula is whole with it.
+    /// Reads one token, and returns whether the formula is then complete.
     fn take(&mut self, place: Range<usize>) -> Result<bool, ExpressionError> {
         let token = &self.text[place.clone()];
         if let Some(open) = self.open.last_mut()
@@ -201,7 +201,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An operand has ended. Whether nothing is open any more.
+    /// Counts an operand; returns whether no function is open any more.
     fn count_operand(&mut self) -> bool {
         match self.open.last_mut() {
             None => true,
@@ -224,7 +224,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The place of a token for people.
+    /// The place of a token, for messages.
     fn at(&self, place: &Range<usize>) -> String {
         format!("character {}", self.text[..place.start].chars().count() + 1)
     }

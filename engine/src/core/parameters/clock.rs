@@ -1,26 +1,26 @@
-//! Chess clocks: a function of a player's rule and of the times that its moves took.
+//! Chess clocks: the time left as a function of a player's rule and its moves' times.
 
 use std::fmt;
 
 use super::duration::{format_duration_us, parse_duration_us};
 
-/// The time that a player has for its game.
+/// The time control of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
-    /// The time is for so many moves, and comes again after them; `None`: for the whole game.
+    /// The time is for this many moves, and is renewed after them; `None`: for the whole game.
     pub moves: Option<u32>,
     /// The time, in microseconds.
     pub time_us: u64,
-    /// What is added after each move, in microseconds.
+    /// Time added after each move, in microseconds.
     pub increment_us: u64,
 }
 
-/// What a player has left before a move.
+/// A player's time left before a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeLeft {
     /// In microseconds.
     pub time_us: u64,
-    /// Moves up to when the time comes again, if it does.
+    /// Moves until the time is renewed, if it is.
     pub moves_to_go: Option<u32>,
 }
 
@@ -30,8 +30,8 @@ const TIME_MAX_US: u64 = 86_400_000_000;
 const MOVES_MAX: u32 = 10_000;
 
 impl ClockRule {
-    /// Reads a clock as match runners write it, with units (`"10s+100ms"`, `"40/1m+1s"`) or in seconds (`"10+0.1"`,
-    /// `"40/1:30"`). `None` if the text is not a clock.
+    /// Parses a clock as match runners write it, with units (`"10s+100ms"`, `"40/1m+1s"`) or in seconds
+    /// (`"10+0.1"`, `"40/1:30"`). `None` if the text is not a clock.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (moves, rest) = match text.split_once('/') {
@@ -52,10 +52,10 @@ impl ClockRule {
         is_in_bounds.then_some(Self { moves, time_us, increment_us })
     }
 
-    /// What is left before a move, given how long the player's earlier ones took, in microseconds.
+    /// The time left before a move, given the times of the player's earlier moves, in microseconds.
     ///
-    /// A move that took longer than there was, and did not lose by it, leaves nothing; then comes what
-    /// is added.
+    /// A move that exceeded the remaining time without losing the game leaves zero, to which the increment is
+    /// added.
     #[must_use]
     pub fn left(&self, took_us: impl IntoIterator<Item = u64>) -> TimeLeft {
         let mut time_us = self.time_us;
@@ -71,7 +71,7 @@ impl ClockRule {
     }
 }
 
-/// A duration, of which clocks also have minutes, and seconds without a unit.
+/// A duration in clock notation, which also has minutes, and seconds without a unit.
 fn duration_us(text: &str) -> Option<u64> {
     if text.ends_with(|last: char| last.is_ascii_digit()) {
         let (minutes, seconds) = text.split_once(':').unwrap_or(("0", text));
@@ -85,7 +85,7 @@ fn duration_us(text: &str) -> Option<u64> {
     }
 }
 
-/// The one form of each clock: what is hashed and stored.
+/// The canonical form of a clock, which is hashed and stored.
 impl fmt::Display for ClockRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(moves) = self.moves {
@@ -119,7 +119,10 @@ mod tests {
             ("10", "10s"),
             ("40/1:30 + 1s", "40/90s+1s"),
         ] {
-            assert_eq!(ClockRule::parse(text).map(|it| it.to_string()).as_deref(), Some(form));
+            assert_eq!(
+                ClockRule::parse(text).map(|clock| clock.to_string()).as_deref(),
+                Some(form)
+            );
         }
         for text in [
             "",
@@ -151,13 +154,13 @@ mod tests {
         assert_eq!(left(&[]), (10, Some(2)));
         assert_eq!(left(&[4]), (7, Some(1)));
         assert_eq!(left(&[4, 3]), (15, Some(2)));
-        // Within the margin, beyond its time.
+        // Beyond its time, within the margin.
         assert_eq!(left(&[4, 8]), (11, Some(2)));
         assert_eq!(left(&[4, 3, 15]), (1, Some(1)));
     }
 
     proptest! {
-        /// The form says all there is, and time is only ever used up or given.
+        /// The text is a complete form, and time is only used up or added.
         #[test]
         fn a_clock_is_its_form(
             moves in prop::option::of(1..=MOVES_MAX),
@@ -167,7 +170,7 @@ mod tests {
         ) {
             let rule = ClockRule { moves, time_us, increment_us };
             prop_assert_eq!(ClockRule::parse(&rule.to_string()), Some(rule));
-            // The slow twin: one move after the other, with the time in a signed number.
+            // The slow reference: move by move, with the time as a signed number.
             let mut left = i128::from(time_us);
             for (index, took) in took.iter().enumerate() {
                 left = (left - i128::from(*took)).max(0) + i128::from(increment_us);

@@ -3,9 +3,9 @@
 /// The units, longest suffix first where one ends with another, and their microseconds.
 const UNITS: &[(&str, u64)] = &[("us", 1), ("µs", 1), ("ms", 1_000), ("s", 1_000_000)];
 
-/// Reads a duration with its unit (`us`, `ms` or `s`), such as `"200us"`, `"10ms"` or `"1.5s"`,
-/// as microseconds. Exact: `None` for what is no such text, or no whole number of microseconds,
-/// or more than a `u64` holds.
+/// Parses a duration with its unit (`us`, `ms` or `s`), such as `"200us"`, `"10ms"` or `"1.5s"`, as
+/// microseconds. Exact: `None` for other texts, fractions of a microsecond, and more than a `u64`
+/// holds.
 #[must_use]
 pub fn parse_duration_us(text: &str) -> Option<u64> {
     let (digits, unit_us) = UNITS
@@ -25,8 +25,8 @@ pub fn parse_duration_us(text: &str) -> Option<u64> {
     Some(total_us)
 }
 
-/// Writes a duration in the largest unit of which it is a whole number, so that
-/// [`parse_duration_us`] reads the same.
+/// Writes a duration in the largest unit of which it is a whole number; [`parse_duration_us`] reads
+/// the same value.
 #[must_use]
 pub fn format_duration_us(us: u64) -> String {
     let (unit, unit_us) = [("s", 1_000_000), ("ms", 1_000), ("us", 1)]
@@ -36,7 +36,7 @@ pub fn format_duration_us(us: u64) -> String {
     format!("{}{unit}", us / unit_us)
 }
 
-/// Digits and nothing else (`str::parse` would take a sign).
+/// Digits only (`str::parse` would accept a sign).
 fn decimal(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }

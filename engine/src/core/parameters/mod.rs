@@ -1,19 +1,19 @@
-//! Parameters as flat maps: how sweeps, hashes and the results database see a player.
+//! Parameters as flat maps: the form of a player in sweeps, hashes and the results database.
 //!
 //! Each algorithm and each evaluation declares its parameters once, in a table of
-//! [`ParameterInfo`]. From the tables come the check of what a sweep says (`Settings`), the
-//! canonical map that is hashed and stored, and the reference that people read.
+//! [`ParameterInfo`]. The tables drive the validation of sweeps (`Settings`), the canonical map
+//! that is hashed and stored, and the reference documentation.
 //!
 //! # The canonical map stays
 //!
-//! A stored player is named by a hash of its canonical map, so the map of a player that could be
-//! written yesterday must be the same today. Two rules keep that:
+//! A stored player is identified by a hash of its canonical map, so the map of an existing player
+//! must never change. Two rules ensure that:
 //!
-//! - A parameter that exists since the first release is always spelt out, so that its default may
-//!   change later without changing what a stored player means.
+//! - A parameter that exists since the first release is always written out, so that its default may
+//!   change later without changing the meaning of a stored player.
 //! - A parameter that is *added later* has its "off" value as its default, in the table and in
-//!   every preset there was, is marked [`ParameterInfo::added_later`], and is left out of the
-//!   canonical map while it is off. What never heard of it keeps its hash and its meaning.
+//!   every earlier preset, is marked [`ParameterInfo::added_later`], and is left out of the
+//!   canonical map while it is off. Players without it keep their hash and their meaning.
 
 mod clock;
 mod duration;
@@ -78,7 +78,7 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// How many values lie in it, itself included, and how deep they lie: 1 and 1 for a scalar.
+    /// The number of values in it, itself included, and their nesting depth: 1 and 1 for a scalar.
     #[must_use]
     pub fn size_and_depth(&self) -> (usize, usize) {
         let sum = |(size, depth): (usize, usize), inner: &Self| {
@@ -93,10 +93,10 @@ impl Value {
     }
 }
 
-/// Parameters by name. A `BTreeMap`, so that the order never depends on anything.
+/// Parameters by name. A `BTreeMap`, so that the order is always the same.
 pub type Parameters = BTreeMap<String, Value>;
 
-/// A whole number among a player's parameters, from 0; 0 if it is not there.
+/// A whole number among a player's parameters, from 0; 0 if absent.
 pub(crate) fn count_of(parameters: &Parameters, name: &str) -> u64 {
     match parameters.get(name) {
         Some(&Value::Integer(count)) => u64::try_from(count).unwrap_or(0),
@@ -104,7 +104,7 @@ pub(crate) fn count_of(parameters: &Parameters, name: &str) -> u64 {
     }
 }
 
-/// What is wrong with a player's parameters: which key, why, and what to write instead.
+/// An error in a player's parameters: the key, the problem, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct ParameterError {
@@ -123,12 +123,13 @@ impl ParameterError {
         Self { key: Some(key.to_owned()), problem, remedy }
     }
 
-    /// A key that is known and has no effect beside the others.
+    /// A known key that has no effect in combination with the others.
     pub(crate) fn without_effect(key: &str, remedy: String) -> Self {
         Self::new(key, format!("`{key}` {WITHOUT_EFFECT}"), remedy)
     }
 
-    /// Whether a key is known, and has no effect beside the others: without it all may be well.
+    /// Whether the key is known but has no effect beside the others; the rest may be valid without
+    /// it.
     #[must_use]
     pub fn is_without_effect(&self) -> bool {
         self.problem.ends_with(WITHOUT_EFFECT)
@@ -137,41 +138,40 @@ impl ParameterError {
 
 const WITHOUT_EFFECT: &str = "has no effect here";
 
-/// One parameter: the single place that says what it is, what it may be and what it does.
+/// One parameter: the single place that states its meaning and its possible values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ParameterInfo {
     /// Its key in a sweep's player table.
     pub name: &'static str,
-    /// What it may be. `Display` tells people.
+    /// Its possible values. `Display` writes them for people.
     pub kind: ParameterKind,
-    /// What it is when a sweep does not say. `Display` tells people.
+    /// Its value if a sweep does not set it. `Display` writes it for people.
     pub default: ParameterDefault,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub meaning: &'static str,
-    /// The parameter and the value of it without which this one has no effect. It is then no part
-    /// of the player, and naming it is an error.
+    /// The parameter and value that this one depends on. Otherwise it is not part of the player,
+    /// and setting it is an error.
     pub only_with: Option<(&'static str, ParameterDefault)>,
-    /// Whether the canonical map leaves it out at its default: see the module's second rule.
+    /// Whether the canonical map omits it at its default: see the module's second rule.
     pub added_later: bool,
-    /// What a search promises whatever this parameter is; `None` for a parameter that is no
-    /// refinement.
+    /// The guarantee of a search for every value of this parameter; `None` for a parameter that is
+    /// not a refinement.
     pub promise: Option<Promise>,
-    /// Whether that promise is broken by rules that look at the moves before a position, such as
-    /// one on repetition.
+    /// Whether rules that depend on earlier moves, such as repetition, break that guarantee.
     pub unless_history_matters: bool,
 }
 
-/// What a refinement of a search leaves as it is.
+/// The results that a refinement of a search leaves unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {
     /// The value: a search to a depth finds minimax's value at that depth, and a move of that
     /// value, in every combination with others that promise it.
     ValuePreserving,
-    /// The game-theoretic value only: it sees further than the depth, and never says of a win or
-    /// loss that it is another.
+    /// The game-theoretic value only: it sees further than the depth, and never mistakes a win or
+    /// loss for another.
     DepthExtending,
-    /// Wins and losses only: what it says is won or lost, is. By looking less closely at what seems not
-    /// to matter, it may take longer to see one, and value anything else differently.
+    /// Wins and losses only: reported ones are real. It may take longer to find them, and values everything
+    /// else differently, since it skips moves that seem not to matter.
     Heuristic,
 }
 
@@ -230,13 +230,13 @@ impl ParameterInfo {
         Self::new(name, ParameterKind::Duration, ParameterDefault::Unlimited, meaning)
     }
 
-    /// The clock of a player for its game; without one unless a sweep says it.
+    /// A player's clock for its game; none by default.
     #[must_use]
     pub const fn clock(name: &'static str, meaning: &'static str) -> Self {
         Self::new(name, ParameterKind::Clock, ParameterDefault::Unsaid, meaning)
     }
 
-    /// Integers in a range, so many of them.
+    /// A list of integers in a range, of bounded length.
     #[must_use]
     pub const fn integers(
         name: &'static str,
@@ -254,8 +254,8 @@ impl ParameterInfo {
         Self::new(name, kind, ParameterDefault::Integers(default), meaning)
     }
 
-    /// A text, such as a formula, of at most so many bytes. Who reads it says more of what it may
-    /// be; a sweep must give it.
+    /// A text, such as a formula, of at most this many bytes, which its reader checks further; a
+    /// sweep must give it.
     #[must_use]
     pub const fn text(name: &'static str, bytes_max: usize, meaning: &'static str) -> Self {
         let kind = ParameterKind::Text { bytes_max };
@@ -538,32 +538,32 @@ pub(crate) struct AlgorithmInfo {
     pub(crate) meaning: &'static str,
     /// Its parameters, limits included, in the order in which people should read them.
     pub(crate) parameters: &'static [ParameterInfo],
-    /// What the key `preset` may be; the first is the default. Empty: there is no such key.
+    /// Values of the key `preset`; the first is the default. If empty, there is no such key.
     pub(crate) presets: &'static [Preset],
-    /// The limits of which at least one must be on. Empty: nothing needs to bound it.
+    /// The limits of which at least one must be set. If empty, none is needed.
     pub(crate) bounded_by: &'static [&'static str],
 }
 
-/// Values that stand in for the defaults of the table. A preset is a way of writing: the canonical
-/// map has the values, not the preset's name, so that one player has one hash.
+/// Values that replace the defaults of the table. A preset is shorthand: the canonical map has the
+/// values, not the preset's name, so that one player has one hash.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Preset {
     /// The value of the key `preset`.
     pub(crate) name: &'static str,
-    /// Where it departs from the table's defaults. A limit may be named here only if the table's
-    /// own default for it is not `"unlimited"`.
+    /// The values that differ from the table's defaults. A limit may be set here only if the
+    /// table's own default for it is not `"unlimited"`.
     pub(crate) values: &'static [(&'static str, ParameterDefault)],
 }
 
-/// The parameters that searches share, to be named in their tables.
+/// Parameters that several searches share.
 pub(crate) mod shared {
     use super::{ParameterDefault, ParameterInfo, ParameterKind};
 
-    /// The deepest a search looks, also when its depth is unlimited: a bound on its stack
+    /// The greatest depth of a search, also when its depth is unlimited: it bounds the stack
     /// ([`crate::search::STACK_BYTES`]).
     pub(crate) const DEPTH_MAX: i64 = 1_000;
 
-    /// Counts stay below 2^53, where every program that reads the database has them exactly.
+    /// Counts stay below 2^53, so that every program that reads the database gets them exactly.
     pub(crate) const COUNT_MAX: i64 = (1 << 53) - 1;
 
     pub(crate) const DEPTH: ParameterInfo =

@@ -1,4 +1,4 @@
-//! Reading what a sweep says of one player against the tables.
+//! Validates a player's parameters in a sweep against the tables.
 
 use super::{
     AlgorithmInfo, ClockRule, EvaluationInfo, NESTED_DEPTH_MAX, NESTED_VALUES_MAX,
@@ -12,20 +12,20 @@ const DURATION_MAX_US: i64 = 86_400_000_000;
 
 const UNLIMITED: &str = "unlimited";
 
-/// A player's parameters, or a game's rules, checked and complete, to be read by name.
+/// A player's parameters, or a game's rules, validated and complete, with access by name.
 ///
-/// The readers panic on a name that the tables do not declare with that kind: a mistake in this
-/// crate, which the first player made with it shows.
+/// The accessors panic on a name that the tables do not declare with that kind: a mistake in this
+/// crate, which the first player shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The algorithm or game whose they are.
+    /// The algorithm or game that they belong to.
     owner: &'static str,
     values: Vec<(&'static ParameterInfo, Value)>,
 }
 
 impl Settings {
     /// Checks `given` against an algorithm's table and those of the game's evaluations, and fills
-    /// in what it does not say.
+    /// in defaults.
     pub(crate) fn read(
         algorithm: &AlgorithmInfo,
         game: &str,
@@ -86,7 +86,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Checks `given` against the table of a game's rules, and fills in what it does not say.
+    /// Checks `given` against the table of a game's rules, and fills in defaults.
     pub(crate) fn of_game(
         game: &'static str,
         rules: &'static [ParameterInfo],
@@ -214,7 +214,7 @@ impl Settings {
         self.find(name).unwrap_or_else(|| self.misread(name))
     }
 
-    /// The value of a parameter that a sweep need not say; `None` if it did not.
+    /// The value of an optional parameter; `None` if it was not given.
     pub(crate) fn said(&self, name: &str) -> Option<&Value> {
         self.find(name)
     }
@@ -223,7 +223,7 @@ impl Settings {
         unreachable!("`{}` declares no `{name}` of the kind that is read", self.owner)
     }
 
-    /// `None` also for a parameter whose `only_with` does not hold.
+    /// Also `None` for a parameter whose `only_with` does not hold.
     fn find(&self, name: &str) -> Option<&Value> {
         self.values.iter().find(|(info, _)| info.name == name).map(|(_, value)| value)
     }
@@ -240,8 +240,8 @@ fn chosen_preset<'a>(
         Some(value) => {
             let is_meant =
                 |preset: &&Preset| matches!(value, Value::Text(name) if name == preset.name);
-            let found = algorithm.presets.iter().find(is_meant);
-            found.map(Some).ok_or_else(|| wrong_word("preset", value, names()))
+            let preset = algorithm.presets.iter().find(is_meant);
+            preset.map(Some).ok_or_else(|| wrong_word("preset", value, names()))
         }
     }
 }
@@ -269,7 +269,7 @@ fn chosen_evaluation(
     })
 }
 
-/// What the sweep says of one parameter, in canonical form.
+/// The given value of one parameter, in canonical form.
 fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>, ParameterError> {
     if info.kind == ParameterKind::Duration {
         return given_duration(info, given);
@@ -317,7 +317,7 @@ fn given_value(info: &ParameterInfo, given: &Parameters) -> Result<Option<Value>
             Some(value.clone())
         }
         (ParameterKind::Formula(features), Value::Text(text)) => {
-            // So long a text is not repeated in its error.
+            // A text this long is not repeated in its error.
             if text.len() > FORMULA_BYTES_MAX {
                 return Err(ParameterError::new(
                     info.name,
@@ -426,8 +426,8 @@ fn default_value(
     Ok(constant(default, evaluations))
 }
 
-/// A table's value as the canonical map has it. [`ParameterDefault::Required`] has none and is
-/// unlike every other.
+/// A table's value in the form of the canonical map. [`ParameterDefault::Required`] has none and
+/// differs from every value.
 fn constant(default: ParameterDefault, evaluations: &'static [EvaluationInfo]) -> Value {
     match default {
         ParameterDefault::Bool(value) => Value::Bool(value),
@@ -554,7 +554,7 @@ fn wrong_value(key: &str, value: &Value, kind: ParameterKind) -> ParameterError 
     ParameterError::new(key, format!("`{key}` cannot be {value}"), format!("write {kind}"))
 }
 
-/// For a value that should be one of a few words.
+/// An error for a value that is not among a few words.
 pub(crate) fn wrong_word<'w>(
     key: &str,
     value: &Value,

@@ -1,15 +1,15 @@
-//! How large a whole game tree is, ply by ply, without growing it.
+//! The size of a whole game tree, ply by ply, without growing it.
 
 use std::collections::BTreeSet;
 
 use crate::core::position::Position;
 
-/// What there is so many plies from a position.
+/// The counts of one ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlyCounts {
-    /// Nodes of the ordered tree: sequences of moves that lead here.
+    /// Nodes of the ordered tree: sequences of moves.
     pub nodes: u64,
-    /// Nodes where the game is over, or the depth is reached.
+    /// Nodes where the game is over or the depth is reached.
     pub leaves: u64,
     /// Distinct positions.
     pub positions: u64,
@@ -17,11 +17,12 @@ pub struct PlyCounts {
     pub up_to_symmetry: u64,
 }
 
-/// The counts of every ply to the depth, or to the end of the game, from the position itself on.
+/// The counts of every ply to the depth, or to the end of the game, starting with the position
+/// itself.
 ///
-/// Sequences are counted by the positions that they lead to, so that it takes as long as there are
-/// positions. Where a ply has more than `positions_max`, or its numbers leave the range of a `u64`,
-/// the list ends before it.
+/// Sequences are counted by the positions that they lead to, so the time depends on the number of
+/// positions. If a ply has more than `positions_max`, or its numbers exceed a `u64`, the list ends
+/// before it.
 #[must_use]
 pub fn count_plies<P: Position>(
     position: &P,

@@ -1,9 +1,8 @@
-//! Game trees to look at: which positions a search visits, in which order, what each is worth, and
-//! what is cut off by which bound.
+//! Game trees for display: the positions that a search visits, in order, their values, and what
+//! each bound cuts off.
 //!
-//! The searches here are the textbook's, kept as plain as they can be, and keep a record of all they
-//! do. They are for pictures and counts; players search with those of [`crate::search`], which the
-//! tests hold these against.
+//! The searches here are the textbook's, kept as plain as possible, and record all their steps. They are for
+//! pictures and counts; players use those of [`crate::search`], which the tests compare with these.
 //!
 //! ```
 //! use spelrum_engine::games::TicTacToe;
@@ -32,7 +31,7 @@ use crate::core::position::{Ending, Position};
 pub use counts::{PlyCounts, count_plies};
 pub use search::grow;
 
-/// How a tree is searched. The side to move at the root is MAX, the other is MIN.
+/// The search. The side to move at the root is MAX, the other is MIN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TreeAlgorithm {
     /// Every position to the depth.
@@ -41,28 +40,28 @@ pub enum TreeAlgorithm {
     /// Alpha-beta with both bounds handed down: procedure F2 of Knuth & Moore 1975, "An analysis of
     /// alpha-beta pruning", fail-soft (Fishburn 1983).
     AlphaBeta,
-    /// Only what the parent has so far is handed down, as many slides have it: procedure F1 of Knuth
-    /// & Moore, branch and bound without deep cut-offs.
+    /// Only the parent's value so far is handed down, as in many slides: procedure F1 of Knuth & Moore,
+    /// branch and bound without deep cut-offs.
     OneBound,
-    /// The same with the root's bound as some slides print it, minus infinity: the first move's value
+    /// The same with the root's bound as misprinted in some slides, minus infinity: the first move's value
     /// cuts off all the others.
     OneBoundMisprint,
 }
 
-/// Which positions of one ply are one node.
+/// Which positions of one ply share a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Join {
-    /// None: every line of moves has its own.
+    /// None: every sequence of moves has its own.
     #[default]
     None,
-    /// Equal ones, by their [`Knowledge::table_key`](crate::Knowledge::table_key).
+    /// Equal positions, by their [`Knowledge::table_key`](crate::Knowledge::table_key).
     Equal,
-    /// Those that the game's symmetries map to each other, by their
+    /// Positions that the game's symmetries map to each other, by their
     /// [`Position::canonical_key`].
     Symmetric,
 }
 
-/// What a game that is won is worth.
+/// The value of a won game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WinScore {
     /// Every win the same: [`WIN`](crate::search::WIN).
@@ -72,7 +71,7 @@ pub enum WinScore {
     SoonerIsBetter,
 }
 
-/// What tree is grown.
+/// Options for growing a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeOptions {
     /// How it is searched.
@@ -88,8 +87,7 @@ pub struct TreeOptions {
 }
 
 impl TreeOptions {
-    /// The greatest [`TreeOptions::visits_max`] that is of use: such a tree takes some hundred
-    /// megabytes.
+    /// The greatest useful [`TreeOptions::visits_max`]: such a tree takes some hundred megabytes.
     pub const VISITS_MAX: usize = 2_000_000;
 }
 
@@ -105,25 +103,24 @@ impl Default for TreeOptions {
     }
 }
 
-/// Why there is no tree.
+/// The reason for which there is no tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     /// It has more nodes than were allowed.
     #[error("the search visits more than {0} nodes")]
     TooLarge(usize),
-    /// The evaluation tells apart what the symmetries map to each other.
+    /// The evaluation distinguishes positions that the symmetries map to each other.
     #[error("the evaluation has different values for symmetric positions")]
     EvaluationIsAsymmetric,
-    /// Earlier moves may decide how the game goes on.
+    /// Earlier moves may affect the rest of the game.
     #[error("equal positions may go on differently in this game, by the moves before them")]
     HistoryMatters,
 }
 
-/// The tree that a search has grown. With joined positions it is a graph, in which every branch leads
-/// one ply down.
+/// The tree grown by a search. With joined positions it is a graph, in which every branch leads one ply down.
 #[derive(Clone, Debug)]
 pub struct GameTree<P: Position> {
-    /// In the order in which they were visited first; the root is the first.
+    /// In the order of their first visits; the root is the first.
     nodes: Vec<TreeNode<P>>,
     /// Those of one node stand together, in the order in which they are tried.
     branches: Vec<Branch<P::Move>>,
@@ -135,25 +132,24 @@ pub type NodeId = usize;
 /// A position that was visited.
 #[derive(Clone, Debug)]
 pub struct TreeNode<P> {
-    /// The position; of joined ones that which was reached first.
+    /// The position; of joined ones the first that was reached.
     pub position: P,
     /// Plies from the root.
     pub ply: u32,
     /// Whether and why the search ends here.
     pub kind: NodeKind,
-    /// How often it was searched: more than once only where it is joined and a bound was known of it
-    /// that did not do.
+    /// The number of searches: more than one only for a joined node whose known bound did not suffice.
     pub visits: u32,
-    /// Its value, as far as the newest visit found it.
+    /// Its value, by the latest visit.
     pub value: Value,
-    /// What ended the newest visit before every branch was tried.
+    /// The reason for which the latest visit left branches untried.
     pub cutoff: Option<Cutoff>,
-    /// The first of its best branches, as far as they were tried.
+    /// The first of its best branches among those tried.
     best: Option<usize>,
     branches: Range<usize>,
 }
 
-/// What a node is to the search.
+/// The role of a node in the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// It goes on.
@@ -164,16 +160,16 @@ pub enum NodeKind {
     Over(Ending),
 }
 
-/// What a node is worth for MAX.
+/// The value of a node for MAX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
     /// Points, or a win or loss from [`WIN_MIN`](crate::search::WIN_MIN) on.
     pub score: i32,
-    /// Whether that is all.
+    /// Whether the value is exact.
     pub bound: ValueBound,
 }
 
-/// What is known of a value.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueBound {
     /// It is this.
@@ -184,7 +180,7 @@ pub enum ValueBound {
     AtMost,
 }
 
-/// What made further branches needless.
+/// The reason for a cut-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cutoff {
     /// MIN has no more than MAX has elsewhere: this much.
@@ -198,17 +194,17 @@ pub enum Cutoff {
 /// A way down from a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Branch<M> {
-    /// The move; of several to the same node the first.
+    /// The move; if several lead to the same node, the first.
     pub mv: M,
-    /// How many moves lead to the same node.
+    /// The number of moves that lead to the same node.
     pub moves: u32,
-    /// The node below; `None` if it was cut off.
+    /// The child node; `None` if it was cut off.
     pub child: Option<NodeId>,
-    /// Whether the node was there already.
+    /// Whether the node existed already.
     pub is_joined: bool,
 }
 
-/// The sums of a ply.
+/// The totals of a ply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlySums {
     /// Nodes visited.
@@ -264,10 +260,10 @@ impl<P: Position> GameTree<P> {
         node.best.map(|best| best - node.branches.start)
     }
 
-    /// The line that both sides choose: each node on it below the root, with the move that leads there.
+    /// The principal line: each node on it below the root, with the move that leads there.
     ///
-    /// Where symmetric positions are joined, a node may stand for the image of the position that the
-    /// line goes through. The moves are those that can be played from the root.
+    /// Where symmetric positions are joined, a node may represent the image of the line's position. The moves
+    /// can be played from the root.
     pub fn best_line(&self) -> impl Iterator<Item = (NodeId, P::Move)> {
         let mut node = 0;
         let mut position = self.root().position.clone();
@@ -297,7 +293,7 @@ impl<P: Position> GameTree<P> {
         })
     }
 
-    /// Sums by ply, from the root's down to the last that has a node or a branch that was cut off.
+    /// Totals by ply, from the root's to the last that has a node or a cut-off branch.
     #[must_use]
     pub fn sums(&self) -> Vec<PlySums> {
         let mut sums: Vec<PlySums> = Vec::new();

@@ -1,4 +1,4 @@
-//! The searches, with a record of all they do.
+//! The tree searches, with a record of all their steps.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,12 +13,11 @@ use crate::core::score;
 use crate::evaluation::Evaluate;
 use crate::search::path::Path;
 
-/// Searches from a position and keeps the tree. A position that is over is a tree of one node, and so
-/// is one that is searched to depth 0. The thread needs
-/// [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
+/// Searches from a position and keeps the tree. A position that is over, or is searched to depth 0, is a tree
+/// of one node. The thread needs [`STACK_BYTES`](crate::search::STACK_BYTES) of stack.
 ///
 /// # Errors
-/// If the tree is larger than it may be, or positions cannot be joined as they should.
+/// If the tree is larger than allowed, or positions cannot be joined as requested.
 pub fn grow<P: Knowledge, E: Evaluate<P>>(
     root: &P,
     evaluation: &E,
@@ -47,16 +46,16 @@ pub fn grow<P: Knowledge, E: Evaluate<P>>(
 struct Grower<'a, P: Knowledge, E> {
     evaluation: &'a E,
     options: &'a TreeOptions,
-    /// Who moves at the root.
+    /// The side to move at the root.
     max: Side,
     tree: GameTree<P>,
-    /// Where positions are joined, the node of each by its ply and key.
+    /// If positions are joined, the node of each by its ply and key.
     known: BTreeMap<(u32, u64), NodeId>,
     path: Path<P>,
     visits: usize,
 }
 
-/// What MAX has already (alpha) and what MIN allows (beta). A value matters between them.
+/// What MAX has already (alpha) and what MIN allows (beta). Values between them matter.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     alpha: i32,
@@ -76,7 +75,7 @@ impl Window {
         }
     }
 
-    /// What a node hands down, of what it was given and has found since.
+    /// The window for a child, from the given one and the best value so far.
     const fn handed_down(self, algorithm: TreeAlgorithm, is_max: bool) -> Self {
         match algorithm {
             TreeAlgorithm::Minimax => Self::WHOLE,
@@ -102,7 +101,7 @@ impl Window {
         Value { score, bound }
     }
 
-    /// Whether another search in this window would tell no more.
+    /// Whether another search in this window would not find more.
     const fn is_answered_by(self, value: Value) -> bool {
         match value.bound {
             ValueBound::Exact => true,
@@ -193,14 +192,15 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         Ok(score)
     }
 
-    /// Whether branches that were all tried have an exact value, whatever the window was: the best
-    /// one's is exact, and none of the others may be better than it is told to be.
+    /// If all branches were tried: whether the value is exact regardless of the window. The best
+    /// one's must be exact, and no other may be better than its bound.
     fn is_exact(&self, branches: Range<usize>, best: usize, is_max: bool) -> bool {
         let open = if is_max { ValueBound::AtLeast } else { ValueBound::AtMost };
         branches.into_iter().all(|branch| {
             let child = self.tree.branches[branch].child;
             let bound = child.map(|child| self.tree.nodes[child].value.bound);
-            bound == Some(ValueBound::Exact) || branch != best && bound.is_some_and(|it| it != open)
+            bound == Some(ValueBound::Exact)
+                || branch != best && bound.is_some_and(|bound| bound != open)
         })
     }
 
@@ -223,7 +223,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         }
     }
 
-    /// Lists a node's branches, unless an earlier visit has.
+    /// Lists a node's branches, if no earlier visit has.
     fn list_branches(&mut self, id: NodeId) {
         let node = &self.tree.nodes[id];
         if !node.branches.is_empty() {
@@ -232,7 +232,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         let mut moves = Vec::new();
         node.position.legal_moves(&mut moves);
         let begin = self.tree.branches.len();
-        // Where positions are joined, the place of the branch to each.
+        // If positions are joined, the index of the branch to each.
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
         for mv in moves {
             let branch = Branch { mv, moves: 1, child: None, is_joined: false };
@@ -249,7 +249,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         self.tree.nodes[id].branches = begin..self.tree.branches.len();
     }
 
-    /// What joined positions share.
+    /// The key that joined positions share.
     fn key(&self, position: &P) -> Option<u64> {
         match self.options.join {
             Join::None => None,
@@ -264,7 +264,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         position
     }
 
-    /// The value at the end of a branch, which is searched unless enough is known of it.
+    /// The value at the end of a branch, which is searched unless enough is known.
     fn follow(&mut self, from: NodeId, branch: usize, window: Window) -> Result<i32, TreeError> {
         let key = Path::key_of(&self.tree.nodes[from].position);
         self.path.push(self.tree.branches[branch].mv, key);
@@ -273,7 +273,7 @@ impl<P: Knowledge, E: Evaluate<P>> Grower<'_, P, E> {
         Ok(value)
     }
 
-    /// The same, of the branch that was pushed last.
+    /// The same, for the branch that was pushed last.
     fn value_after(
         &mut self,
         from: NodeId,

@@ -7,34 +7,31 @@
 //!
 //! # What a search plays that a limit cuts off
 //!
-//! To a fixed depth: the best root move it has finished, and it reports depth 0, since it has
-//! completed none. By iterative deepening: the last completed iteration's move, unless the
-//! unfinished iteration has finished that move (it is searched first) and then a better one. It
-//! reports the depth of the completed iteration and the newest value of the move it plays. Where that
-//! move turns out by table to lose to the next reply (`threats`), another is played that does not,
-//! without a value.
+//! To a fixed depth: the best root move it has finished; the reported depth is 0, since none is complete. By
+//! iterative deepening: the last completed iteration's move, unless the unfinished iteration has finished
+//! that move (it is searched first) and then a better one. The reported depth is that of the completed
+//! iteration, with the newest value of the move. If a table shows that the move loses to the next reply
+//! (`threats`), another is played that does not, without a value.
 //!
 //! # Which of several best moves
 //!
-//! The first that was tried, where a later one is only asked whether it is better. To a fixed depth and
-//! with `shuffle` alone that is each of them with the same chance, since the order of the moves does not
-//! depend on their values. Where it does (`iterative`, `order`, `combined`), `ties = "random"` says it:
-//! moves are then asked whether they are as good, and with each completed iteration one of the best is
-//! drawn, which is tried first in the next. Of moves that `distinct` takes for one, one is there to be
-//! drawn. What a limit leaves of an iteration draws nothing.
+//! The first that was tried: a later one must be better. To a fixed depth and with `shuffle` alone each of
+//! them is equally likely, since the order of the moves does not depend on their values. Where it does
+//! (`iterative`, `order`, `combined`), use `ties = "random"`: moves then need only be as good, and each
+//! completed iteration draws one of the best, which is tried first in the next. Of moves that `distinct`
+//! joins, only one takes part. An unfinished iteration draws nothing.
 //!
 //! # Switches
 //!
-//! Each is declared in the table of parameters as value-preserving (every combination of those
-//! returns minimax's value at the same depth, and a move of that value), as depth-extending, or as
-//! heuristic. `docs/engine.md` says where each comes from and what it is worth.
+//! The table of parameters declares each as value-preserving (every combination of those returns
+//! minimax's value at the same depth, and a move of that value), as depth-extending, or as
+//! heuristic. `docs/engine.md` has their sources and their worth.
 //!
 //! # What is proven
 //!
-//! A search of any switches calls a position won or lost only if it is (but for what a table says where
-//! history matters). Iterative deepening ends with a win or loss no farther away than the depth: without
-//! heuristic switches none is sooner. One that was seen farther away, behind the horizon, is played for,
-//! but looked into further.
+//! With any switches, a search reports a win or loss only if it is one (except by a table where history
+//! matters). Iterative deepening ends with a win or loss no farther away than the depth: without heuristic
+//! switches none is sooner. A win or loss beyond the horizon is played for, but searched further.
 
 mod node;
 mod ordering;

@@ -1,4 +1,4 @@
-//! The tables' checks, on a made-up algorithm of a made-up game.
+//! Tests the tables' checks on an invented algorithm of an invented game.
 
 use insta::assert_snapshot;
 
