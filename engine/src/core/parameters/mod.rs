@@ -272,8 +272,7 @@ impl ParameterInfo {
         Self::new(name, ParameterKind::Formula(features), ParameterDefault::Required, meaning)
     }
 
-    /// A table of values within values, such as a recipe. Who reads it says more of what it may be;
-    /// a sweep must give it.
+    /// A nested table, such as a recipe, which its reader checks further; a sweep must give it.
     #[must_use]
     pub const fn nested(name: &'static str, meaning: &'static str) -> Self {
         Self::new(name, ParameterKind::Nested, ParameterDefault::Required, meaning)
@@ -289,45 +288,44 @@ impl ParameterInfo {
         Self::new(name, ParameterKind::Recipe(recipe), ParameterDefault::Required, meaning)
     }
 
-    /// The content hash of data that is kept elsewhere. A sweep must give it.
+    /// The content hash of data stored elsewhere. A sweep must give it.
     #[must_use]
     pub const fn content(name: &'static str, meaning: &'static str) -> Self {
         Self::new(name, ParameterKind::Content, ParameterDefault::Required, meaning)
     }
 
-    /// Instead of the constructor's default.
+    /// Replaces the constructor's default.
     #[must_use]
     pub const fn default_to(self, default: ParameterDefault) -> Self {
         Self { default, ..self }
     }
 
-    /// Only where the parameter `name` has this value.
+    /// Restricts the parameter to players whose parameter `name` has this value.
     #[must_use]
     pub const fn only_with(self, name: &'static str, value: ParameterDefault) -> Self {
         Self { only_with: Some((name, value)), ..self }
     }
 
-    /// With a declared promise.
+    /// Declares a guarantee.
     #[must_use]
     pub const fn promises(self, promise: Promise) -> Self {
         Self { promise: Some(promise), ..self }
     }
 
-    /// The promise holds only in games where a position's value does not depend on how it came
-    /// about.
+    /// Limits the guarantee to games in which a position's value does not depend on earlier moves.
     #[must_use]
     pub const fn unless_history_matters(self) -> Self {
         Self { unless_history_matters: true, ..self }
     }
 
-    /// What the search promises of this parameter in a game where the moves before a position may
-    /// (`true`) or may not decide how it ends.
+    /// The guarantee for this parameter in a game where earlier moves may (`true`) or cannot affect
+    /// its end.
     #[must_use]
     pub fn promise_where(&self, history_matters: bool) -> Option<Promise> {
         self.promise.filter(|_| !(self.unless_history_matters && history_matters))
     }
 
-    /// Left out of the canonical map at its default.
+    /// Omits the parameter from the canonical map at its default.
     #[must_use]
     pub const fn added_later(self) -> Self {
         Self { added_later: true, ..self }
@@ -352,7 +350,7 @@ impl ParameterInfo {
     }
 }
 
-/// What a parameter may be.
+/// The possible values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
     /// `true` or `false`.
@@ -379,11 +377,11 @@ pub enum ParameterKind {
         max: i64,
     },
     /// A time with its unit, or `"unlimited"`. The canonical map has it in microseconds, under the
-    /// parameter's name with `_us`, and that form is read as well.
+    /// parameter's name with `_us`; that form is accepted too.
     Duration,
-    /// Time for a game, as [`ClockRule`](crate::ClockRule) has it.
+    /// Time for a game: see [`ClockRule`](crate::ClockRule).
     Clock,
-    /// The name of one of the game's evaluations, whose own parameters are then parameters too.
+    /// The name of one of the game's evaluations, whose parameters become parameters of the player.
     Evaluation,
     /// Several integers in a range, both ends included.
     Integers {
@@ -396,34 +394,32 @@ pub enum ParameterKind {
         /// The greatest of each.
         max: i64,
     },
-    /// A text of a form that its reader knows.
+    /// A text whose format its reader checks.
     Text {
         /// The longest, in bytes.
         bytes_max: usize,
     },
-    /// A formula over these features, as [`Expression`](crate::expression::Expression) reads it. The
-    /// canonical map has it with one space between two parts.
+    /// A formula over these features: see [`Expression`](crate::expression::Expression). The canonical map
+    /// has it with one space between two parts.
     Formula(&'static [FeatureInfo]),
-    /// A table of values of a form that its reader knows, at most 10,000 of them,
-    /// 32 deep.
+    /// A table of values whose format its reader checks, at most 10,000 of them, 32 deep.
     Nested,
-    /// A table of keys with a table of their own, such as what a network is made from. The canonical map has
-    /// every one of them.
+    /// A table of keys with their own table, such as a network's recipe. The canonical map has all of them.
     Recipe(&'static RecipeInfo),
     /// The SHA-256 of data, as 64 hexadecimal digits in lower case.
     Content,
 }
 
-/// What a [`ParameterKind::Recipe`] may say.
+/// The keys of a [`ParameterKind::Recipe`].
 #[derive(Clone, Copy, Debug)]
 pub struct RecipeInfo {
     /// Its keys.
     pub keys: &'static [ParameterInfo],
-    /// Checks what it says, and fills in what it does not say.
+    /// Checks the keys, and fills in defaults.
     pub canonical: fn(&Parameters) -> Result<Parameters, ParameterError>,
 }
 
-/// By the keys: a function has no address of its own.
+/// Compares the keys: functions have no unique addresses.
 impl PartialEq for RecipeInfo {
     fn eq(&self, other: &Self) -> bool {
         self.keys == other.keys
@@ -432,7 +428,7 @@ impl PartialEq for RecipeInfo {
 
 /// The most values in a nested parameter.
 pub(crate) const NESTED_VALUES_MAX: usize = 10_000;
-/// How deep they may lie.
+/// Their greatest nesting depth.
 pub(crate) const NESTED_DEPTH_MAX: usize = 32;
 
 impl fmt::Display for ParameterKind {
@@ -473,7 +469,7 @@ impl fmt::Display for ParameterKind {
     }
 }
 
-/// A parameter's value as tables and presets write it.
+/// A parameter's value in the form of tables and presets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterDefault {
     /// A switch.
@@ -492,9 +488,9 @@ pub enum ParameterDefault {
     FirstEvaluation,
     /// A time, in microseconds.
     DurationUs(i64),
-    /// None: a sweep must say it.
+    /// Required: a sweep must give it.
     Required,
-    /// None: a player has it only if a sweep says it.
+    /// Optional: a player has it only if a sweep gives it.
     Unsaid,
 }
 
@@ -518,25 +514,25 @@ impl fmt::Display for ParameterDefault {
     }
 }
 
-/// A static evaluation of a game as its players' parameters see it.
+/// A static evaluation of a game, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EvaluationInfo {
     /// Its name: the value of the parameter `evaluation`.
     pub name: &'static str,
-    /// What it values, in a sentence.
+    /// Its meaning, in a sentence.
     pub meaning: &'static str,
-    /// Its weights and other parameters: those of every player that uses it.
+    /// Its weights and other parameters, for every player that uses it.
     pub parameters: &'static [ParameterInfo],
 }
 
-/// An algorithm as its players' parameters see it.
+/// An algorithm, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AlgorithmInfo {
     /// The value of the parameter `algorithm`.
     pub(crate) name: &'static str,
-    /// What it is, in a sentence.
+    /// Its description, in a sentence.
     pub(crate) meaning: &'static str,
-    /// Its parameters, limits included, in the order in which people should read them.
+    /// Its parameters, limits included, in display order.
     pub(crate) parameters: &'static [ParameterInfo],
     /// Values of the key `preset`; the first is the default. If empty, there is no such key.
     pub(crate) presets: &'static [Preset],

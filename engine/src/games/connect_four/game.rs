@@ -69,5 +69,5 @@ impl Game for ConnectFour {
     }
 }
 
-/// Discs on the board from which the solver is done in a moment.
+/// The number of discs from which the solver takes only a moment.
 const SOLVED_SOON: u32 = 20;

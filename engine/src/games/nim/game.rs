@@ -63,7 +63,7 @@ impl Game for Nim {
         let heaps = rules.integers("heaps");
         let mut objects = [0; Self::HEAPS_MAX];
         for (to, &from) in objects.iter_mut().zip(&heaps) {
-            // In the range that the table of rules names.
+            // Within the range of the table of rules.
             *to = from as u8;
         }
         let to_move = Side::First;

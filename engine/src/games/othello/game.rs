@@ -102,5 +102,5 @@ impl Game for Othello {
     }
 }
 
-/// Empty squares up to which the solver is done in a moment.
+/// The number of empty squares up to which the solver takes only a moment.
 const SOLVED_SOON: u32 = 10;

@@ -12,7 +12,7 @@ use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
 use crate::games::game::Game;
 
-/// Eight for each empty cell: with 17 of them, the solver is sure to be done in seconds.
+/// Eight for each empty cell: with 17 of them, the solver always takes only seconds.
 const MOVES_SOLVED_SOON: u32 = 8 * 17;
 
 impl Pentago {

@@ -1,4 +1,4 @@
-//! What alpha-beta may know of Pentago.
+//! Knowledge of Pentago for searches.
 
 use super::moves::PentagoMove;
 use super::symmetry::{self, Orientation};
@@ -87,8 +87,8 @@ impl Knowledge for Pentago {
 }
 
 impl Pentago {
-    /// What the side to move, which cannot win at once, can do against a loss at once or to the
-    /// next reply; `None` if no reply can win, whatever is played.
+    /// The defences of the side to move, which cannot win at once, against a loss at once or to the
+    /// next reply; `None` if no reply can win after any move.
     #[inline]
     pub(crate) fn defence(&self) -> Option<Defence> {
         // The last placement has no reply.

@@ -3,11 +3,11 @@
 //! White moves first. A turn places a marble on an empty cell, then turns any one quadrant (an
 //! empty one too) a quarter turn; there is no pass. A placement that makes five or more in a row
 //! for the mover wins at once, with no turn of a quadrant. After the quadrant has turned: if both
-//! colours have five, it is a draw; if only one has, that one wins, though it is not the mover's;
+//! colours have five, it is a draw; if only one has, that one wins, even if it is not the mover's;
 //! otherwise a full board is a draw.
 //!
 //! Under the rule `win_before_rotation = false`, the other published form, five counts only after
-//! the turn of the quadrant, so that every placement has its eight turns.
+//! the turn of the quadrant, so every placement has its eight turns.
 
 mod bitboard;
 mod cell_bits;
@@ -38,12 +38,12 @@ pub use symmetry::Orientation;
 
 /// A Pentago position.
 ///
-/// The notation is 36 characters, `w`, `b` or `.`, row by row from the top left; the count of
-/// marbles tells who is to move. A `+` follows if the last placement made five and so ended the
-/// game, which the marbles alone do not tell from five made by a turn.
+/// The notation is 36 characters, `w`, `b` or `.`, row by row from the top left; the number of
+/// marbles determines the side to move. A `+` follows if the last placement made five and so ended
+/// the game, which the marbles alone do not distinguish from five made by a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pentago {
-    /// Marbles of the side to move (in a game that is over: of who would be).
+    /// Marbles of the side to move (in a finished game: of the side that would be).
     own: Bitboard,
     /// Marbles of the opponent, who moved last.
     other: Bitboard,
@@ -53,7 +53,7 @@ pub struct Pentago {
     win_before_rotation: bool,
 }
 
-/// Whether a position is over, and how: "mover" is who moved last.
+/// Whether and how a position is over: "mover" is the side that moved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     Going,

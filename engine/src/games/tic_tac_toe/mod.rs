@@ -18,7 +18,7 @@ const BOARD: u16 = 0o777;
 /// The eight lines of three cells. A cell's bit is its number, row by row from the top left.
 pub(super) const LINES: [u16; 8] =
     [0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0b100_010_001, 0b001_010_100];
-/// Where each cell goes under the eight symmetries of the board.
+/// The image of each cell under the eight symmetries of the board.
 const SYMMETRIES: [[u8; 9]; 8] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8],
     [2, 5, 8, 1, 4, 7, 0, 3, 6],
@@ -244,7 +244,7 @@ fn parse(text: &str) -> Result<TicTacToe, NotationError> {
     Ok(position)
 }
 
-/// The marks must alternate from x on, and nobody may have moved after a three.
+/// The marks must alternate from x on, and no move may follow a three.
 fn check_reachable(position: &TicTacToe) -> Result<(), NotationError> {
     let [crosses, noughts] = position.marks.map(u16::count_ones);
     if crosses != noughts && crosses != noughts + 1 {

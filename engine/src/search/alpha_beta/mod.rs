@@ -2,7 +2,7 @@
 //! "An analysis of alpha-beta pruning"), fail-soft (Fishburn 1983), with the field's refinements,
 //! each of which is a switch.
 //!
-//! To one fixed depth, or by iterative deepening: one ply deeper each time until something ends it,
+//! To one fixed depth, or by iterative deepening: one ply deeper each time until a limit ends it,
 //! the best move of an iteration tried first in the next.
 //!
 //! # What a search plays that a limit cuts off
@@ -94,34 +94,34 @@ impl Algorithm for AlphaBetaPlay {
 pub struct AlphaBeta<P: Knowledge, E> {
     options: Options,
     evaluation: E,
-    /// Whether the evaluation has one value for positions equal up to symmetry.
+    /// Whether the evaluation is equal for positions equal up to symmetry.
     is_symmetric: bool,
     root_moves: Vec<P::Move>,
-    /// What the root moves are worth that an iteration has searched, in the order of the search.
+    /// The values of the root moves that an iteration has searched, in the order of the search.
     root_values: Vec<i32>,
-    /// The root moves of the best value that an iteration has found: all of them if ties are drawn.
+    /// The best root moves of an iteration: all of them if ties are drawn.
     tied: Vec<P::Move>,
-    /// Whether the root moves that are left are known not to lose to a reply.
+    /// Whether the remaining root moves are known not to lose to a reply.
     is_root_safe: bool,
-    /// The moves of all positions from the root to here: a stack.
+    /// A stack of the moves of all positions from the root to here.
     moves: Vec<P::Move>,
-    /// In which order those are tried that are still to be searched: a stack.
+    /// A stack of the orders in which moves are still to be searched.
     keys: Vec<Key>,
-    /// What is kept from one move of a game to the next; made with the first search.
+    /// Data kept from one move of a game to the next; made with the first search.
     table: Option<TranspositionTable>,
     killers: Killers,
     history: History,
-    /// The line from where the game began to here.
+    /// The line from the start of the game to here.
     path: Path<P>,
     /// With `repetition`, the table keys of the positions from the root to here.
     line_keys: Vec<u64>,
-    /// Plies that are searched from the root now.
+    /// Current search depth in plies from the root.
     root_depth: u32,
     sight: root::Sight,
 }
 
-/// The scores that matter: from `beta` up the opponent has a better choice elsewhere, up to
-/// `alpha` the side to move has one.
+/// The scores that matter: from `beta` up the opponent avoids the position, and up to `alpha` the
+/// side to move has an alternative.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     alpha: i32,
@@ -129,14 +129,14 @@ struct Window {
 }
 
 impl Window {
-    /// Every score. A root cannot be worth more than a win with the next move.
+    /// Every score. A root's value never exceeds a win with the next move.
     const WHOLE: Self = Self { alpha: score::WORST, beta: score::BEST };
 
     const fn for_opponent(self) -> Self {
         Self { alpha: -self.beta, beta: -self.alpha }
     }
 
-    /// The narrowest window at its lower end: is a value above `alpha` or not?
+    /// The narrowest window at its lower end: it tests whether a value exceeds `alpha`.
     const fn null(self) -> Self {
         Self { alpha: self.alpha, beta: self.alpha + 1 }
     }
@@ -170,11 +170,11 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// The value of a position that is not over, for its side to move, to the depth that the options say,
-    /// without their table.
+    /// The value of a position that is not over, for its side to move, to the depth in the options, without
+    /// their table.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the value is then unknown.
     pub(super) fn value_of(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.root_moves.clear();
         position.legal_moves(&mut self.root_moves);

@@ -1,4 +1,4 @@
-//! What formulas may count in chess.
+//! Features of chess for formulas.
 
 use cozy_chess::{
     Board, Color, Piece, get_bishop_moves, get_king_moves, get_knight_moves, get_rook_moves,

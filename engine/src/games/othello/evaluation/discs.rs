@@ -6,7 +6,7 @@ use crate::games::othello::{Othello, SQUARES};
 
 const _: () = assert!(SQUARES as i32 <= WEIGHTS_SUMMED_MAX);
 
-/// `discs`: how many more discs the side to move has.
+/// `discs`: the disc lead of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OthelloDiscs {
     weight: i32,
