@@ -1,4 +1,4 @@
-//! Compiles the contract with protox, so that no protoc is needed on the machine.
+//! Compiles the contract with protox, so that building needs no protoc.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let descriptors = protox::compile(FILES, ["."])?;
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
     std::fs::write(out.join("spelrum.v1.bin"), descriptors.encode_to_vec())?;
-    // Messages that hold a worker's secret: src/secret.rs prints them without it.
+    // Messages with a worker's secret: src/secret.rs prints them without it.
     let secretive = [
         "HelloRequest",
         "HelloResponse",

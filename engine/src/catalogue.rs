@@ -1,24 +1,25 @@
-//! The games there are, and the way from [`Rules`] as data to a game as a type.
+//! The list of games, and the way from [`Rules`] as data to a game as a type.
 //!
-//! A game is registered by its line in [`with_game!`]; everything else that lists games asks here.
+//! A game is registered by its line in [`with_game!`]; everything else that lists games uses this
+//! module.
 
 use std::sync::LazyLock;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use crate::evaluation::{EvaluationVisitor, NoContents};
-use crate::expression::FeatureInfo;
-use crate::game::Game;
-use crate::parameters::{
+use crate::core::expression::FeatureInfo;
+use crate::core::parameters::{
     AlgorithmInfo, EvaluationInfo, ParameterError, ParameterKind, Parameters, Settings, Value,
     nearest, shared,
 };
-use crate::rules::{GameInfo, Rules, RulesError};
-use crate::termination::Termination;
+use crate::core::rules::{GameInfo, Rules, RulesError};
+use crate::core::termination::Termination;
+use crate::evaluation::{EvaluationVisitor, NoContents};
+use crate::games::game::Game;
 
-/// Runs an expression with a type alias bound to the game that [`Rules`](crate::Rules) are of: from
-/// the data form to static dispatch. The alias implements [`Game`](crate::Game).
+/// Runs an expression with a type alias bound to the game of some [`Rules`](crate::Rules): from
+/// data to static dispatch. The alias implements [`Game`](crate::Game).
 ///
 /// ```
 /// use spelrum_engine::{Game, Position, Rules, with_game};
@@ -57,7 +58,7 @@ macro_rules! with_game {
         }
     };
     ($($call:tt)+) => {
-        // Every game, in the order in which people are shown them.
+        // Every game, in display order.
         $crate::with_game!(@games [
             $crate::games::Pentago,
             $crate::games::TicTacToe,
@@ -70,7 +71,7 @@ macro_rules! with_game {
 }
 
 impl Rules {
-    /// Every game, in the order in which people are shown them.
+    /// Every game, in display order.
     #[must_use]
     pub fn games() -> Vec<&'static GameInfo> {
         with_game!(each G => G::INFO).to_vec()
@@ -102,8 +103,8 @@ impl Rules {
         self.game().evaluations
     }
 
-    /// What formulas of the game may count ([`crate::evaluation::Features`]); nothing in a game that has
-    /// no formulas.
+    /// The features that formulas of the game may count ([`crate::evaluation::Features`]); empty for a game
+    /// without formulas.
     #[must_use]
     pub fn features(&self) -> &'static [FeatureInfo] {
         let parameters = self.evaluations().iter().flat_map(|evaluation| evaluation.parameters);
@@ -143,14 +144,14 @@ static TERMINATIONS: LazyLock<Vec<Termination>> = LazyLock::new(|| {
     all
 });
 
-/// The termination that is stored under this name, if there is one.
+/// The termination with this stored name.
 #[must_use]
 pub fn termination_named(name: &str) -> Option<Termination> {
     terminations().find(|termination| termination.name() == name)
 }
 
-/// Makes a game's evaluation from its parameters alone, as a player's parameters have them, and
-/// hands it over as its own type.
+/// Makes a game's evaluation from its parameters alone, as they appear among a player's parameters,
+/// and passes it on as its own type.
 ///
 /// # Errors
 /// If the game lacks the evaluation, or a key or value is not one of its parameters.

@@ -1,8 +1,8 @@
-//! Games, search algorithms, players and playing one game.
+//! Games, search algorithms, players, and playing one game.
 //!
-//! This crate is pure: no async, no I/O, no clock of its own and no random numbers but those
-//! derived from a key it is given. The same input gives the same moves, nodes and scores on every
-//! machine and build.
+//! This crate is pure: no async, no I/O, no clock of its own, and no random numbers except those
+//! derived from a given key. The same input gives the same moves, nodes and scores on every machine
+//! and build.
 //!
 //! # A game between two players
 //!
@@ -32,8 +32,8 @@
 //! # Games
 //!
 //! A game is a type that implements [`Position`]: [`games::Pentago`], [`games::TicTacToe`],
-//! [`games::Nim`]. Positions are small and played by copying. Moves, positions and whole games
-//! have a compact notation that is read back as it was written.
+//! [`games::Nim`]. Positions are small and played by copying. Moves, positions and whole games have
+//! a compact notation that round-trips.
 //!
 //! ```
 //! use spelrum_engine::games::Pentago;
@@ -51,8 +51,8 @@
 //! # Ok::<(), spelrum_engine::NotationError>(())
 //! ```
 //!
-//! [`Position::ending`] says whether a game is over, who has won and why. In Pentago a placement
-//! that makes five wins at once and is a move without a turn:
+//! [`Position::ending`] returns the result of a finished game: the winner and the reason. In
+//! Pentago a placement that makes five wins at once and is a move without a turn:
 //!
 //! ```
 //! use spelrum_engine::games::pentago::{FIVE_BY_PLACEMENT, Pentago};
@@ -73,9 +73,9 @@
 //!
 //! # From data to types
 //!
-//! [`Rules`] are a game as data: what a sweep names and a results database keeps. [`with_game!`]
-//! goes from there to the type, so that everything below is compiled for each game, with no
-//! dispatch inside a search:
+//! [`Rules`] are a game as data, as sweeps and results databases name it. [`with_game!`] goes from
+//! there to the type, so that all code below is compiled for each game, with no dispatch inside a
+//! search:
 //!
 //! ```
 //! use spelrum_engine::games::Nim;
@@ -94,7 +94,7 @@
 //!
 //! # Evaluations
 //!
-//! A game names its evaluations; each is a type that is made from a player's parameters
+//! A game names its evaluations; each is a type made from a player's parameters
 //! ([`evaluation::GameEvaluation`]), and a search is compiled for it.
 //!
 //! ```
@@ -109,91 +109,64 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod adjudication;
-mod analyze;
-mod book;
-mod budget;
 mod catalogue;
-mod clock;
+mod core;
 pub mod evaluation;
-pub mod expression;
-mod game;
 pub mod games;
-mod host;
-mod knowledge;
-mod limits;
-mod memory;
-mod move_values;
-mod nearest;
 pub mod network;
-mod notation;
-mod outside;
-mod parameters;
-mod perft;
 mod play;
-mod player;
-mod position;
-mod records;
-mod referee;
-mod replay;
-mod rng;
-mod rules;
-mod score;
 pub mod search;
-mod seat;
-mod sketch;
-mod solve;
-mod solver;
-mod speed;
-mod stack;
 pub mod tables;
-mod termination;
-pub mod tree;
 
-pub use adjudication::{Adjudication, DrawRule, ResignRule};
-pub use analyze::{Analysis, analyze};
-pub use book::{BookError, BookFormat, BookPosition, text_of_file};
-pub use catalogue::{termination_named, terminations, with_evaluation};
-pub use game::Game;
-pub use host::{Host, Timeless};
-pub use knowledge::{Knowledge, Losing, Sifted};
-pub use limits::EndedBy;
-pub use move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
-pub use notation::{
-    Played, book_entries, book_positions, legal_moves, move_heard, moves_told, parse_legal_move,
-    written_moves,
-};
-pub use outside::{
+pub use crate::core::expression;
+pub use play::tree;
+
+pub use crate::core::book::{BookError, BookFormat, BookPosition, text_of_file};
+pub use crate::core::host::{Host, Timeless};
+pub use crate::core::knowledge::{Knowledge, Losing, Sifted};
+pub use crate::core::limits::EndedBy;
+pub use crate::core::outside::{
     AWAITED_BUILD, GtpBoard, HASH_OPTION, OUTSIDE_ALGORITHMS, OutsideRules, Protocol, hash_bytes,
 };
-pub use parameters::{
+pub use crate::core::parameters::{
     ClockRule, EvaluationInfo, ParameterDefault, ParameterError, ParameterInfo, ParameterKind,
     Parameters, Promise, RecipeInfo, Settings, TimeLeft, Value, format_duration_us, nearest,
     parse_duration_us,
 };
-pub use perft::{DistinctPositions, Perft, distinct_positions, perft};
-pub use play::{
+pub use crate::core::position::{
+    Before, Ending, Line, MARGIN_MAX, NotationError, Position, Side, SideName,
+};
+pub use crate::core::rng::{PlayoutRandom, Random};
+pub use crate::core::rules::{GameInfo, Rules, RulesError};
+pub use crate::core::sketch::{Piece, Sketch};
+pub use crate::core::solver::{Optimal, PlainSolver, Solvable, Solver};
+pub use crate::core::termination::{Termination, TerminationInfo};
+pub use catalogue::{termination_named, terminations, with_evaluation};
+pub use games::game::Game;
+pub use play::adjudication::{Adjudication, DrawRule, ResignRule};
+pub use play::analyze::{Analysis, analyze};
+pub use play::arbiter::{
     Board, GameSetup, Participant, PlayError, Watch, arbitrate, play_between, play_game,
     play_watched,
 };
-pub use player::Player;
-pub use position::{Before, Ending, Line, MARGIN_MAX, NotationError, Position, Side, SideName};
-pub use records::{GameRecord, MoveRecord, Outcome, SearchReport};
-pub use referee::{Irregularity, referee, referee_margin};
-pub use replay::{ReplayedPosition, replay_moves};
-pub use rng::{PlayoutRandom, Random};
-pub use rules::{GameInfo, Rules, RulesError};
+pub use play::move_values::{MoveValue, MoveValues, MoveValuesError, check_reference, move_values};
+pub use play::notation::{
+    Played, book_entries, book_positions, legal_moves, move_heard, moves_told, parse_legal_move,
+    written_moves,
+};
+pub use play::perft::{DistinctPositions, Perft, distinct_positions, perft};
+pub use play::player::Player;
+pub use play::records::{GameRecord, MoveRecord, Outcome, SearchReport};
+pub use play::referee::{Irregularity, referee, referee_margin};
+pub use play::replay::{ReplayedPosition, replay_moves};
+pub use play::seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
+pub use play::solve::{SolveError, Solved, solve};
+pub use play::speed::{Spell, spells};
 pub use search::registry::{
     ALGORITHMS, has_full_tree, meaning_of, memory_bytes_of, parameters_of, presets_of,
     values_say_who_wins,
 };
-pub use seat::{Answer, Fault, OutsidePlayer, Seat, TextTurn, Turn, seat_of};
-pub use sketch::{Piece, Sketch};
-pub use solve::{SolveError, Solved, solve};
-pub use solver::{Optimal, PlainSolver, Solvable, Solver};
-pub use speed::{Spell, spells};
-pub use termination::{Termination, TerminationInfo};
 
-/// Names what the engine plays: it changes whenever the same setup could give other moves, nodes
+/// Identifies the engine's play: it changes whenever the same setup could give other moves, nodes
 /// or scores. Golden games fail until it is raised with them.
 pub const ENGINE_REVISION: u32 = 2;

@@ -1,4 +1,4 @@
-//! What engines can do, as workers report it.
+//! Capabilities of engines, as workers report them.
 
 use spelrum_tournament::capabilities::{
     CAPABILITIES_BYTES_MAX, CAPABILITIES_MAX, Capabilities, EngineOption, GtpCapabilities,
@@ -8,10 +8,10 @@ use spelrum_tournament::capabilities::{
 use crate::wire_error::{at_most, text, unknown_word};
 use crate::{Fault, WireError, v1};
 
-/// More sizes of boards than are tried.
+/// More board sizes than are tried.
 const BOARD_SIZES_MAX: usize = 100;
 
-/// What an engine can do, as it is reported.
+/// An engine's capabilities as a message.
 pub(crate) fn to_wire(capabilities: &Capabilities) -> v1::EngineCapabilities {
     let Capabilities { declared, settable, gtp, is_cut } = capabilities;
     v1::EngineCapabilities {
@@ -23,10 +23,10 @@ pub(crate) fn to_wire(capabilities: &Capabilities) -> v1::EngineCapabilities {
     }
 }
 
-/// Reads what an engine can do.
+/// Parses an engine's capabilities.
 ///
 /// # Errors
-/// The first field that is malformed, or if it is too much.
+/// The first field that is malformed, or if it exceeds a bound.
 pub(crate) fn from_wire(wire: &v1::EngineCapabilities) -> Result<Capabilities, WireError> {
     let options = |field: &str, options: &[v1::EngineOption]| {
         at_most(field, options.len(), CAPABILITIES_MAX)?;
@@ -90,7 +90,7 @@ fn option_from_wire(wire: &v1::EngineOption) -> Result<EngineOption, WireError> 
         "spin" => OptionKind::Spin { default, min: wire.min, max: wire.max },
         "combo" => {
             at_most("choices", wire.choices.len(), CAPABILITIES_BYTES_MAX)?;
-            let choices = wire.choices.iter().map(|it| plain("choices", it));
+            let choices = wire.choices.iter().map(|choice| plain("choices", choice));
             OptionKind::Combo { default, choices: choices.collect::<Result<_, _>>()? }
         }
         "button" => OptionKind::Button,

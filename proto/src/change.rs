@@ -1,4 +1,4 @@
-//! What a changed sweep changes of its experiment, on the wire.
+//! The changes that a resubmitted sweep makes to its experiment, on the wire.
 
 use spelrum_tournament::change::{BuildChange, CellChange, CellExample, Change};
 

@@ -1,35 +1,35 @@
-//! Why a caller does not trust who answers it by TLS, in words, with what to do about it.
+//! Explains failed TLS connections: why a caller does not trust the server, and the remedy.
 
 use std::error::Error;
 use std::io;
 
 use rustls::{CertificateError, InvalidMessage};
 
-/// What a coordinator that speaks TLS says to who calls it without, as the debug data of HTTP/2's GOAWAY.
+/// The answer of a TLS coordinator to a plaintext caller, as the debug data of HTTP/2's GOAWAY.
 pub const SPEAKS_TLS: &str = "this port speaks TLS";
 
-/// Why a connection by TLS, or one that should have been, came to nothing.
+/// Why a connection by TLS, or one that should use TLS, failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distrust {
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do about it, as a sentence without an end mark.
+    /// The remedy, as a sentence without an end mark.
     pub remedy: &'static str,
-    /// Whether it is the caller who has to do it: a certificate may be mended while the caller waits.
+    /// Whether the caller must act: the server's certificate may be fixed while the caller waits.
     pub is_callers: bool,
 }
 
-/// What is said of an answer in another language than HTTP/2: an older HTTP's begins with letters, which are taken for
-/// the length of a frame.
+/// The error text for an answer other than HTTP/2: an older HTTP's begins with letters, which are read as the
+/// length of a frame.
 const NO_HTTP_2: [&str; 2] = ["HTTP/2 was not negotiated", "frame with invalid size"];
 
-/// What rustls says before the name of an alert.
+/// The prefix of rustls before the name of an alert.
 const ALERT: &str = "received fatal alert: ";
 
 const CLOCK: &str = "make the coordinator another certificate, or check this machine's clock";
 
 impl Distrust {
-    /// Looks for it among the causes of a failed connection.
+    /// Searches the causes of a failed connection.
     #[must_use]
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut causes = std::iter::successors(Some(error), |&error| error.source());
@@ -42,7 +42,7 @@ impl Distrust {
                     is_callers: true,
                 });
             }
-            // Of what tonic and h2 say there are only words.
+            // tonic and h2 expose only texts.
             if NO_HTTP_2.iter().any(|words| said.contains(words)) {
                 return Some(Self {
                     problem: "what listens there is a web server or another program, and no spelrum coordinator"
@@ -51,7 +51,7 @@ impl Distrust {
                     is_callers: false,
                 });
             }
-            // HTTP/2 keeps no more of it than its words.
+            // HTTP/2 keeps only its text.
             if let Some(problem) = said.split_once(ALERT).and_then(|(_, alert)| not_taken(alert)) {
                 return Some(Self {
                     problem: problem.to_owned(),
@@ -60,7 +60,7 @@ impl Distrust {
                     is_callers: true,
                 });
             }
-            // What an I/O error is made of is not its source.
+            // The inner error of an I/O error is not its source.
             let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
             let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
             inner.or_else(|| cause.downcast_ref::<rustls::Error>()).map(Self::because)
@@ -109,7 +109,7 @@ impl Distrust {
     }
 }
 
-/// What a coordinator says of a client certificate that it does not take (RFC 8446, section 6.2), in rustls' words.
+/// A coordinator's alerts for a client certificate that it rejects (RFC 8446, section 6.2), in rustls' words.
 fn not_taken(alert: &str) -> Option<&'static str> {
     Some(match alert {
         "UnknownCA" | "DecryptError" => {

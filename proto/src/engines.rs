@@ -1,4 +1,4 @@
-//! External engines: which a worker has, which played a game, and how one lost it.
+//! External engines: those that a worker offers, the ones that played a game, and their forfeits.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::limits::{ENGINES_MAX, NAME_BYTES_MAX};
 use crate::wire_error::{at_most, in_range, plain_text, text, unknown_word};
 use crate::{Fault, WireError, capabilities, v1};
 
-/// An engine that a worker has, as it is told.
+/// A worker's engine as a message.
 #[must_use]
 pub fn offer_to_wire(offered: OfferedEngine) -> v1::OfferedEngine {
     let OfferedEngine { engine, protocol, at_once, identity, capabilities, build } = offered;
     let (protocol, identity) = (protocol.name().to_owned(), Some(identity_to_wire(identity)));
-    let capabilities = capabilities.map(|it| capabilities::to_wire(&it));
+    let capabilities = capabilities.map(|known| capabilities::to_wire(&known));
     let build = build.to_vec();
     v1::OfferedEngine { engine, protocol, at_once, identity, capabilities, build }
 }
 
-/// Reads the engines that a worker has.
+/// Parses a worker's engines.
 ///
 /// # Errors
 /// If there are too many, or the first that is malformed.
@@ -48,14 +48,14 @@ fn offer(offered: &v1::OfferedEngine) -> Result<OfferedEngine, WireError> {
     Ok(OfferedEngine { engine, protocol, at_once: offered.at_once, identity, capabilities, build })
 }
 
-/// Which program it is, as it is told.
+/// A program's identity as a message.
 #[must_use]
 pub fn identity_to_wire(identity: EngineIdentity) -> v1::EngineIdentity {
     let EngineIdentity { name, author, sha256 } = identity;
     v1::EngineIdentity { name, author, sha256: sha256.to_vec() }
 }
 
-/// Reads which program it is.
+/// Parses a program's identity.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -79,7 +79,7 @@ pub(crate) fn forfeit_to_wire(Forfeit { message, output }: Forfeit) -> v1::Forfe
 
 pub(crate) fn check_forfeit(forfeit: &v1::Forfeit) -> Result<(), WireError> {
     plain_text("message", &forfeit.message, FORFEIT_OUTPUT_BYTES_MAX)?;
-    // It has lines, and may be nothing.
+    // It may have several lines, or be empty.
     let output = text("output", &forfeit.output, FORFEIT_OUTPUT_BYTES_MAX)?;
     let is_plain = output.chars().all(|char| char == '\n' || !char.is_control());
     if is_plain { Ok(()) } else { Err(WireError::new("output", Fault::NotPlainText)) }

@@ -1,4 +1,4 @@
-//! A played game: the engine's record with its identity, and [`v1::Game`].
+//! Played games: the engine's record with its identity, and [`v1::Game`].
 
 use spelrum_engine::{
     GameRecord, MoveRecord, MoveValue, Outcome, SearchReport, Side, Termination, termination_named,
@@ -26,7 +26,7 @@ pub fn to_wire(played: PlayedGame) -> v1::Game {
         scaled,
         started_unix_us,
     } = played;
-    let [first_engine, second_engine] = engines.map(|it| it.map(engines::identity_to_wire));
+    let [first_engine, second_engine] = engines.map(|engine| engine.map(engines::identity_to_wire));
     v1::Game {
         cell_id: game.cell.0,
         number: game.number,
@@ -70,12 +70,12 @@ pub(crate) fn move_to_wire(record: MoveRecord) -> v1::Move {
     }
 }
 
-/// Checks a reported game and says which it is. Afterwards [`from_wire`] cannot fail on it.
+/// Checks a reported game and returns its id. Afterwards [`from_wire`] cannot fail on it.
 ///
 /// # Errors
 /// The first field that is malformed.
 pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
-    let it = game_id(game.cell_id, game.number)?;
+    let id = game_id(game.cell_id, game.number)?;
     in_range("engine_revision", game.engine_revision.into(), 1, u32::MAX.into())?;
     plain_text("opening", &game.opening, POSITION_BYTES_MAX)?;
     first_side(game)?;
@@ -104,7 +104,7 @@ pub fn check(game: &v1::Game) -> Result<GameId, WireError> {
         engines::check_forfeit(forfeit).map_err(|error| error.within("forfeit"))?;
     }
     scaled(game)?;
-    Ok(it)
+    Ok(id)
 }
 
 fn scaled(game: &v1::Game) -> Result<Option<ScaledTime>, WireError> {
@@ -116,12 +116,12 @@ fn identity(engine: Option<&v1::EngineIdentity>) -> Result<Option<EngineIdentity
     engine.map(engines::identity_from_wire).transpose()
 }
 
-/// Reads a reported game.
+/// Parses a reported game.
 ///
 /// # Errors
 /// As [`check`].
 pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
-    let it = check(&game)?;
+    let id = check(&game)?;
     let (first_side, outcome, termination) =
         (first_side(&game)?, outcome(&game)?, termination(&game)?);
     let engines = [identity(game.first_engine.as_ref())?, identity(game.second_engine.as_ref())?];
@@ -133,7 +133,7 @@ pub fn from_wire(game: v1::Game) -> Result<PlayedGame, WireError> {
     let (margin, wall_us) = (game.margin, game.wall_us);
     let record = GameRecord { first_side, outcome, margin, termination, moves, wall_us };
     Ok(PlayedGame {
-        game: it,
+        game: id,
         engine_revision: game.engine_revision,
         opening: game.opening,
         record,

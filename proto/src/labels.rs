@@ -1,25 +1,25 @@
-//! What workers say of their machines.
+//! Labels of workers' machines.
 
 use spelrum_tournament::labels::{LABELS_MAX, Label};
 
 use crate::wire_error::at_most;
 use crate::{Fault, WireError, v1};
 
-/// A label, as it is told.
+/// A label as a message.
 #[must_use]
 pub fn label_to_wire(label: Label) -> v1::Label {
     let Label { name, value } = label;
     v1::Label { name, value }
 }
 
-/// Reads a worker's labels, in the order of their names.
+/// Parses a worker's labels, in the order of their names.
 ///
 /// # Errors
-/// If there are too many, one comes twice, or the first that is malformed.
+/// If there are too many, one is repeated, or the first that is malformed.
 pub fn labels(labels: &[v1::Label]) -> Result<Vec<Label>, WireError> {
     at_most("labels", labels.len(), LABELS_MAX)?;
-    let read = |(place, told): (usize, &v1::Label)| {
-        let label = Label { name: told.name.clone(), value: told.value.clone() };
+    let read = |(place, wire): (usize, &v1::Label)| {
+        let label = Label { name: wire.name.clone(), value: wire.value.clone() };
         let wrong = |_| WireError::new(format!("labels[{place}]"), Fault::NotALabel);
         label.check().map_err(wrong).map(|()| label)
     };
@@ -35,12 +35,12 @@ pub fn labels(labels: &[v1::Label]) -> Result<Vec<Label>, WireError> {
 mod tests {
     use super::*;
 
-    fn told(name: &str, value: &str) -> v1::Label {
+    fn wire_label(name: &str, value: &str) -> v1::Label {
         v1::Label { name: name.to_owned(), value: value.to_owned() }
     }
 
     #[test]
-    fn what_is_told_comes_back_as_it_went() {
+    fn labels_round_trip() {
         let label = |text| Label::parse(text).unwrap();
         let both = [label("gpu"), label("site=lab2")];
         let wire: Vec<_> = both.iter().rev().cloned().map(label_to_wire).collect();
@@ -53,11 +53,15 @@ mod tests {
         for (name, value) in
             [("", "a"), ("a b", ""), ("a", "\n"), ("a", "b=c"), (&*long, ""), ("a", &long)]
         {
-            let error = labels(&[told("fine", ""), told(name, value)]).unwrap_err().to_string();
+            let error =
+                labels(&[wire_label("fine", ""), wire_label(name, value)]).unwrap_err().to_string();
             assert!(error.contains("labels[1]"), "{error}");
         }
-        assert!(labels(&[told("a", "1"), told("b", ""), told("a", "2")]).is_err());
-        let many: Vec<_> = (0..=LABELS_MAX).map(|it| told(&format!("l{it}"), "")).collect();
+        assert!(
+            labels(&[wire_label("a", "1"), wire_label("b", ""), wire_label("a", "2")]).is_err()
+        );
+        let many: Vec<_> =
+            (0..=LABELS_MAX).map(|index| wire_label(&format!("l{index}"), "")).collect();
         assert!(labels(&many).is_err() && labels(&many[1..]).is_ok());
     }
 }

@@ -1,9 +1,9 @@
 //! The gRPC contract `spelrum.v1`, and its conversions from and to the project's own types.
 //!
-//! Only this crate knows wire types' details: the coordinator and the worker convert at the edge.
-//! What arrives is read once, in [`work`], [`speeds`], [`game`] and [`results`], into types that cannot be malformed; what
-//! is malformed is a [`WireError`] that names the field. Refusals that a program must tell apart
-//! travel as a [`Refusal`].
+//! Wire types stay within this crate: the coordinator and the worker convert at the edge. Messages are parsed
+//! once, in [`work`], [`speeds`], [`game`] and [`results`], into types that cannot be malformed; a malformed
+//! one is a [`WireError`] that names the field. Refusals that a program must distinguish travel as a
+//! [`Refusal`].
 
 mod capabilities;
 mod change;
@@ -39,7 +39,7 @@ pub mod v1 {
     tonic::include_proto!("spelrum.v1");
 }
 
-/// The protocol's number. A worker and a coordinator work together if they have the same one.
+/// The protocol's number. A worker and a coordinator must have the same one.
 pub const PROTOCOL: u32 = 1;
 
 /// The contract's descriptors, for the reflection service.

@@ -1,7 +1,7 @@
-//! The bounds of everything on the wire (invariant 9). Both ends keep them: a sender so that it is
-//! understood, a receiver because a sender may be wrong.
+//! The bounds of everything on the wire (invariant 9). A sender keeps them so that receivers accept
+//! its messages, and a receiver checks them because senders may be wrong.
 
-/// One message, encoded, in bytes: what both ends decode at most.
+/// The largest encoded message that both ends decode, in bytes.
 pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
 /// Every id, seed, key, count and duration on the wire is below this, so that it is exact in JSON,
@@ -17,8 +17,8 @@ pub const PLIES_MAX: usize = 10_000;
 /// Playing threads of one worker, and games it plays at one moment.
 pub const SLOTS_MAX: u32 = 4_096;
 
-/// Leases named in one heartbeat or handed back in one call: more than the scheduler lets a worker
-/// of `SLOTS_MAX` slots hold.
+/// Leases named in one heartbeat or handed back in one call: more than the scheduler grants a
+/// worker of `SLOTS_MAX` slots.
 pub const LEASES_MAX: usize = 4 * SLOTS_MAX as usize;
 
 /// Ranges of games in one lease.
@@ -39,7 +39,7 @@ pub const POSITION_BYTES_MAX: usize = 4_096;
 /// The message of a failed game, in bytes.
 pub const FAILURE_BYTES_MAX: usize = 4_096;
 
-/// Rows of each kind that tell how a training went.
+/// Rows of each kind in a training's report.
 pub const TRAINING_ROWS_MAX: usize = 2_048;
 
 /// A sweep file, in bytes.
@@ -48,7 +48,7 @@ pub const SWEEP_BYTES_MAX: usize = 1 << 20;
 /// Files of one sweep.
 pub const SWEEP_FILES_MAX: usize = 64;
 
-/// One file of a sweep that travels whole, in bytes; of a larger book, only what the sweep takes of it.
+/// One file of a sweep, in bytes; a larger book is reduced to the part that the sweep uses.
 pub const SWEEP_FILE_BYTES_MAX: usize = 1 << 20;
 
 /// All files of one sweep together, in bytes: with the sweep they fit a message.
@@ -57,23 +57,23 @@ pub const SWEEP_FILES_BYTES_MAX: usize = 5 << 19;
 /// An SQL statement, in bytes.
 pub const SQL_BYTES_MAX: usize = 64 << 10;
 
-/// Rows of one query when the client names no number.
+/// Rows of one query by default.
 pub const QUERY_ROWS_DEFAULT: u32 = 10_000;
 
 /// Items in one page of a list.
 pub const PAGE_SIZE_MAX: u32 = 1_000;
 
-/// Items in one page of a list when the client names no number.
+/// Items in one page of a list by default.
 pub const PAGE_SIZE_DEFAULT: u32 = 100;
 
-/// Where a list goes on, in bytes.
+/// A page token, in bytes.
 pub const PAGE_TOKEN_BYTES_MAX: usize = 128;
 
 /// Experiments in one export.
 pub const EXPORT_EXPERIMENTS_MAX: usize = 1_000;
 
-/// Most speeds that a worker tells, one for each game.
+/// The most speeds of a worker, one for each game.
 pub const SPEEDS_MAX: usize = 100;
 
-/// Most engines that a worker offers.
+/// The most engines of a worker.
 pub const ENGINES_MAX: usize = 100;

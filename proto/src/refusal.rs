@@ -1,7 +1,7 @@
-//! Why a call was refused, so that a program can tell refusals apart and a person knows the remedy.
+//! Refusals of calls, with a reason for programs and a remedy for people.
 //!
 //! A refusal travels as a gRPC status with the standard error details (`google.rpc.ErrorInfo` and
-//! `RetryInfo`): any client reads its message, and ours reads all of it back.
+//! `RetryInfo`): any client can read its message, and Spelrum's clients parse all of it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,16 +18,16 @@ const TEXT_BYTES_MAX: usize = 1_024;
 /// The domain of every [`Reason`] in `google.rpc.ErrorInfo`.
 const DOMAIN: &str = "spelrum.v1";
 
-/// A call that was refused. Nothing of it happened.
+/// A refused call. It had no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What kind of refusal it is.
+    /// The kind of the refusal.
     pub reason: Reason,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do about it; may be empty.
+    /// The remedy; may be empty.
     pub remedy: String,
-    /// When to try again, if trying again can help.
+    /// When to retry, if a retry can help.
     pub retry_after: Option<Duration>,
     /// The place in the sweep, for [`Reason::BadSweep`].
     pub place: Option<Place>,
@@ -40,32 +40,32 @@ pub struct Place {
     pub line: Option<usize>,
     /// Where the place begins in the text, in bytes.
     pub offset: usize,
-    /// How long it is, in bytes.
+    /// Its length in bytes.
     pub length: usize,
 }
 
 /// The kinds of refusals. Their names are part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
-    /// The message is malformed or beyond a bound.
+    /// The message is malformed or exceeds a bound.
     Malformed,
-    /// The coordinator does not know the worker, or was started anew: say Hello, then try again.
+    /// The coordinator does not know the worker, or has restarted: say Hello, then retry.
     SayHello,
-    /// The call does not prove that it is the worker's: say Hello with the worker's secret, then try again.
+    /// The call does not prove that it is the worker's: say Hello with the worker's secret, then retry.
     WrongSecret,
     /// The worker speaks another protocol.
     Protocol,
     /// Another revision of the engine.
     EngineRevision,
-    /// The call has not the token that the coordinator demands.
+    /// The call lacks the token that the coordinator requires.
     BadToken,
-    /// The call's token may not do this.
+    /// The call's token lacks the role for this.
     WrongRole,
-    /// The coordinator is busy or cannot write at the moment: try again.
+    /// The coordinator is busy or cannot write at the moment: retry.
     Busy,
-    /// The coordinator is ending.
+    /// The coordinator is shutting down.
     Ending,
-    /// The sweep is wrong.
+    /// The sweep is invalid.
     BadSweep,
     /// The name is taken by an experiment with another sweep.
     NameTaken,
@@ -79,11 +79,11 @@ pub enum Reason {
     UnknownCell,
     /// There is no such settled game.
     UnknownGame,
-    /// The SQL statement is wrong, is not read-only, or goes beyond a bound.
+    /// The SQL statement is invalid, not read-only, or exceeds a bound.
     BadQuery,
-    /// There are as many of something as the coordinator can have.
+    /// A limit of the coordinator is reached.
     TooMany,
-    /// The coordinator failed at something that trying again will not mend.
+    /// The coordinator failed in a way that a retry will not fix.
     Internal,
 }
 
@@ -160,12 +160,12 @@ impl Reason {
     }
 
     fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+        Self::ALL.into_iter().find(|reason| reason.name() == name)
     }
 }
 
 impl Refusal {
-    /// A refusal with what is wrong and what to do about it.
+    /// A refusal with the problem and the remedy.
     #[must_use]
     pub fn new(reason: Reason, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
@@ -177,7 +177,7 @@ impl Refusal {
         }
     }
 
-    /// "Not now": with when to try again.
+    /// A temporary refusal, with the time of the next try.
     #[must_use]
     pub fn busy(problem: impl Into<String>, retry_after: Duration) -> Self {
         Self {
@@ -186,7 +186,7 @@ impl Refusal {
         }
     }
 
-    /// The refusal that a status carries; `None` if it carries none, as when no coordinator sent it.
+    /// The refusal in a status; `None` if it has none, for example because no coordinator sent it.
     #[must_use]
     pub fn of(status: &Status) -> Option<Self> {
         let details = status.get_error_details();
@@ -240,7 +240,7 @@ impl From<WireError> for Refusal {
     }
 }
 
-/// Cuts a text that is too long for a header, between two characters.
+/// Truncates a text that is too long for a header, at a character boundary.
 fn shorten(text: &mut String) {
     if text.len() > TEXT_BYTES_MAX {
         text.truncate(text.floor_char_boundary(TEXT_BYTES_MAX - '…'.len_utf8()));

@@ -1,4 +1,4 @@
-//! The secret by which a worker proves who it is, and messages that hold it, printed without it.
+//! The secret by which a worker proves its identity, and debug output of messages without it.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::{Fault, v1};
 /// Bytes of a secret.
 const SECRET_BYTES: usize = 32;
 
-/// The secret of a worker: Hello's answer brings it, and each later call of the worker does. Never printed.
+/// A worker's secret: Hello's answer brings it, and each later call of the worker carries it. Never printed.
 #[derive(Clone, Copy)]
 pub struct WorkerSecret([u8; SECRET_BYTES]);
 
@@ -52,7 +52,7 @@ impl fmt::Debug for WorkerSecret {
     }
 }
 
-/// Prints some fields of a message, and that there are others.
+/// Prints some fields of a message, and an ellipsis for the others.
 macro_rules! print_some {
     ($($message:ident: $($field:ident),+;)+) => {$(
         impl fmt::Debug for v1::$message {

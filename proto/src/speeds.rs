@@ -1,4 +1,4 @@
-//! How fast workers are, and time limits that are scaled by it.
+//! Speeds of workers, and time limits scaled by them.
 
 use spelrum_tournament::bounds::{NOISE_MAX_PERMILLE, SPEED_AGE_MAX_MS};
 use spelrum_tournament::speed::{ScaledTime, Scaling, Speed};
@@ -7,17 +7,17 @@ use crate::limits::{NAME_BYTES_MAX, SLOTS_MAX, SPEEDS_MAX};
 use crate::wire_error::{at_most, in_range, number, plain_text};
 use crate::{WireError, v1};
 
-/// What a worker has measured, as it is told.
+/// A worker's measurement as a message.
 #[must_use]
 pub fn speed_to_wire(speed: Speed) -> v1::Speed {
     let Speed { game, nodes_per_second, noise_permille, slots, age_ms } = speed;
     v1::Speed { game, nodes_per_second, noise_permille, slots, age_ms }
 }
 
-/// Reads what a worker has measured.
+/// Parses a worker's measurements.
 ///
 /// # Errors
-/// If there is too much of it, or the first that is malformed.
+/// If there are too many, or the first that is malformed.
 pub fn speeds(speeds: &[v1::Speed]) -> Result<Vec<Speed>, WireError> {
     at_most("speeds", speeds.len(), SPEEDS_MAX)?;
     let read = |(place, speed): (usize, &v1::Speed)| {
@@ -48,14 +48,14 @@ fn nodes_per_second(speed: u64) -> Result<u64, WireError> {
     in_range("nodes_per_second", number("nodes_per_second", speed)?, 1, u64::MAX)
 }
 
-/// How limits are scaled, as it is told.
+/// The scaling of limits as a message.
 #[must_use]
 pub fn scaling_to_wire(scaling: Scaling) -> v1::TimeScale {
     let Scaling { reference, factor_max_permille } = scaling;
     v1::TimeScale { reference_nodes_per_second: reference, factor_max_permille }
 }
 
-/// Reads how limits are to be scaled.
+/// Parses the scaling of limits.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -67,14 +67,14 @@ pub fn scaling(scale: v1::TimeScale) -> Result<Scaling, WireError> {
     Ok(Scaling { reference, factor_max_permille })
 }
 
-/// How limits were scaled in a game, as it is told.
+/// The scaling of a game's limits as a message.
 #[must_use]
 pub fn scaled_to_wire(scaled: ScaledTime) -> v1::ScaledTime {
     let ScaledTime { factor_permille, nodes_per_second } = scaled;
     v1::ScaledTime { factor_permille, nodes_per_second }
 }
 
-/// Reads how limits were scaled in a game.
+/// Parses the scaling of a game's limits.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_comes_back_as_it_went() {
+    fn messages_round_trip() {
         let speed = Speed {
             game: "pentago".to_owned(),
             nodes_per_second: 2_500_000,

@@ -1,7 +1,8 @@
-//! The tokens that a coordinator may demand of everybody who calls it.
+//! Tokens that a coordinator may require of every caller.
 //!
-//! It travels as `authorization: Bearer …` in every call's metadata. It is a secret: nothing
-//! here prints it, and it is compared in a time that does not tell how much of a guess was right.
+//! A token travels as `authorization: Bearer …` in every call's metadata. It is a secret: nothing
+//! here prints it, and comparing it takes a time that does not reveal how much of a guess was
+//! right.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ pub const TOKEN_BYTES_MAX: usize = 1_024;
 const METADATA_KEY: &str = "authorization";
 const SCHEME: &str = "Bearer ";
 
-/// What to do about a wrong token, and about none.
+/// The remedy for a wrong or missing token.
 const REMEDY: &str = "give the coordinator's token in SPELRUM_TOKEN, or as `token_file` in the \
                       config file that `spelrum config --path` names";
 
@@ -27,16 +28,16 @@ const REMEDY: &str = "give the coordinator's token in SPELRUM_TOKEN, or as `toke
 #[derive(Clone)]
 pub struct Token(String);
 
-/// Why a text is not a token; never with the text.
+/// Why a text is not a token, without the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// There is nothing.
+    /// The text is empty.
     #[error("it is empty")]
     Empty,
     /// Longer than [`TOKEN_BYTES_MAX`].
     #[error("it is longer than {TOKEN_BYTES_MAX} bytes")]
     Long,
-    /// Not all of it could travel in metadata.
+    /// Some characters cannot travel in metadata.
     #[error("it has a character that is not visible ASCII, such as a space")]
     Characters,
 }
@@ -66,14 +67,14 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    /// Whether this is it, in a time that does not tell how much of a guess was right.
+    /// Whether this is the token, in a time that does not reveal how much of a guess was right.
     #[must_use]
     pub fn is(&self, presented: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(presented).into()
     }
 }
 
-/// A caller's side: adds the token, if there is one, to every call.
+/// The caller's side: adds the token, if there is one, to every call.
 #[derive(Clone, Debug, Default)]
 pub struct Bearer(Option<MetadataValue<Ascii>>);
 
@@ -84,7 +85,7 @@ impl Bearer {
         Self(token.and_then(|Token(token)| {
             // Visible ASCII always makes metadata.
             let mut value: MetadataValue<Ascii> = format!("{SCHEME}{token}").parse().ok()?;
-            // Nothing below us may print it, or keep it in a table of headers seen.
+            // Keeps lower layers from printing it, or keeping it in a table of headers seen.
             value.set_sensitive(true);
             Some(value)
         }))
@@ -100,10 +101,10 @@ impl Interceptor for Bearer {
     }
 }
 
-/// A coordinator's side: the token that a call brings as `authorization`.
+/// The coordinator's side: the token of a call, from `authorization`.
 ///
 /// # Errors
-/// A refusal that says what to do about it, if it brings none.
+/// A refusal with a remedy, if there is none.
 pub fn presented_token(authorization: Option<&[u8]>) -> Result<&[u8], Refusal> {
     let Some(presented) = authorization else {
         return Err(Refusal::bad_token("the coordinator demands a token, and none was given"));
@@ -120,7 +121,7 @@ pub fn presented_token(authorization: Option<&[u8]>) -> Result<&[u8], Refusal> {
 }
 
 impl Refusal {
-    /// A token that is missing or not one of the coordinator's, in these words.
+    /// A refusal of a missing or wrong token, in these words.
     #[must_use]
     pub fn bad_token(problem: &str) -> Self {
         Self::new(Reason::BadToken, problem, REMEDY)

@@ -1,4 +1,4 @@
-//! What came of a training: [`v1::Training`].
+//! Results of trainings: [`v1::Training`].
 
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_tournament::{FinishedTraining, TrainedNetwork};
@@ -8,7 +8,7 @@ use crate::limits::TRAINING_ROWS_MAX;
 use crate::wire_error::{at_most, finite, in_range, moment, number};
 use crate::{Fault, WireError, names, v1};
 
-/// What came of a training as its worker reports it.
+/// A training's result as its worker reports it.
 #[must_use]
 pub fn to_wire(finished: FinishedTraining) -> v1::Training {
     let FinishedTraining { task, engine_revision, sha256, started_unix_us, wall_us, trained } =
@@ -87,7 +87,7 @@ fn square_to_wire(square: SquareErrors) -> v1::SquareErrors {
     }
 }
 
-/// Reads what came of a training. Whether it can have come of its recipe is the coordinator's to judge.
+/// Parses a training's result. The coordinator checks whether it fits the recipe.
 ///
 /// # Errors
 /// The first field that is malformed.

@@ -1,4 +1,4 @@
-//! What can be wrong with a message.
+//! Errors in messages.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use spelrum_tournament::labels::LABEL_BYTES_MAX;
 
 use crate::limits::NUMBER_MAX;
 
-/// A message that is malformed: which field, and how.
+/// A malformed message: the field and the fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireError {
     /// The field's path from the message's root, such as `results[3].game.moves[7].nodes`.
     pub field: String,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong with a field.
+/// A fault of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is absent, or a `oneof` with no variant that this program knows.
+    /// It is absent, or a `oneof` with an unknown variant.
     Missing,
     /// An id that is not in 1..2^53.
     NotAnId(i64),
-    /// A moment or a duration before the beginning.
+    /// A moment or a duration below zero.
     Negative(i64),
     /// A number that is 2^53 or more.
     NumberTooLarge(u64),
-    /// A figure that is not a number, or not finite.
+    /// A figure that is NaN or infinite.
     NotFinite,
     /// A number outside its range.
     OutOfRange {
@@ -50,11 +50,11 @@ pub enum Fault {
         /// Its length.
         bytes: usize,
     },
-    /// No UUID.
+    /// An invalid UUID.
     NotAUuid,
-    /// A word that this program does not know.
+    /// A word unknown to this program.
     UnknownWord(String),
-    /// A number that names no variant of its enumeration.
+    /// A number without a variant in its enumeration.
     UnknownVariant(i32),
     /// A text that is too long.
     TooLong {
@@ -72,9 +72,9 @@ pub enum Fault {
         /// The bound.
         max: usize,
     },
-    /// A worker's label with a name or a value that labels do not have.
+    /// A worker's label with an invalid name or value.
     NotALabel,
-    /// Something comes twice that comes once.
+    /// A duplicate.
     Repeated,
 }
 
@@ -83,7 +83,7 @@ impl WireError {
         Self { field: field.into(), fault }
     }
 
-    /// The same error, seen from the message that holds this one in `parent`.
+    /// The same error, as a field of the message that holds this one in `parent`.
     pub(crate) fn within(mut self, parent: impl fmt::Display) -> Self {
         self.field = format!("{parent}.{}", self.field);
         self
@@ -150,12 +150,12 @@ pub(crate) fn number(field: &str, number: u64) -> Result<u64, WireError> {
     }
 }
 
-/// A figure that is finite.
+/// A finite figure.
 pub(crate) fn finite(field: &str, figure: f64) -> Result<f64, WireError> {
     if figure.is_finite() { Ok(figure) } else { Err(WireError::new(field, Fault::NotFinite)) }
 }
 
-/// A moment in microseconds since 1970, which may be anything that a worker's clock says.
+/// A moment in microseconds since 1970, by a worker's clock, which may be arbitrary.
 pub(crate) fn moment(field: &str, unix_us: i64) -> Result<i64, WireError> {
     let since =
         u64::try_from(unix_us).map_err(|_| WireError::new(field, Fault::Negative(unix_us)))?;
@@ -163,7 +163,7 @@ pub(crate) fn moment(field: &str, unix_us: i64) -> Result<i64, WireError> {
     Ok(unix_us)
 }
 
-/// A word for an error message: a stranger's megabytes are not repeated.
+/// A word for an error message, truncated.
 pub(crate) fn unknown_word(word: &str) -> Fault {
     Fault::UnknownWord(word.chars().take(40).collect())
 }
@@ -177,7 +177,7 @@ pub(crate) fn in_range(field: &str, value: u64, min: u64, max: u64) -> Result<u6
     }
 }
 
-/// A margin as games may have it, or none.
+/// A margin within a game's bounds, if any.
 pub(crate) fn margin(field: &str, margin: Option<i32>) -> Result<Option<i32>, WireError> {
     match margin {
         Some(margin) if margin.unsigned_abs() > MARGIN_MAX.unsigned_abs() => {

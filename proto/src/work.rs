@@ -1,4 +1,4 @@
-//! The messages of the `Work` service, read into types that cannot be malformed.
+//! The messages of the `Work` service, parsed into types that cannot be malformed.
 
 use std::time::Duration;
 
@@ -18,19 +18,19 @@ use crate::limits::{
 use crate::wire_error::{at_most, id, in_range, number, plain_text, text};
 use crate::{Fault, WireError, engines, game, labels, speeds, training, v1};
 
-/// Who calls, and which run of the coordinator it believes to talk to.
+/// The caller, and the run of the coordinator that it expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The worker.
     pub worker: WorkerId,
-    /// The coordinator's epoch as the worker learnt it.
+    /// The coordinator's epoch known to the worker.
     pub epoch: i64,
 }
 
-/// Reads who calls.
+/// Parses the caller.
 ///
 /// # Errors
-/// If an id is not one.
+/// If an id is invalid.
 pub fn caller(worker_id: i64, coordinator_epoch: i64) -> Result<Caller, WireError> {
     Ok(Caller {
         worker: WorkerId(id("worker_id", worker_id)?),
@@ -38,7 +38,7 @@ pub fn caller(worker_id: i64, coordinator_epoch: i64) -> Result<Caller, WireErro
     })
 }
 
-/// Checks how a worker introduces itself; versions are the receiver's business.
+/// Checks a worker's introduction; the receiver checks versions.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -52,7 +52,7 @@ pub fn check_hello(hello: &v1::HelloRequest) -> Result<(), WireError> {
     machine(hello).map(drop)
 }
 
-/// Reads what a worker's results come from.
+/// Parses the machine behind a worker's results.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -83,7 +83,7 @@ pub fn machine(hello: &v1::HelloRequest) -> Result<Machine, WireError> {
     })
 }
 
-/// Checks the length of a text that may hold anything.
+/// Checks the length of an arbitrary text.
 ///
 /// # Errors
 /// If it is longer than `max` bytes.
@@ -91,22 +91,22 @@ pub fn check_length(field: &str, value: &str, max: usize) -> Result<(), WireErro
     text(field, value, max).map(drop)
 }
 
-/// How many bytes a result takes in a report.
+/// The bytes that a result takes in a report.
 #[must_use]
 pub fn encoded_len(result: &v1::Result) -> usize {
-    // The length before it, and the field's tag, are at most six bytes.
+    // The length before it and the field's tag take at most six bytes.
     prost::Message::encoded_len(result) + 6
 }
 
-/// Reads a UUID, in any of its usual forms.
+/// Parses a UUID, in any of its usual forms.
 ///
 /// # Errors
-/// If it is not one.
+/// If it is invalid.
 pub fn uuid(field: &str, text: &str) -> Result<Uuid, WireError> {
     Uuid::try_parse(text).map_err(|_| WireError::new(field, Fault::NotAUuid))
 }
 
-/// Reads a number of playing threads.
+/// Checks a number of playing threads.
 ///
 /// # Errors
 /// If it is 0 or beyond [`SLOTS_MAX`].
@@ -115,7 +115,7 @@ pub fn slots(slots: u32) -> Result<u32, WireError> {
     Ok(slots)
 }
 
-/// Reads the SHA-256 of a definition.
+/// Parses the SHA-256 of a definition.
 ///
 /// # Errors
 /// If it is not 32 bytes long.
@@ -133,40 +133,39 @@ pub struct Reported {
     pub lease: LeaseId,
     /// The game.
     pub game: GameId,
-    /// What became of it.
+    /// The outcome of the game.
     pub what: ReportedWhat,
 }
 
-/// What became of a reported game.
+/// The outcome of a reported game.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum ReportedWhat {
     /// It was played; the record, checked.
     Played(PlayedGame),
-    /// It was a training; what came of it, well-formed.
+    /// It was a training; the well-formed result.
     Trained(Box<FinishedTraining>),
-    /// It was a verification and was played; the record, checked. Nobody has compared it yet.
+    /// It was a verification and was played; the checked record, not compared yet.
     Verified(Box<PlayedVerification>),
-    /// What was reported is not a record of this game: the rules do not allow it. No message says so:
-    /// the coordinator finds it out.
+    /// The reported record breaks the rules. No message states it: the coordinator finds out.
     Irregular {
         /// The engine that played it.
         engine_revision: u32,
-        /// The record as it came: a [`v1::Game`] or [`v1::Training`], encoded.
+        /// The record as received: a [`v1::Game`] or [`v1::Training`], encoded.
         record: Vec<u8>,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// It could not be played.
     Failed {
         /// The engine that failed.
         engine_revision: u32,
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
-/// Reads a report's results.
+/// Parses a report's results.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -214,16 +213,16 @@ fn failed_game(failed: v1::FailedGame) -> Result<(GameId, ReportedWhat), WireErr
     Ok((game, what))
 }
 
-/// Reads a list of leases.
+/// Parses a list of leases.
 ///
 /// # Errors
-/// If there are too many, or one is not an id.
+/// If there are too many, or one is not a valid id.
 pub fn lease_ids(ids: &[i64]) -> Result<Vec<LeaseId>, WireError> {
     at_most("lease_ids", ids.len(), LEASES_MAX)?;
     ids.iter().map(|&lease| id("lease_ids", lease).map(LeaseId)).collect()
 }
 
-/// Reads the games a worker is playing.
+/// Parses the games that a worker is playing.
 ///
 /// # Errors
 /// If there are too many, or one is malformed.
@@ -240,7 +239,7 @@ pub fn playing(games: &[v1::GameId]) -> Result<Vec<GameId>, WireError> {
 pub struct Grant {
     /// The lease.
     pub lease: LeaseId,
-    /// How long it lives without a heartbeat that names it.
+    /// The time it lives without a heartbeat that names it.
     pub duration: Duration,
     /// Its games.
     pub games: Vec<LeasedGames>,
@@ -249,18 +248,18 @@ pub struct Grant {
 /// Successive games of one cell in a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeasedGames {
-    /// Which games.
+    /// The numbers of the games.
     pub range: GameRange,
     /// Their cell's definition.
     pub definition: DefinitionHash,
-    /// A game that takes longer is abandoned and fails; in whole milliseconds. It decides no move:
-    /// a game has the result that it would have had, or none.
+    /// A game that takes longer is abandoned and fails; in whole milliseconds. It affects no move:
+    /// a game has its regular result, or none.
     pub game_timeout: Option<Duration>,
-    /// Whether each is to be named in a heartbeat before it is played.
+    /// Whether each must be named in a heartbeat before it is played.
     pub name_before_play: bool,
-    /// Whether they are to be played in quiet, where there are quiet slots.
+    /// Whether they are to be played on exclusive slots, if there are any.
     pub timed: bool,
-    /// How time limits of their players are scaled, if they are.
+    /// The scaling of their players' time limits, if any.
     pub scaling: Option<Scaling>,
 }
 
@@ -278,7 +277,7 @@ impl From<Grant> for v1::Grant {
                     first_number: games.range.first,
                     count: games.range.count,
                     game_timeout_ms: games.game_timeout.map_or(0, |timeout| {
-                        // A fraction is not none.
+                        // Rejects fractions.
                         u64::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(NUMBER_MAX)
                     }),
                     name_before_play: games.name_before_play,

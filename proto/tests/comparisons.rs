@@ -1,5 +1,4 @@
-//! Comparisons of cells come back as they went, and malformed ones are refused with the field's name
-//! (invariants 9, 10).
+//! Comparisons of cells round-trip, and malformed ones are refused with the field's name (invariants 9, 10).
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -134,21 +133,21 @@ prop_compose! {
 }
 
 /// The first message.
-fn first(told: &Comparisons) -> v1::GetComparisonsResponse {
+fn first(comparisons: &Comparisons) -> v1::GetComparisonsResponse {
     v1::GetComparisonsResponse {
-        experiment: Some(told.experiment.clone().into()),
-        axes: told.axes.clone(),
-        gains_truncated: told.differences_truncated,
+        experiment: Some(comparisons.experiment.clone().into()),
+        axes: comparisons.axes.clone(),
+        gains_truncated: comparisons.differences_truncated,
         ..Default::default()
     }
 }
 
 /// The message after it.
-fn second(told: Comparisons) -> v1::GetComparisonsResponse {
+fn second(comparisons: Comparisons) -> v1::GetComparisonsResponse {
     v1::GetComparisonsResponse {
-        gains: told.differences.into_iter().map(Into::into).collect(),
-        effects: told.effects.into_iter().map(Into::into).collect(),
-        replicates: told.replicates.into_iter().map(Into::into).collect(),
+        gains: comparisons.differences.into_iter().map(Into::into).collect(),
+        effects: comparisons.effects.into_iter().map(Into::into).collect(),
+        replicates: comparisons.replicates.into_iter().map(Into::into).collect(),
         ..Default::default()
     }
 }

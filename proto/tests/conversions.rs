@@ -1,5 +1,5 @@
-//! Attacks the conversions: what goes out comes back equal, and what is malformed is refused with
-//! the field's name, never with a panic (invariants 9, 10).
+//! Attacks the conversions: messages round-trip, and malformed ones are refused with the field's
+//! name, never with a panic (invariants 9, 10).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -113,7 +113,7 @@ fn a_lease_comes_back_as_it_went() {
     assert_eq!(Grant::try_from(v1::Grant::from(grant.clone())), Ok(grant));
 }
 
-/// Every way to spoil a game that was well-formed, with the field that must be named.
+/// Every way to spoil a well-formed game, with the field that must be named.
 #[test]
 fn malformed_games_are_refused_by_field() {
     type Spoil = fn(&mut v1::Game);
@@ -296,7 +296,7 @@ fn the_longest_game_fits_into_a_message() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Whatever bytes arrive, reading them ends in a value or an error.
+    /// Parsing any bytes ends in a value or an error.
     #[test]
     fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         use prost::Message as _;
@@ -308,7 +308,7 @@ proptest! {
         }
     }
 
-    /// Nor does one changed byte of a well-formed report; what is still accepted obeys the bounds.
+    /// Nor does one changed byte of a well-formed report; accepted messages obey the bounds.
     #[test]
     fn a_changed_byte_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         use prost::Message as _;

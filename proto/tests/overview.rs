@@ -1,4 +1,4 @@
-//! How games were played comes back from the wire as it went, and what is malformed is refused.
+//! Overviews round-trip, and malformed ones are refused.
 
 use proptest::collection::{btree_map, vec};
 use proptest::option;

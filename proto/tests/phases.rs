@@ -1,4 +1,4 @@
-//! Times by phase come back from the wire as they went, and what is malformed is refused.
+//! Times by phase round-trip, and malformed ones are refused.
 
 use proptest::collection::vec;
 use proptest::option;

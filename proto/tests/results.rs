@@ -1,5 +1,5 @@
-//! Attacks the conversions of results: what goes out comes back equal, and what is malformed is refused
-//! with the field's name (invariants 9, 10).
+//! Attacks the conversions of results: values round-trip, and malformed messages are refused with the field's
+//! name (invariants 9, 10).
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -381,7 +381,7 @@ proptest! {
         prop_assert_eq!(progress_from_wire(wire), Ok(progress));
     }
 
-    /// In whatever parts it travels.
+    /// Whatever parts it travels in.
     #[test]
     fn a_report_comes_back_as_it_went(report in report()) {
         let claims = claims_to_wire(&report);
@@ -445,7 +445,7 @@ proptest! {
         prop_assert_eq!(reader.finish(), Ok(report));
     }
 
-    /// Whatever is wrong with a claim is refused by its field.
+    /// Every malformed claim is refused with its field's name.
     #[test]
     fn a_malformed_claim_is_refused(report in report(), what in 0..5) {
         let Some(mut claim) = claims_to_wire(&report).pop() else { return Ok(()) };

@@ -1,6 +1,6 @@
-//! Messages made by chance, of every type that the contract has, and bytes changed in them: reading one ends in a
-//! value or in a refusal, never in a panic, and what was read is said again in the same words.
-//! `PROPTEST_CASES=1000000` is the long form.
+//! Random messages of every type of the contract, with changed bytes: parsing one ends in a value or a
+//! refusal, never in a panic, and parsed values are written back identically. `PROPTEST_CASES=1000000` is the
+//! long form.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -26,7 +26,7 @@ use spelrum_tournament::results::{
     RunResult, Status, StopsOf, UsedEngine, WorkerShare, WorkerSummary,
 };
 
-/// Messages within messages, at the most.
+/// The greatest depth of nested messages.
 const DEPTH_MAX: u32 = 8;
 
 /// The contract, by the full names of its types.
@@ -70,7 +70,7 @@ impl Contract {
                 // As many as pairs have sums, now and then.
                 Label::Repeated if field.r#type() == Type::Uint64 && below(rng, 2) == 0 => 5,
                 Label::Repeated => below(rng, 5).saturating_sub(2),
-                // Of the members of a oneof the last one that is said holds.
+                // Of the members of a oneof the last one wins.
                 Label::Optional | Label::Required if field.oneof_index.is_some() => below(rng, 2),
                 Label::Optional | Label::Required => u64::from(below(rng, 16) > 0),
             };
@@ -133,7 +133,7 @@ fn below(rng: &mut TestRng, bound: u64) -> u64 {
     rng.next_u64() % bound
 }
 
-/// Mostly small ones, and those at which something ends.
+/// Mostly small numbers, and boundary values.
 fn number(rng: &mut TestRng) -> u64 {
     const ENDS: [u64; 10] = [
         NUMBER_MAX,
@@ -168,7 +168,7 @@ fn figure(rng: &mut TestRng) -> f64 {
 }
 
 fn text(field: &str, rng: &mut TestRng) -> Vec<u8> {
-    // Words that have a meaning where they stand.
+    // Words that have a meaning in their field.
     let words: &[&str] = match field {
         "kind" => &["tune", "find", "evolve", "", "accuracy", "games"],
         "state" => &["running", "paused", "finished"],
@@ -233,10 +233,10 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut TestRng) {
     }
 }
 
-/// Reads a message of a type; whether it was taken.
+/// Parses a message of a type; returns whether it was accepted.
 type Reader = fn(&[u8]) -> bool;
 
-/// Reads a message that has a meaning both ways: what was read and said again is read again as the same.
+/// Parses a message with conversions both ways: writing and parsing the value again gives the same.
 fn both_ways<W, T>(bytes: &[u8]) -> bool
 where
     W: prost::Message + Default + From<T>,
@@ -247,7 +247,7 @@ where
     };
     let said = W::from(read).encode_to_vec();
     let again = T::try_from(W::decode(&said[..]).unwrap()).unwrap();
-    // As bytes, where what is no number equals itself.
+    // As bytes, where NaN equals itself.
     assert_eq!(W::from(again).encode_to_vec(), said);
     true
 }
@@ -290,7 +290,7 @@ fn heartbeat(bytes: &[u8]) -> bool {
     })
 }
 
-/// Puts an answer together that has come in one part.
+/// Assembles an answer from a single part.
 macro_rules! in_parts {
     ($reader:ty) => {
         |bytes| {
@@ -303,7 +303,7 @@ macro_rules! in_parts {
     };
 }
 
-/// What reads each type.
+/// The parser of each type.
 const READERS: [(&str, Reader); 40] = [
     ("ReportRequest", report),
     ("HelloRequest", hello),
@@ -347,14 +347,14 @@ const READERS: [(&str, Reader); 40] = [
     ("StatusResponse", both_ways::<v1::StatusResponse, Status>),
 ];
 
-/// A message of a type, and whether its reader takes it.
+/// A message of a type, and whether its parser accepts it.
 fn is_taken(contract: &Contract, (name, reader): (&str, Reader), rng: &mut TestRng) -> bool {
     let mut bytes = contract.message(&format!(".spelrum.v1.{name}"), rng, 0);
     damage(&mut bytes, rng);
     reader(&bytes)
 }
 
-/// Otherwise nothing of what follows the first field would ever be looked at.
+/// Otherwise the fields after the first would never be checked.
 #[test]
 fn messages_of_every_type_are_taken_now_and_then() {
     let contract = Contract::read();

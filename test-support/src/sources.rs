@@ -36,7 +36,8 @@ impl Files {
         let mut root = BTreeMap::new();
         for code in ["lib.rs", "main.rs"].iter().filter_map(|&file| files.get(file)) {
             for path in reexports(code) {
-                let [module @ .., name] = &path[..] else { continue };
+                let path = path.strip_prefix(&["crate".to_owned()][..]).unwrap_or(&path);
+                let [module @ .., name] = path else { continue };
                 root.insert(name.clone(), module.to_vec());
             }
         }

@@ -1,10 +1,9 @@
 //! Durable results per second: reports of played games, every move recorded, over loopback.
 //!
-//! `cargo bench -p spelrum-worker --bench reports [GAMES]` prints one line for each kind of game and
-//! number of workers. Each worker here is a connection of its own that leases, reports what it was
-//! leased in one call, and leases again; the games were played before, so that what is measured is the
-//! coordinator. All run in this process, on its cores: the share of one core that the whole takes stands
-//! beside the rate.
+//! `cargo bench -p spelrum-worker --bench reports [GAMES]` prints one line for each kind of game and number
+//! of workers. Each worker here is a separate connection that leases, reports the leased games in one call,
+//! and leases again; the games were played before, so the benchmark measures the coordinator. All run in this
+//! process, on its cores: the total CPU use in cores is printed beside the rate.
 
 #![expect(clippy::print_stdout, reason = "it prints figures")]
 
@@ -26,7 +25,7 @@ type Failed = Box<dyn std::error::Error + Send + Sync>;
 const ROUNDS: u32 = 3;
 
 fn main() -> Result<(), Failed> {
-    let games = std::env::args().find_map(|it| it.parse().ok()).unwrap_or(40_000_u64);
+    let games = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(40_000_u64);
     for (name, game) in
         [("tic-tac-toe, about 8 plies", "tic-tac-toe"), ("Pentago, about 28 plies", "pentago")]
     {
@@ -39,7 +38,7 @@ fn main() -> Result<(), Failed> {
         let played = Arc::new(play_all(&sweep)?);
         let plies: usize = played.values().map(|game| game.moves.len()).sum();
         for workers in [1, 100, 256] {
-            // The best of a few rounds: the noise of a crowded machine only ever costs.
+            // The best of a few rounds: noise of a busy machine only slows.
             let mut best = Measured::default();
             for _round in 0..ROUNDS {
                 let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -113,7 +112,7 @@ async fn report_all(
     })
 }
 
-/// One that reports what it did not play.
+/// A worker that reports games it did not play.
 struct Reporter {
     client: WorkClient<tonic::transport::Channel>,
     worker_id: i64,
@@ -141,7 +140,7 @@ impl Reporter {
         Ok(Self { client, worker_id, coordinator_epoch, worker_secret, played })
     }
 
-    /// Reports until nothing is left; gives how many results in how many reports.
+    /// Reports until nothing is left; returns the numbers of results and reports.
     async fn run(mut self) -> Result<(u64, u64), Failed> {
         let Self { worker_id, coordinator_epoch, .. } = self;
         let (mut results, mut reports) = (0, 0);

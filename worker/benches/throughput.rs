@@ -24,7 +24,7 @@ const SLOTS: u32 = 2;
 const ROUNDS: u32 = 3;
 
 fn main() -> Result<(), Failed> {
-    let scale = std::env::args().find_map(|it| it.parse().ok()).unwrap_or(40_000);
+    let scale = std::env::args().find_map(|word| word.parse().ok()).unwrap_or(40_000);
     for (name, games, game, players) in [
         ("random tic-tac-toe", scale, "tic-tac-toe", RANDOM),
         ("random Pentago", scale, "pentago", RANDOM),
@@ -35,7 +35,7 @@ fn main() -> Result<(), Failed> {
              openings = {{ kind = \"random\", plies = 2 }}\n{players}",
             games / 2 * 2
         );
-        // By turns, and the best of each: the noise of a crowded machine only ever costs.
+        // In turn, and the best of each: noise of a busy machine only slows.
         let (mut engine, mut system) = (0.0_f64, 0.0_f64);
         for _round in 0..ROUNDS {
             engine = engine.max(bare_engine(&sweep)?);
@@ -82,7 +82,7 @@ async fn whole_system(sweep: &str) -> Result<f64, Failed> {
     Ok(summary.acknowledged as f64 / took.as_secs_f64())
 }
 
-/// The same games on as many threads, with nobody to report to.
+/// The same games on as many threads, without reports.
 fn bare_engine(sweep: &str) -> Result<f64, Failed> {
     let plan =
         plan_sweep(&SweepText::new("bench.toml", sweep)).map_err(|error| error.to_string())?;

@@ -1,4 +1,5 @@
-//! Measuring how fast this machine searches: on all slots that play timed games at once, each where it plays them.
+//! Measures how fast this machine searches: concurrently on all slots that play timed games, each in its
+//! place.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -11,23 +12,23 @@ use spelrum_tournament::speed::Speed;
 
 use crate::cores::{Keeping, QuietSlots};
 
-/// How often each slot is measured, and for how long: half a second, in which a quota of processor time that is
-/// given anew every few milliseconds comes and goes many times.
+/// The number and length of each slot's spells: half a second in all, which covers many periods of a CPU
+/// quota.
 const SPELLS: u32 = 10;
 const SPELL: Duration = Duration::from_millis(50);
 
-/// Who measures for a worker.
+/// Measures for a worker.
 #[derive(Debug)]
 pub(crate) struct Calibrating {
-    /// How many slots play timed games.
+    /// The number of slots that play timed games.
     slots: usize,
     keeping: Arc<Keeping>,
-    /// Whether nobody waits for a result any more.
+    /// Whether the result is no longer needed.
     is_unwanted: AtomicBool,
 }
 
 impl Calibrating {
-    /// For a worker with so many slots, some of which may be quiet.
+    /// For a worker with this many slots, some of which may be exclusive.
     pub(crate) fn new(slots: NonZeroU32, quiet: &QuietSlots, keeping: Arc<Keeping>) -> Self {
         let slots = match quiet.count() {
             0 => slots.get(),
@@ -36,8 +37,8 @@ impl Calibrating {
         Self { slots: slots as usize, keeping, is_unwanted: AtomicBool::new(false) }
     }
 
-    /// Measures, which takes a little more than half a second. `None` of a game that is not known here, or if the
-    /// system gives no threads for it.
+    /// Measures, which takes a little more than half a second. `None` for an unknown game, or if the system
+    /// cannot start threads.
     pub(crate) fn measure(&self, game: &str) -> Option<Speed> {
         let rules = match Rules::from_name(game) {
             Ok(rules) => rules,
@@ -46,8 +47,8 @@ impl Calibrating {
                 return None;
             }
         };
-        let found = self.on_all_slots(&rules);
-        let speed = found.and_then(|found| Speed::measured(game, &found));
+        let spells = self.on_all_slots(&rules);
+        let speed = spells.and_then(|spells| Speed::measured(game, &spells));
         match &speed {
             Some(Speed { nodes_per_second, noise_permille, slots, .. }) => {
                 tracing::info!(game, nodes_per_second, noise_permille, slots, "speed measured");
@@ -60,7 +61,7 @@ impl Calibrating {
     fn on_all_slots(&self, rules: &Rules) -> Option<Vec<Vec<Spell>>> {
         self.keeping.begins(true, None);
         std::thread::scope(|scope| {
-            // The first spell of each is not counted: all have begun by its end.
+            // The first spell of each is dropped: all have begun by its end.
             let start = |slot| {
                 let measure = move || {
                     self.keeping.keeps_this_thread(slot);
@@ -74,19 +75,19 @@ impl Calibrating {
         })
     }
 
-    /// Nobody waits for a result any more.
+    /// The result is no longer needed.
     pub(crate) fn end(&self) {
         self.is_unwanted.store(true, Ordering::Relaxed);
     }
 }
 
-/// Measures how fast this machine searches a game, as a worker with these slots would; `None` if the system gives no
-/// threads for it.
+/// Measures how fast this machine searches a game, as a worker with these slots would; `None` if the system
+/// cannot start threads.
 #[must_use]
 pub fn measured_speed(rules: &Rules, slots: NonZeroU32, quiet: &QuietSlots) -> Option<Speed> {
     let keeping = Arc::new(Keeping::new(quiet.clone()));
-    let found = Calibrating::new(slots, quiet, keeping).on_all_slots(rules)?;
-    Speed::measured(rules.name(), &found)
+    let spells = Calibrating::new(slots, quiet, keeping).on_all_slots(rules)?;
+    Speed::measured(rules.name(), &spells)
 }
 
 struct Clock<'a> {
@@ -99,7 +100,7 @@ impl Host for Clock<'_> {
         self.started.elapsed()
     }
 
-    /// Nobody asks.
+    /// Never used.
     fn cpu(&self) -> Duration {
         Duration::ZERO
     }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_slots_measure_unless_nobody_waits() {
+    fn all_slots_measure_unless_ended() {
         let keeping = Arc::new(Keeping::new(QuietSlots::default()));
         let slots = NonZeroU32::new(3).unwrap();
         let calibrating = Calibrating::new(slots, &QuietSlots::default(), keeping);

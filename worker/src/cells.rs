@@ -1,4 +1,4 @@
-//! Cells that are ready, from the definitions that the coordinator sends.
+//! Cells that are ready to play, from the coordinator's definitions.
 
 use std::sync::Arc;
 
@@ -9,50 +9,50 @@ use spelrum_tournament::{
 
 use crate::networks::Supplied;
 
-/// A cell; `Err` if this engine can do nothing with it, whatever the reason: then each of its games, or its
-/// training, is reported as failed with that reason.
+/// A cell, or `Err` with a reason if this engine cannot use it: then each of its games, or its training, is
+/// reported as failed with that reason.
 pub(crate) type Cell = Result<Ready, String>;
 
-/// What is to be done.
+/// The kind of work.
 #[derive(Debug)]
 pub(crate) enum Ready {
     /// Games are to be played.
     Games(Box<Games>),
     /// A network is to be trained.
     Training {
-        /// Which.
+        /// Its definition.
         training: Box<TrainingDefinition>,
-        /// The hash of the network, if it was there already when the cell was fetched.
+        /// The hash of the network, if it existed when the cell was fetched.
         found: Option<[u8; 32]>,
     },
-    /// A game is to be played once more.
+    /// A game is to be replayed.
     Verification(Box<Verifying>),
 }
 
-/// A game that is played once more.
+/// A game to replay.
 #[derive(Debug)]
 pub(crate) struct Verifying {
     pub(crate) verification: PlayableVerification,
-    /// Its definition, as it came.
+    /// Its definition as received.
     pub(crate) json: String,
     /// As [`Games::networks`].
     pub(crate) networks: Vec<Arc<Supplied>>,
 }
 
-/// A cell whose games are played.
+/// A cell of games.
 #[derive(Debug)]
 pub(crate) struct Games {
     pub(crate) cell: PlayableCell,
-    /// Its definition, as it came: if its positions stand apart, without them.
+    /// Its definition as received, without its positions if they are separate.
     pub(crate) json: String,
-    /// The positions that stand apart from it, if any do.
+    /// The positions that are separate from it, if any.
     pub(crate) listed: Option<Arc<ListedPositions>>,
-    /// Those of its players' networks that need no training here: its players have them while these are kept.
+    /// Its players' networks that need no training here, kept for as long as the cell.
     pub(crate) networks: Vec<Arc<Supplied>>,
 }
 
 impl Ready {
-    /// The networks that its players are to have, if any play.
+    /// The networks for its players, if it has games.
     pub(crate) fn networks(&mut self) -> Option<&mut Vec<Arc<Supplied>>> {
         match self {
             Self::Games(games) => Some(&mut games.networks),
@@ -70,15 +70,17 @@ impl Ready {
         };
         let mut trainings = Vec::new();
         for player in &cell.definition().players {
-            trainings
-                .extend(TrainingDefinition::of_player(player).filter(|it| !trainings.contains(it)));
+            trainings.extend(
+                TrainingDefinition::of_player(player)
+                    .filter(|training| !trainings.contains(training)),
+            );
         }
         trainings
     }
 }
 
-/// Reads a definition, and checks that it is the one that was asked for. Finding the openings may
-/// take a while. No network is at hand yet.
+/// Parses a definition and checks its hash. Finding the openings may take a while. It has no
+/// networks yet.
 pub(crate) async fn read(
     hash: DefinitionHash,
     json: String,
@@ -108,7 +110,7 @@ fn read_here(
     }
 }
 
-/// The cell of a definition whose positions stand apart, and the hash of the whole.
+/// The cell of a definition with separate positions, and the hash of the whole.
 pub(crate) fn of_apart(
     json: String,
     listed: &Arc<ListedPositions>,

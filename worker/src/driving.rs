@@ -1,4 +1,4 @@
-//! Carries out what the worker's machine wants said, and tells it what comes of that.
+//! Carries out the machine's requests, and reports the results to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub(crate) async fn drive(
             Some((call, what, answer)) = calls.next() => {
                 let answer = answer.map_err(|failed| failure(&what, failed, &mut fatal));
                 if let Ok(Answer::Hello(session)) = &answer {
-                    tell_other_database(&mut database, &session.database);
+                    log_other_database(&mut database, &session.database);
                 }
                 let is_done = matches!(answer, Ok(Answer::Idle { all_done: true, .. }));
                 let was_ending = hub.is_ending();
@@ -72,11 +72,11 @@ pub(crate) async fn drive(
     }
 }
 
-/// What a game's speed is, for whoever asked.
+/// Measures the speed of a game.
 async fn measure(calibrating: &Arc<Calibrating>, game: String) -> (String, Option<Speed>) {
     let (calibrating, of) = (Arc::clone(calibrating), game.clone());
     let measured = tokio::task::spawn_blocking(move || calibrating.measure(&of)).await;
-    // A panic is told of by itself.
+    // Panics are reported separately.
     (game, measured.ok().flatten())
 }
 
@@ -90,12 +90,12 @@ async fn say(
     (call, what, answer)
 }
 
-/// What the machine must know of a failure; what the worker cannot go on after is kept.
+/// The machine's view of a failure; keeps errors that end the worker.
 fn failure(what: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError>) -> Failure {
     match failed {
         Failed::SayHello(_) => Failure::SayHello,
         Failed::Refused(refusal) => {
-            tell_refused(what, &refusal);
+            log_refused(what, &refusal);
             Failure::Refused { problem: refusal.to_string() }
         }
         Failed::Fatal(error) => {
@@ -110,8 +110,8 @@ fn failure(what: &Call<Finished>, failed: Failed, fatal: &mut Option<WorkerError
     }
 }
 
-/// Tells people when another results database is met than before.
-fn tell_other_database(before: &mut Option<String>, met: &str) {
+/// Logs when the results database is a different one.
+fn log_other_database(before: &mut Option<String>, met: &str) {
     if before.replace(met.to_owned()).is_some_and(|before| before != met) {
         tracing::warn!(
             "the coordinator has another results database than before: \
@@ -120,9 +120,10 @@ fn tell_other_database(before: &mut Option<String>, met: &str) {
     }
 }
 
-fn tell_refused(what: &Call<Finished>, refusal: &Refusal) {
+fn log_refused(what: &Call<Finished>, refusal: &Refusal) {
     match what {
-        // Whoever says it has said so; which of a report's results it is remains to be found.
+        // The refusal is logged elsewhere; which of a report's results caused it remains to be
+        // found.
         Call::Hello | Call::Report { .. } => {}
         Call::Lease { .. } => tracing::error!(%refusal, "asking for games was refused"),
         Call::Heartbeat { .. } => tracing::error!(%refusal, "a heartbeat was refused"),

@@ -1,4 +1,4 @@
-//! The external engines that this worker plays with.
+//! The worker's external engines.
 
 mod capabilities;
 mod offers;
@@ -28,17 +28,17 @@ use offers::Offers;
 use seat::EngineSeat;
 pub use seat::options_of;
 
-/// After a game that could not begin; twice as long after each that follows.
+/// Wait after a game that could not begin; doubles with each that follows.
 const UNPLAYABLE_WAIT: Duration = Duration::from_millis(100);
-/// So often that is doubled: up to a minute and a half.
+/// The most doublings: up to a minute and a half.
 const UNPLAYABLE_DOUBLINGS: u32 = 10;
-/// The wait of a slot before it starts an engine again for which the system had no room; it doubles each time.
+/// The wait of a slot before it restarts an engine for which the system had no room; doubles each time.
 const EXHAUSTED_WAIT: Duration = Duration::from_secs(1);
-/// Starts that are tried again, within half a minute; then the game is left to other workers.
+/// Starts that are retried, within half a minute; then the game is left to other workers.
 const EXHAUSTED_TRIES: u32 = 5;
 /// The shortest time between two warnings about it.
 const EXHAUSTED_WARNING_INTERVAL: Duration = Duration::from_secs(60);
-/// So many engines are tried at the same time, to learn what they are.
+/// The number of engines that are identified at the same time.
 const TRIED_AT_ONCE: usize = 8;
 
 /// The engines of this machine, ready to play. Cheap to clone.
@@ -49,24 +49,24 @@ pub struct Engines(Arc<Shared>);
 struct Shared {
     pool: Pool,
     offers: Offers,
-    /// Which kinds of breaches of which engine people were told of.
-    told: Mutex<BTreeSet<(String, BreachKind)>>,
-    /// Of which engines people were told that they are not kept on one core.
+    /// Kinds of breaches already logged, by engine.
+    logged: Mutex<BTreeSet<(String, BreachKind)>>,
+    /// Engines already logged as not pinned to one core.
     not_kept: Mutex<BTreeSet<String>>,
-    /// How many games in a row could not begin.
+    /// The number of games in a row that could not begin.
     unplayable: AtomicU32,
-    /// When the last warning was logged that the system has no room for an engine.
+    /// The time of the last warning that the system has no room for an engine.
     exhausted: Mutex<Option<Instant>>,
     slots: NonZeroU32,
-    /// Whether the log has the warning that games need more threads than there are slots.
+    /// Whether the warning that games need more threads than there are slots was logged.
     warned_of_threads: AtomicBool,
-    /// The first engine whose program was replaced while games of the build before were left.
+    /// The first engine whose program was replaced while games of the previous build were left.
     replaced: OnceLock<String>,
-    /// Whether none is to be tried again.
+    /// Whether retries have ended.
     closed: AtomicBool,
 }
 
-/// A game in which external engines took part.
+/// A game with external engines.
 pub(crate) struct EnginesGame {
     pub(crate) derived: DerivedGame,
     pub(crate) record: GameRecord,
@@ -74,19 +74,18 @@ pub(crate) struct EnginesGame {
     pub(crate) forfeit: Option<Forfeit>,
 }
 
-/// Who wants a game.
+/// The caller that wants a game.
 pub(crate) trait Wanting: Host {
-    /// Whether a game that has not begun is to be begun no more.
+    /// Whether a game that has not begun should not begin.
     fn wants_none(&self) -> bool;
 
-    /// It has its engines, and begins now: its time runs from here on.
+    /// The game has its engines, and begins now: its time runs from here on.
     fn begins(&self);
 
-    /// It is to begin again later: its time does not run until then.
+    /// The game is to begin later: its time does not run until then.
     fn waits(&self);
 
-    /// Where an external engine is to run that thinks on so many threads, if that is known; `None` if it may run
-    /// anywhere.
+    /// The place for an external engine with this many threads, if known; `None` if it may run anywhere.
     fn place(&self, threads: Option<u32>) -> Option<EnginePlace>;
 }
 
@@ -94,17 +93,18 @@ pub(crate) trait Wanting: Host {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct EnginePlace {
     pub(crate) cpus: BTreeSet<u32>,
-    /// Whether a timed game lacks quiet slots for all threads of the engine, which then may run on any hardware thread.
+    /// Whether a timed game lacks exclusive slots for all threads of the engine, which may then run on any
+    /// hardware thread.
     pub(crate) lacks_quiet: bool,
 }
 
 /// Why a game with external engines has no record.
 pub(crate) enum NoGame {
-    /// It was not wanted any more, or took too long.
+    /// It was no longer wanted, or took too long.
     Aborted,
-    /// It could not be played: nobody's loss.
+    /// It could not be played, through neither player's fault.
     Unplayable(String),
-    /// An engine cannot play here at present: the game is for other machines, or for later.
+    /// An engine cannot play here at present: the game is left to other machines, or for later.
     NotHere,
 }
 
@@ -123,21 +123,20 @@ impl From<NoGame> for Trouble {
     }
 }
 
-/// How much room a machine has for engines.
+/// A machine's room for engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Games that are played at once.
+    /// The number of concurrent games.
     pub slots: NonZeroU32,
-    /// Engines that may run at once.
+    /// The number of engines that may run at once.
     pub engines_max: u64,
     /// Memory for all of them, in bytes.
     pub memory_bytes: Option<u64>,
 }
 
 impl Engines {
-    /// Starts each engine of a file once, to learn what it is, and ends it again. Those that do not start
-    /// are not offered, and are tried again while there is a worker; why is returned beside. Blocks for as long
-    /// as that takes.
+    /// Starts each engine of a file once to identify it, and ends it again. Engines that fail to start are
+    /// not offered, but retried while the worker runs; the reasons are returned too. Blocks meanwhile.
     #[must_use]
     pub fn find(
         file: EngineFile,
@@ -166,7 +165,7 @@ impl Engines {
             found.extend(
                 tried
                     .into_iter()
-                    .map(|it| it.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+                    .map(|thread| thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
             );
         }
         pool.close_idle();
@@ -174,14 +173,14 @@ impl Engines {
         for (name, it) in names.into_iter().zip(found) {
             tried.push((name, it.map_err(|failure| failures.push(failure)).ok()));
         }
-        let (told, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
+        let (logged, not_kept, offers) = (Mutex::default(), Mutex::default(), Offers::new(tried));
         let (unplayable, closed) = (AtomicU32::new(0), AtomicBool::new(false));
         let (exhausted, warned_of_threads) = (Mutex::default(), AtomicBool::new(false));
         let replaced = OnceLock::new();
         let shared = Shared {
             pool,
             offers,
-            told,
+            logged,
             not_kept,
             unplayable,
             exhausted,
@@ -193,20 +192,21 @@ impl Engines {
         (Self(Arc::new(shared)), failures)
     }
 
-    /// Those that can play now.
+    /// The available engines.
     #[must_use]
     pub fn offered(&self) -> Vec<OfferedEngine> {
         self.0.offers.offered()
     }
 
-    /// The first engine whose program was replaced, so that this machine cannot play the games of the build before.
+    /// The first engine whose program was replaced, so that this machine cannot play the games of the
+    /// previous build.
     #[must_use]
     pub fn replaced(&self) -> Option<&str> {
         self.0.replaced.get().map(String::as_str)
     }
 
-    /// How many threads the games of a cell think on at once: as many as the player with most, since players think by
-    /// turns.
+    /// The number of threads that the games of a cell use at once: the larger of the players' numbers, since
+    /// players think in turn.
     pub(crate) fn threads_of(&self, cell: &PlayableCell) -> u32 {
         let of_player = |parameters: &Arc<Parameters>| {
             let need = NeededEngine::of_parameters(parameters)?;
@@ -224,7 +224,7 @@ impl Engines {
         threads
     }
 
-    /// Tries those again that did not start, and says so whenever what can play here has changed.
+    /// Retries failed engines, and notifies whenever the available ones change.
     pub(crate) async fn look_after(&self, changed: impl Fn()) -> Infallible {
         loop {
             let due = self.0.offers.next_due();
@@ -238,14 +238,14 @@ impl Engines {
                 () = self.0.offers.changed() => changed(),
                 () = is_due => {
                     let engines = self.clone();
-                    // A panic in it is told by itself.
+                    // Panics are reported separately.
                     let _tried = tokio::task::spawn_blocking(move || engines.try_again()).await;
                 }
             }
         }
     }
 
-    /// Tries those again whose time it is.
+    /// Retries the engines that are due.
     fn try_again(&self) {
         for name in self.0.offers.due() {
             match offer(&self.0.pool, &name, &|| self.0.closed.load(Ordering::Relaxed)) {
@@ -260,7 +260,7 @@ impl Engines {
         self.0.pool.close_idle();
     }
 
-    /// What is wrong with an engine that failed, and what to do.
+    /// The problem and remedy of a failed engine.
     fn explained(&self, failure: &EngineFailure) -> String {
         match self.0.pool.engines().get(&failure.engine) {
             Some(spec) => {
@@ -271,7 +271,7 @@ impl Engines {
         }
     }
 
-    /// Offers an engine no more that does not start.
+    /// Withdraws the offer of an engine that does not start.
     fn withdraw(&self, failure: &EngineFailure) {
         if let Some(wait) = self.0.offers.withdraw(&failure.engine) {
             let problem = self.explained(failure);
@@ -283,20 +283,19 @@ impl Engines {
         }
     }
 
-    /// Ends those that nobody uses. Blocks until they are gone.
+    /// Ends unused engines. Blocks until they are gone.
     pub(crate) fn close(&self) {
         self.abandon();
         self.0.pool.close_idle();
     }
 
-    /// Tries none again.
+    /// Ends the retries.
     pub(crate) fn abandon(&self) {
         self.0.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Plays the game with this number. Where games cannot begin although their engines start, the next ones
-    /// wait ever longer: a machine that cannot play what others can must not be the one that gets through all
-    /// of them.
+    /// Plays the game with this number. If games cannot begin although their engines start, the next ones
+    /// wait ever longer: a broken machine must not consume all games.
     pub(crate) fn play(
         &self,
         cell: &PlayableCell,
@@ -312,7 +311,7 @@ impl Engines {
             };
             match trouble {
                 Trouble::NoGame(no_game) => break Err(no_game),
-                // Other slots play on, and others may have room for this game.
+                // Other slots continue, and others may have room for this game.
                 Trouble::NotBegun(failure) | Trouble::Exhausted(failure) => {
                     if tries == EXHAUSTED_TRIES {
                         break Err(NoGame::NotHere);
@@ -341,8 +340,8 @@ impl Engines {
         played
     }
 
-    /// What it means that an engine could not begin a game: whether it starts at all, without what the game
-    /// asks of it, tells whose fault that is.
+    /// Interprets an engine's failure to begin a game: a plain start shows whether the engine or the game's
+    /// demands are at fault.
     fn not_begun(&self, failure: EngineFailure, host: &dyn Wanting) -> Trouble {
         match &failure.kind {
             FailureKind::Aborted => return NoGame::Aborted.into(),
@@ -430,7 +429,7 @@ impl Engines {
         };
         for seat in seats.iter_mut().flatten() {
             let breaches = seat.take_breaches();
-            self.tell(seat.name(), &breaches);
+            self.log_breaches(seat.name(), &breaches);
         }
         let record = played.map_err(|error| match error {
             PlayError::Aborted => {
@@ -455,7 +454,7 @@ impl Engines {
         Ok(EnginesGame { derived, record, engines, forfeit })
     }
 
-    /// Lets an engine run where its slot's games are played, as far as it is known to need no more.
+    /// Pins an engine to its slot's place, if it is known to need no more.
     fn keep(&self, engine: &mut Lent, host: &dyn Wanting) {
         let Some(EnginePlace { cpus, lacks_quiet }) = host.place(engine.threads()) else { return };
         let mut problem = engine.keep_on(&cpus).err().map(|error| error.to_string());
@@ -466,8 +465,8 @@ impl Engines {
         }
         let name = &engine.spec().name;
         if let Some(problem) = problem
-            && let Ok(mut told) = self.0.not_kept.lock()
-            && told.insert(name.clone())
+            && let Ok(mut logged) = self.0.not_kept.lock()
+            && logged.insert(name.clone())
         {
             tracing::warn!(
                 engine = name,
@@ -477,7 +476,7 @@ impl Engines {
         }
     }
 
-    /// Seats the external engine that takes this side, if one does.
+    /// Seats the external engine on this side, if it has one.
     fn seat(
         &self,
         cell: &PlayableCell,
@@ -512,18 +511,18 @@ impl Engines {
         Ok(Some(seat))
     }
 
-    /// Tells people of each kind of breach once.
-    fn tell(&self, engine: &str, breaches: &[Breach]) {
-        let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Logs each kind of breach once.
+    fn log_breaches(&self, engine: &str, breaches: &[Breach]) {
+        let mut logged = self.0.logged.lock().unwrap_or_else(PoisonError::into_inner);
         for breach in breaches {
-            if told.insert((engine.to_owned(), breach.kind)) {
+            if logged.insert((engine.to_owned(), breach.kind)) {
                 tracing::warn!(engine, %breach, "an engine departs from its protocol; told once");
             }
         }
     }
 }
 
-/// Waits, unless the game is wanted no more.
+/// Waits, unless the game is no longer wanted.
 fn wait_unless_unwanted(wait: Duration, host: &dyn Wanting) {
     let until = Instant::now() + wait;
     while Instant::now() < until && !host.wants_none() {
@@ -535,7 +534,7 @@ fn outside(seat: &mut Option<EngineSeat>) -> Option<&mut dyn OutsidePlayer> {
     seat.as_mut().map(|seat| seat as &mut dyn OutsidePlayer)
 }
 
-/// Learns what an engine is.
+/// Identifies an engine.
 fn offer(
     pool: &Pool,
     name: &str,
@@ -558,8 +557,7 @@ fn offer(
     Ok(OfferedEngine { engine: engine_name, protocol, at_once, identity, capabilities, build })
 }
 
-/// Makes the defaults of an engine's options those that it has unless a sweep sets them: by the engines file, and one
-/// thread where that says nothing else.
+/// Sets the defaults of an engine's options: from the engines file, and otherwise one thread.
 fn settle_defaults(capabilities: &mut Capabilities, set: &Options) {
     for EngineOption { name, kind } in capabilities.declared.iter_mut().flatten() {
         let OptionKind::Spin { default, min, max } = kind else { continue };

@@ -1,5 +1,5 @@
-//! Where the slots, which are plain threads, and the async side meet: the worker's machine, behind
-//! one mutex that is held for moments.
+//! The hub between the slots, which are plain threads, and the async side: the worker's state
+//! machine, behind one mutex that is held only briefly.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
@@ -18,19 +18,19 @@ use tokio::sync::{Notify, mpsc};
 use crate::cells::Cell;
 use crate::outcome::Finished;
 
-/// How long one call may take at first. A transaction takes milliseconds: beyond this the
-/// coordinator, or the way there, is gone or overloaded.
+/// The initial timeout of one call. A transaction takes milliseconds: beyond this the coordinator,
+/// or the network, is down or overloaded.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// The machine and what it acts on.
+/// The state machine and its effects.
 #[derive(Debug)]
 pub(crate) struct Hub {
     started: Instant,
     state: Mutex<State>,
     signs: Vec<Arc<Signs>>,
-    /// Told when time must pass sooner than the async side was told last.
+    /// Notified when the next deadline is earlier than the async side knows.
     sooner: Notify,
-    /// Who this worker is for its coordinator, for the log; 0 before its Hello was answered.
+    /// The worker's id at its coordinator, for the log; 0 before its Hello was answered.
     worker: AtomicI64,
 }
 
@@ -40,9 +40,9 @@ struct State {
     slots: Vec<Slot>,
     /// To the async side.
     to_say: mpsc::UnboundedSender<ToDo>,
-    /// When the async side lets time pass.
+    /// The async side's next wake-up.
     wakes_at: Option<Time>,
-    /// Whether nothing is done any more, whatever the machine wants.
+    /// Whether the machine's effects are ignored.
     closed: bool,
 }
 
@@ -50,10 +50,10 @@ struct State {
 struct Slot {
     batches: threads::Sender<Batch<Arc<Cell>>>,
     /// The number of the game that it plays, as the machine knows it.
-    told: Option<u64>,
+    reported: Option<u64>,
 }
 
-/// What the async side has to do.
+/// Tasks of the async side.
 #[derive(Debug)]
 pub(crate) enum ToDo {
     /// Call the coordinator.
@@ -62,10 +62,10 @@ pub(crate) enum ToDo {
         call: CallId,
         /// How long to wait for an answer.
         patience: Duration,
-        /// What to say.
+        /// The content.
         what: Call<Finished>,
     },
-    /// Measure how fast this machine searches a game, and tell.
+    /// Measure how fast this machine searches a game.
     Calibrate {
         /// The game.
         game: String,
@@ -74,7 +74,7 @@ pub(crate) enum ToDo {
     End,
 }
 
-/// What a slot and the others tell each other while it plays.
+/// Signals between a slot and the others while it plays.
 #[derive(Debug, Default)]
 pub(crate) struct Signs {
     stop: AtomicU8,
@@ -91,7 +91,7 @@ impl Signs {
         self.stop.load(Ordering::Relaxed) != GO_ON
     }
 
-    /// Whether the game in progress is not wanted any more.
+    /// Whether the game in progress is no longer wanted.
     pub(crate) fn is_aborted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) == AT_ONCE
     }
@@ -112,18 +112,18 @@ impl Signs {
     }
 }
 
-/// Who hears of a slot's games.
+/// Receives reports of a slot's games.
 pub(crate) trait Reports: Send + Sync {
-    /// Who this worker is for its coordinator, for the log; 0 before its Hello was answered.
+    /// The worker's id at its coordinator, for the log; 0 before its Hello was answered.
     fn worker(&self) -> i64;
 
-    /// A slot has this game before it, and whether its time runs.
+    /// A slot turns to this game; whether its time runs.
     fn begins(&self, _slot: usize, _number: u64, _time_runs: bool) {}
 
     /// Games of a slot's batch are finished.
     fn finished(&self, slot: usize, results: Vec<Finished>);
 
-    /// A slot is done with its batch, of which it played so many games in so long.
+    /// The slot is done with its batch, after this many games in this time.
     fn freed(&self, slot: usize, played: u64, took: Duration);
 }
 
@@ -142,17 +142,17 @@ impl Reports for Hub {
 
     fn finished(&self, slot: usize, results: Vec<Finished>) {
         if !results.is_empty() {
-            self.tell_from_slot(Event::Finished { slot, results });
+            self.handle_from_slot(Event::Finished { slot, results });
         }
     }
 
     fn freed(&self, slot: usize, played: u64, took: Duration) {
-        self.tell_from_slot(Event::Free { slot, played, took });
+        self.handle_from_slot(Event::Free { slot, played, took });
     }
 }
 
 impl Hub {
-    /// The hub, what its slots get, and what the async side gets.
+    /// The hub, the slots' ends, and the tasks for the async side.
     pub(crate) fn new(
         slots: NonZeroU32,
         quiet_slots: u32,
@@ -168,7 +168,7 @@ impl Hub {
         let mut sides = Vec::new();
         for number in 0..slots.get() as usize {
             let (sender, batches) = threads::channel();
-            state.slots.push(Slot { batches: sender, told: None });
+            state.slots.push(Slot { batches: sender, reported: None });
             signs.push(Arc::<Signs>::default());
             sides.push(SlotSide { number, batches, signs: Arc::clone(&signs[number]) });
         }
@@ -178,9 +178,9 @@ impl Hub {
         (hub, sides, to_do)
     }
 
-    fn tell_from_slot(&self, event: Event<Finished, Arc<Cell>>) {
+    fn handle_from_slot(&self, event: Event<Finished, Arc<Cell>>) {
         let mut state = self.state();
-        self.tell(&mut state, event);
+        self.handle(&mut state, event);
         let deadline = state.machine.next_deadline();
         let is_sooner = match (deadline, state.wakes_at) {
             (Some(deadline), Some(wakes_at)) => deadline < wakes_at,
@@ -198,62 +198,62 @@ impl Hub {
 
     /// Time has passed.
     pub(crate) fn time_passed(&self) {
-        self.tell_with_games(Event::TimePassed);
+        self.handle_with_games(Event::TimePassed);
     }
 
-    /// A call has come to something.
+    /// A call has a result.
     pub(crate) fn answered(&self, call: CallId, answer: Result<Answer<Arc<Cell>>, Failure>) {
         if let Ok(Answer::Hello(session)) = &answer {
             self.worker.store(session.caller.worker.0, Ordering::Relaxed);
         }
-        self.tell_with_games(Event::Answered { call, answer });
+        self.handle_with_games(Event::Answered { call, answer });
     }
 
-    /// A measurement has come to something, or to nothing.
+    /// A measurement has a result, or failed.
     pub(crate) fn calibrated(&self, game: String, speed: Option<Speed>) {
-        self.tell_with_games(Event::Calibrated { game, speed });
+        self.handle_with_games(Event::Calibrated { game, speed });
     }
 
-    /// What the worker offers has changed.
+    /// The worker's offer has changed.
     pub(crate) fn changed(&self) {
-        self.tell_with_games(Event::Changed);
+        self.handle_with_games(Event::Changed);
     }
 
-    /// The worker is told to finish.
+    /// The worker is to finish.
     pub(crate) fn finish(&self) {
-        self.tell_with_games(Event::Finish);
+        self.handle_with_games(Event::Finish);
     }
 
-    /// The worker is told to end now.
+    /// The worker is to end now.
     pub(crate) fn end_now(&self) {
-        self.tell_with_games(Event::EndNow);
+        self.handle_with_games(Event::EndNow);
     }
 
-    /// Tells the machine which games are played, and then of an event.
-    fn tell_with_games(&self, event: Event<Finished, Arc<Cell>>) {
+    /// Updates the games in progress, then handles an event.
+    fn handle_with_games(&self, event: Event<Finished, Arc<Cell>>) {
         let mut state = self.state();
         if state.closed {
             return;
         }
         for (slot, signs) in self.signs.iter().enumerate() {
             let number = signs.number.load(Ordering::Relaxed);
-            let told = &mut state.slots[slot].told;
-            if told.is_some_and(|told| told != number) {
-                *told = Some(number);
-                self.tell(&mut state, Event::Started { slot, number });
+            let reported = &mut state.slots[slot].reported;
+            if reported.is_some_and(|reported| reported != number) {
+                *reported = Some(number);
+                self.handle(&mut state, Event::Started { slot, number });
             }
         }
-        self.tell(&mut state, event);
+        self.handle(&mut state, event);
     }
 
-    /// When time must pass at the latest.
+    /// The latest time at which time must pass.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let mut state = self.state();
         state.wakes_at = state.machine.next_deadline();
         state.wakes_at.map(|at| self.started + Duration::from_millis(at.0))
     }
 
-    /// Waits until time must pass sooner than [`Hub::next_deadline`] said.
+    /// Waits until the deadline is earlier than the last result of [`Hub::next_deadline`].
     pub(crate) async fn sooner(&self) {
         self.sooner.notified().await;
     }
@@ -263,7 +263,7 @@ impl Hub {
         self.state().machine.is_ending()
     }
 
-    /// What the worker did, and how many results are not acknowledged.
+    /// The worker's summary, and the number of unacknowledged results.
     pub(crate) fn tally(&self) -> (Tally, usize) {
         let state = self.state();
         (state.machine.tally(), state.machine.unacknowledged().0)
@@ -277,13 +277,13 @@ impl Hub {
         self.signs.iter().for_each(|signs| signs.stop(true));
     }
 
-    /// Tells the machine, and does what it wants. Whatever waits is not done here.
-    fn tell(&self, state: &mut State, event: Event<Finished, Arc<Cell>>) {
+    /// Passes an event to the machine and carries out its effects, none of which blocks.
+    fn handle(&self, state: &mut State, event: Event<Finished, Arc<Cell>>) {
         if state.closed {
             return;
         }
         if let Event::Free { slot, .. } = event {
-            state.slots[slot].told = None;
+            state.slots[slot].reported = None;
         }
         let now = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let jitter = Jitter(rand::rng().random());
@@ -292,8 +292,8 @@ impl Hub {
                 Action::Play { slot, batch } => {
                     let first = batch.range.first;
                     self.signs[slot].goes_on(first);
-                    state.slots[slot].told = Some(first);
-                    // A thread that is gone has panicked, and the game with it.
+                    state.slots[slot].reported = Some(first);
+                    // A missing thread has panicked, and the game with it.
                     let _gone = state.slots[slot].batches.send(batch);
                     continue;
                 }
@@ -307,7 +307,7 @@ impl Hub {
                 Action::Calibrate { game } => ToDo::Calibrate { game },
                 Action::End => ToDo::End,
             };
-            // Nobody listens any more when the worker's future was dropped.
+            // The receiver is gone if the worker's future was dropped.
             let _dropped = state.to_say.send(to_do);
         }
     }

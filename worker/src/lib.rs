@@ -1,12 +1,11 @@
-//! The worker: leases games from a coordinator, plays them on its slots, reports them.
+//! The worker: leases games from a coordinator, plays them on its slots, and reports them.
 //!
-//! What it asks for, plays, keeps and says, and when, is decided by a state machine without a
-//! clock ([`spelrum_tournament::worker`]), which the simulation of the scheduler runs as well. This
-//! crate is what surrounds it. `slot`s are threads, which play what they are given, here or in a
-//! process of their own (`playing`); `driving` is
-//! async, and says over one `link` what the machine wants said; the machine is between them, in
-//! the `hub`. Leases survive a coordinator's restart, so that nothing that was finished is lost by
-//! one.
+//! A state machine without a clock ([`spelrum_tournament::worker`]), which the scheduler's
+//! simulation uses as well, decides on its requests, games, stored results and reports. This crate
+//! surrounds it: `slot`s are threads that play, here or in a separate process (`playing`);
+//! `driving` is async, and sends the machine's messages over one `link`; the machine is between
+//! them, in the `hub`. Leases survive a coordinator's restart, so that no finished game is lost by
+//! it.
 
 mod calibrating;
 mod cells;
@@ -54,92 +53,92 @@ use playing::Supervisor;
 use sharing::Sharing;
 use slot::Slot;
 
-/// What a worker needs to know.
+/// A worker's configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the coordinator is.
+    /// The coordinator's address.
     pub coordinator: Endpoint,
-    /// What the coordinator demands of everybody who calls it, if it does.
+    /// The token for a coordinator that requires one.
     pub token: Option<Token>,
     /// Its name for people; the host's name by default.
     pub name: Option<String>,
-    /// What it says of its machine, for sweeps that ask for it: each name once, in the order of names.
+    /// Labels of its machine, for sweeps that require them: each name once, in the order of names.
     pub labels: Vec<Label>,
     /// Playing threads.
     pub slots: NonZeroU32,
-    /// Which of these are quiet; no more than there are.
+    /// Its exclusive slots; at most as many as slots.
     pub quiet: QuietSlots,
-    /// Bytes of memory that it offers them together: it gets no games that may take more than a
-    /// slot's part. `None` is as much as they like.
+    /// Bytes of memory for all slots together: it gets no games that may take more than a slot's
+    /// share. `None` for no limit.
     pub memory_bytes: Option<u64>,
-    /// Where it plays.
+    /// The place of playing.
     pub playing: Playing,
-    /// Which program it is part of.
+    /// The program's build.
     pub build: Build,
-    /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
+    /// Whether to end when the coordinator has no work left, instead of waiting.
     pub exit_when_done: bool,
-    /// The speed of these slots at a game, if it was measured just now ([`measured_speed`]).
+    /// The speed of these slots at a game, if it was just measured ([`measured_speed`]).
     pub speed: Option<Speed>,
 }
 
-/// Where a worker plays.
+/// The place of playing.
 #[derive(Clone, Debug)]
 pub enum Playing {
     /// On threads of this process, with these external engines; with `None` it gets no games that need some.
     Threads(Option<Engines>),
-    /// In a process of its own, which is killed and started again where a game does not end.
+    /// In a separate process, which is killed and restarted if a game does not end.
     Process(PlayingCommand),
 }
 
-/// Which program a worker is part of, for people; empty is not to say.
+/// The worker's program, for people; empty fields are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Build {
-    /// The Git commit that was checked out where it was built, in hexadecimal.
+    /// The Git commit of the build, in hexadecimal.
     pub commit: String,
-    /// How it was compiled: `release` or `debug`.
+    /// The build profile: `release` or `debug`.
     pub profile: String,
 }
 
-/// How a worker is told to end.
+/// The modes of ending.
 #[derive(Clone, Debug)]
 pub struct Shutdown {
     /// Finish the games in progress, report them, hand the rest back, end.
     pub finish: CancellationToken,
-    /// Stop now: abandon the games in progress, report what is finished if that works at once.
+    /// Stop now: abandon the games in progress, report finished ones if that works at once.
     pub now: CancellationToken,
 }
 
-/// What a worker did, once it has ended.
+/// The worker's summary at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Results the coordinator acknowledged, failures among them.
     pub acknowledged: u64,
     /// Games that could not be played, of these.
     pub failed: u64,
-    /// Finished games that could not be reported before the end. They will be played again.
+    /// Finished games that could not be reported. They will be replayed.
     pub unreported: u64,
 }
 
 /// Why a worker had to give up.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// The coordinator does not want this worker: another protocol or engine, a wrong token, or
-    /// messages that it does not understand.
+    /// The coordinator rejects this worker: another protocol or engine, a wrong token, or malformed
+    /// messages.
     #[error("failed to work for the coordinator: {}", .0.problem)]
     Refused(Refusal),
-    /// What answers is not a coordinator.
+    /// The server is not a coordinator.
     #[error("failed to work for the coordinator: what answers there is none ({0})")]
     NoCoordinator(String),
-    /// The worker must call it another way: the coordinator speaks TLS.
+    /// The coordinator uses TLS, and the worker must too.
     #[error("failed to work for the coordinator: {}", .0.problem)]
     Distrust(Distrust),
-    /// The coordinator sent a message that makes no sense.
+    /// The coordinator sent a malformed message.
     #[error("failed to understand the coordinator: {0}")]
     Malformed(WireError),
-    /// The system gave no thread to play on.
+    /// The system could not start a thread.
     #[error("failed to start a playing thread: {0}")]
     Thread(#[source] std::io::Error),
-    /// The system started no process to play in.
+    /// The system could not start a process.
     #[error("failed to start the playing process: {0}")]
     Process(#[source] std::io::Error),
     /// More slots than a worker can have.
@@ -148,7 +147,7 @@ pub enum WorkerError {
 }
 
 impl WorkerError {
-    /// What to do about it, as a sentence without an end mark.
+    /// The remedy, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -165,8 +164,8 @@ impl WorkerError {
     }
 }
 
-/// Works until told to end. A coordinator that cannot be reached is tried again with jittered
-/// backoff, for ever; one of another protocol, engine revision or token is an error.
+/// Works until it should end. An unreachable coordinator is retried with jittered backoff, without
+/// end; one with another protocol, engine revision or token is an error.
 ///
 /// # Errors
 /// See [`WorkerError`].
@@ -182,7 +181,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     let keeping = Arc::new(Keeping::new(config.quiet.clone()));
     let players = Players::start(&hub, (slots, sides), config.playing.clone(), &keeping)?;
     let calibrating = Arc::new(Calibrating::new(config.slots, &config.quiet, Arc::clone(&keeping)));
-    // Whatever becomes of this future, playing and measuring end with it.
+    // If this future is dropped, playing and measuring end with it.
     let _close = CloseOnDrop {
         hub: Arc::clone(&hub),
         players: players.clone(),
@@ -192,7 +191,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
     if let Offered::Process(offered) = &offered {
         let mut offered = offered.clone();
         tokio::select! {
-            // Its Hello tells the coordinator which games can be played here.
+            // Its Hello lists the games that can be played here.
             _said = offered.wait_for(Option::is_some) => {}
             () = shutdown.finish.cancelled() => {}
         }
@@ -206,7 +205,7 @@ pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerEr
         driven = driving::drive(&hub, &link, &calibrating, to_do, &shutdown) => driven,
         never = players.look_after(&hub) => match never {},
     };
-    // A panic in it would be told by itself; whatever is left ends with this process.
+    // Panics are reported separately; the rest ends with this process.
     let _ended = tokio::task::spawn_blocking(move || players.close()).await;
     driven?;
     let summary = summary(&hub);
@@ -227,7 +226,7 @@ fn summary(hub: &Hub) -> Summary {
     }
 }
 
-/// Who plays.
+/// The players' threads or process.
 #[derive(Clone)]
 enum Players {
     Threads(Option<Engines>),
@@ -248,7 +247,7 @@ impl Players {
                 let reports = Arc::clone(hub) as Arc<dyn Reports>;
                 let supervisor = Supervisor::start(command, reports, sides, Arc::clone(keeping));
                 return supervisor
-                    .map(|it| Self::Process(Arc::new(it)))
+                    .map(|supervisor| Self::Process(Arc::new(supervisor)))
                     .map_err(WorkerError::Process);
             }
         };
@@ -268,7 +267,7 @@ impl Players {
         Ok(Self::Threads(engines))
     }
 
-    /// The external engines that they have.
+    /// Their external engines.
     fn offered(&self) -> Offered {
         match self {
             Self::Threads(engines) => Offered::Threads(engines.clone()),
@@ -276,7 +275,7 @@ impl Players {
         }
     }
 
-    /// Tells the coordinator whenever other engines can play here than before.
+    /// Notifies the coordinator whenever the available engines change.
     async fn look_after(&self, hub: &Hub) -> Infallible {
         match self {
             Self::Threads(Some(engines)) => engines.look_after(|| hub.changed()).await,
@@ -300,7 +299,7 @@ impl Players {
         }
     }
 
-    /// Ends them, and waits for nothing.
+    /// Ends them without waiting.
     fn abandon(&self) {
         match self {
             Self::Threads(Some(engines)) => engines.abandon(),
@@ -310,11 +309,10 @@ impl Players {
     }
 }
 
-/// How this worker introduces itself. Names come from people and machines: what the protocol does
-/// not allow in them is left out.
+/// The worker's introduction. Characters of names that the protocol forbids are left out.
 fn introduction(config: &Config, offered: Offered) -> Introduction {
     let clean = |name: &str| {
-        let mut clean: String = name.chars().filter(|it| !it.is_control()).collect();
+        let mut clean: String = name.chars().filter(|c| !c.is_control()).collect();
         clean.truncate(clean.floor_char_boundary(NAME_BYTES_MAX));
         Some(clean).filter(|clean| !clean.is_empty())
     };

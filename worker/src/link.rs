@@ -1,4 +1,5 @@
-//! The link to the coordinator: says things once, and tells what trying again cannot mend.
+//! The link to the coordinator: sends each message once, and reports errors that a retry cannot
+//! fix.
 
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,13 +38,13 @@ use crate::outcome::Finished;
 /// How long connecting may take.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
-/// An idle connection is asked for a sign of life after so long.
+/// The interval of keep-alive pings on an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
 /// A client; cheap to clone.
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
-/// How the worker introduces itself.
+/// The worker's introduction.
 #[derive(Clone, Debug)]
 pub(crate) struct Introduction {
     pub(crate) uuid: Uuid,
@@ -55,11 +56,11 @@ pub(crate) struct Introduction {
     pub(crate) machine: Machine,
 }
 
-/// The external engines that can play here, which change.
+/// The available external engines, which change.
 #[derive(Clone, Debug)]
 pub(crate) enum Offered {
     Threads(Option<Engines>),
-    /// `None` before the playing process has said so.
+    /// `None` before the playing process has reported them.
     Process(watch::Receiver<Option<Vec<OfferedEngine>>>),
 }
 
@@ -78,7 +79,7 @@ pub(crate) struct Link {
     /// The coordinator's address, for people.
     address: String,
     introduction: Introduction,
-    /// Proves to the coordinator that calls are this worker's, once Hello's answer has brought it.
+    /// Proves that calls are this worker's; from Hello's answer.
     secret: Mutex<Option<WorkerSecret>>,
     /// Cells of one sweep share their openings.
     openings: Arc<OpeningsCache>,
@@ -87,20 +88,20 @@ pub(crate) struct Link {
     /// They share their networks, too.
     networks: Networks,
     outage: Mutex<Outage>,
-    /// Why the coordinator gave it no games the last time.
+    /// The last reason for which the coordinator gave it no games.
     withheld: Mutex<String>,
 }
 
 /// Why a call has no answer.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// The coordinator was started anew, or does not take the call for this worker's.
+    /// The coordinator has restarted, or does not accept the call as this worker's.
     SayHello(Refusal),
-    /// It would refuse it again.
+    /// A repetition would be refused too.
     Refused(Refusal),
-    /// The worker cannot go on: the coordinator does not want it, or is none.
+    /// The worker must end: the coordinator rejects it, or the server is not a coordinator.
     Fatal(WorkerError),
-    /// It cannot be reached, or cannot do it now.
+    /// It is unreachable, or temporarily unable.
     Away { problem: String, has_remedy: bool, retry_after: Option<Duration> },
     /// There was no answer in time.
     TimedOut,
@@ -136,7 +137,7 @@ impl Link {
         }
     }
 
-    /// Says something once, and waits for so long for the answer.
+    /// Sends a message once, and waits this long for the answer.
     pub(crate) async fn say(
         &self,
         what: &Call<Finished>,
@@ -148,7 +149,7 @@ impl Link {
                 let said = self.attempt("Hello", patience, self.hello(client)).await;
                 let said = said.and_then(|hello| self.met(hello));
                 said.map(Answer::Hello).map_err(|failed| match failed {
-                    // What refuses a Hello refuses the worker.
+                    // A refused Hello means a refused worker.
                     Failed::Refused(refusal) => Failed::Fatal(WorkerError::Refused(refusal)),
                     Failed::SayHello(refusal) if refusal.reason == Reason::WrongSecret => {
                         Failed::Fatal(WorkerError::Refused(refusal))
@@ -162,9 +163,9 @@ impl Link {
             Call::Lease { caller, speeds } => {
                 let asked = lease(client, self.sign(caller), self.introduction.slots, speeds);
                 let response = self.attempt("Lease", patience, asked).await?;
-                // Whether there are games is told once it has measured.
+                // The coordinator answers about games after the measurement.
                 if response.calibrate.is_empty() {
-                    self.tell_withheld(&response.withheld);
+                    self.log_withheld(&response.withheld);
                 }
                 leased(response)
             }
@@ -184,7 +185,7 @@ impl Link {
                 let said = report(client, self.sign(caller), results);
                 let answer = self.attempt("Report", patience, said).await?;
                 tracing::debug!(results = results.len(), took = ?started.elapsed(), "reported");
-                tell_verdicts(results, &answer.verdicts);
+                log_verdicts(results, &answer.verdicts);
                 Ok(Answer::Acknowledged { results: answer.verdicts.len() })
             }
             Call::GiveBack { caller, leases } => {
@@ -214,7 +215,7 @@ impl Link {
             host,
             slots,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            // 0 would be not to say.
+            // 0 would mean unknown.
             memory_bytes: memory_bytes.map_or(0, |bytes| bytes.max(1)),
             cpu_model: machine.cpu_model,
             logical_cores: machine.logical_cores.unwrap_or(0),
@@ -234,7 +235,7 @@ impl Link {
         client.hello(hello).await
     }
 
-    /// What an answered Hello means.
+    /// Interprets an answered Hello.
     fn met(&self, hello: v1::HelloResponse) -> Result<Session, Failed> {
         tracing::info!(
             worker = hello.worker_id,
@@ -252,7 +253,7 @@ impl Link {
         })
     }
 
-    /// The secret as messages have it.
+    /// The secret as a field.
     fn secret(&self) -> Vec<u8> {
         WorkerSecret::to_wire(*self.secret.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -261,7 +262,7 @@ impl Link {
         Signed { caller, worker_secret: self.secret() }
     }
 
-    /// What comes of a definition that was asked for, with the networks that it takes.
+    /// Interprets a fetched definition, with the networks that it needs.
     async fn fetched(
         &self,
         definition: DefinitionHash,
@@ -282,13 +283,13 @@ impl Link {
                             Stored::Trained(bytes) => networks::hash_of(&training, bytes).await,
                             Stored::Failed(_) | Stored::NotYet => None,
                         };
-                        // Not kept: it is another once it is trained.
+                        // Not cached: it changes once the network is trained.
                         (Ok(Ready::Training { training, found }), false)
                     }
                     Err(problem) => (Err(problem), true),
                 }
             }
-            // Not kept: another coordinator behind the same address, or the same one with its own
+            // Not cached: another coordinator at the same address, or the same one with its own
             // database back, may know it.
             Err(Failed::Refused(refusal)) if refusal.reason == Reason::UnknownCell => {
                 (Err(refusal.problem), false)
@@ -307,8 +308,8 @@ impl Link {
         Ok(Answer::Cell { cell: Arc::new(cell), keep, game })
     }
 
-    /// Gives a cell's players the networks that the coordinator has, and says whether the cell is to be kept.
-    /// One that it does not have yet is trained here when somebody plays with it.
+    /// Gives a cell's players the networks of the coordinator, and returns whether to cache the cell. Missing
+    /// ones are trained here on first use.
     async fn with_networks(
         &self,
         mut ready: Ready,
@@ -329,10 +330,11 @@ impl Link {
                 },
             };
             match network {
-                Ok(network) => {
-                    ready.networks().into_iter().for_each(|it| it.push(Arc::clone(&network)))
-                }
-                // Not kept: the network may be trained again, and read from elsewhere.
+                Ok(network) => ready
+                    .networks()
+                    .into_iter()
+                    .for_each(|networks| networks.push(Arc::clone(&network))),
+                // Not cached: the network may be retrained, and read from elsewhere.
                 Err(problem) => return Ok((Err(problem), false)),
             }
         }
@@ -341,7 +343,8 @@ impl Link {
         Ok((Ok(ready), keep))
     }
 
-    /// The positions that stand apart from a cell's definition, if any do: fetched once for all cells that list them.
+    /// The positions that are separate from a cell's definition, if any: fetched once for all cells that list
+    /// them.
     async fn listed(
         &self,
         definition: DefinitionHash,
@@ -349,7 +352,7 @@ impl Link {
         patience: Duration,
     ) -> Result<Option<Arc<ListedPositions>>, Failed> {
         let Ok(hash) = <[u8; 32]>::try_from(hash) else { return Ok(None) };
-        // Cells that are asked for at once wait here for the first.
+        // Concurrent requests for cells wait here for the first.
         let _fetching = self.fetching.lock().await;
         if let Some(known) = self.openings.listed(hash) {
             return Ok(Some(known));
@@ -366,7 +369,7 @@ impl Link {
         Ok(Some(self.openings.supply(listed)))
     }
 
-    /// Asks for the network of a training. It may be some megabytes: the call has a patience of its own.
+    /// Fetches the network of a training. It may have some megabytes, so the call has its own timeout.
     async fn stored(
         &self,
         definition: DefinitionHash,
@@ -384,27 +387,27 @@ impl Link {
     ) -> Result<T, Failed> {
         let failed = match tokio::time::timeout(patience, call).await {
             Ok(Ok(answer)) => {
-                self.tell_back();
+                self.log_back();
                 return Ok(answer.into_inner());
             }
-            Ok(Err(status)) => Failed::of(&status),
+            Ok(Err(status)) => Failed::from_status(&status),
             Err(_elapsed) => Failed::TimedOut,
         };
         match &failed {
             Failed::Away { problem, has_remedy, .. } => {
-                self.tell_away(what, problem, *has_remedy, Duration::ZERO);
+                self.log_away(what, problem, *has_remedy, Duration::ZERO);
             }
             Failed::TimedOut => {
                 let problem = format!("no answer within {} s", patience.as_secs());
-                self.tell_away(what, &problem, false, patience);
+                self.log_away(what, &problem, false, patience);
             }
             Failed::SayHello(_) | Failed::Refused(_) | Failed::Fatal(_) => {}
         }
         Err(failed)
     }
 
-    /// Tells people once, if it lasts, and whoever debugs every time.
-    fn tell_away(&self, what: &str, problem: &str, has_remedy: bool, waited: Duration) {
+    /// Logs an outage once, if it lasts, and every time at debug level.
+    fn log_away(&self, what: &str, problem: &str, has_remedy: bool, waited: Duration) {
         let coordinator = &self.address;
         let mut outage = self.outage.lock().unwrap_or_else(PoisonError::into_inner);
         if outage.failed(Instant::now(), waited, has_remedy) {
@@ -419,13 +422,13 @@ impl Link {
         }
     }
 
-    /// Tells people once why there are no games for this worker.
-    fn tell_withheld(&self, why: &str) {
-        let mut told = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told == why {
+    /// Logs once why there are no games for this worker.
+    fn log_withheld(&self, why: &str) {
+        let mut logged = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
+        if *logged == why {
             return;
         }
-        why.clone_into(&mut told);
+        why.clone_into(&mut logged);
         if why.is_empty() {
             tracing::info!("the coordinator gives this worker games again");
         } else {
@@ -433,14 +436,14 @@ impl Link {
         }
     }
 
-    fn tell_back(&self) {
+    fn log_back(&self) {
         if self.outage.lock().unwrap_or_else(PoisonError::into_inner).answered() {
             tracing::info!("the coordinator is back");
         }
     }
 }
 
-/// Who calls, with what proves it.
+/// The caller, with its proof.
 struct Signed {
     caller: Caller,
     worker_secret: Vec<u8>,
@@ -458,7 +461,7 @@ async fn lease(
     client.lease(request).await
 }
 
-/// What an answered Lease means.
+/// Interprets an answered Lease.
 fn leased(response: v1::LeaseResponse) -> Result<Answer<Arc<Cell>>, Failed> {
     let v1::LeaseResponse { grant, retry_after_ms, all_done, withheld: _told, calibrate } =
         response;
@@ -542,11 +545,11 @@ async fn get_network(
     client.get_network(request).await
 }
 
-/// Tells people of verdicts that should not be.
-fn tell_verdicts(results: &[Finished], verdicts: &[i32]) {
+/// Logs unexpected verdicts.
+fn log_verdicts(results: &[Finished], verdicts: &[i32]) {
     let is_rejected = |verdict: i32| Verdict::try_from(verdict) == Ok(Verdict::Rejected);
     let both = results.iter().zip(verdicts);
-    let mut rejected = both.filter(|(_, verdict)| is_rejected(**verdict)).map(|(it, _)| it);
+    let mut rejected = both.filter(|(_, verdict)| is_rejected(**verdict)).map(|(result, _)| result);
     if let Some(first) = rejected.next() {
         let (lease, results) = (first.result.lease_id, 1 + rejected.count());
         tracing::warn!(lease, results, "the coordinator rejected results");
@@ -562,11 +565,11 @@ fn malformed(error: WireError) -> Failed {
 }
 
 impl Failed {
-    /// What a status means. One without a refusal does not come from a coordinator: it comes from
-    /// the way there, or from a proxy on it.
-    fn of(status: &Status) -> Self {
+    /// Interprets a status. One without a refusal comes from the network, or a proxy, not from a
+    /// coordinator.
+    fn from_status(status: &Status) -> Self {
         let Some(refusal) = Refusal::of(status) else {
-            // A certificate may be mended without anybody coming to the workers.
+            // The coordinator's certificate may be fixed without touching the workers.
             match Distrust::of(status) {
                 Some(distrust) if distrust.is_callers => {
                     return Self::Fatal(WorkerError::Distrust(distrust));
@@ -623,11 +626,11 @@ const SAME_RELEASE: &str = "use a worker and a coordinator of the same release";
 mod tests {
     use super::*;
 
-    /// What trying again mends is tried again; what it cannot mend ends the worker with a remedy.
+    /// Errors that a retry may fix are retried; others end the worker with a remedy.
     #[test]
-    fn statuses_are_told_apart() {
-        let away = |status: &Status| matches!(Failed::of(status), Failed::Away { .. });
-        let fatal = |status: &Status| matches!(Failed::of(status), Failed::Fatal(_));
+    fn statuses_are_distinguished() {
+        let away = |status: &Status| matches!(Failed::from_status(status), Failed::Away { .. });
+        let fatal = |status: &Status| matches!(Failed::from_status(status), Failed::Fatal(_));
         assert!(away(&Status::unavailable("connection refused")));
         assert!(away(&Status::unknown("h2 protocol error")));
         assert!(away(&Status::internal("stream reset")));
@@ -645,10 +648,10 @@ mod tests {
             assert!(fatal(&Refusal::new(reason, "", "").into()), "{reason:?}");
         }
         let hello = Refusal::new(Reason::SayHello, "", "").into();
-        assert!(matches!(Failed::of(&hello), Failed::SayHello(_)));
+        assert!(matches!(Failed::from_status(&hello), Failed::SayHello(_)));
         let impostor = Refusal::new(Reason::WrongSecret, "", "").into();
-        assert!(matches!(Failed::of(&impostor), Failed::SayHello(_)));
+        assert!(matches!(Failed::from_status(&impostor), Failed::SayHello(_)));
         let internal = Refusal::new(Reason::Internal, "", "").into();
-        assert!(matches!(Failed::of(&internal), Failed::Refused(_)));
+        assert!(matches!(Failed::from_status(&internal), Failed::Refused(_)));
     }
 }

@@ -1,4 +1,4 @@
-//! What a worker's machine is, as far as its system tells.
+//! A description of the worker's machine, as far as its system reports it.
 
 use std::env::consts;
 use std::fs;
@@ -7,18 +7,18 @@ use std::thread;
 
 use spelrum_proto::limits::LOGICAL_CORES_MAX;
 
-/// The processor as it names itself; empty where the system does not tell.
+/// The processor's name; empty if unknown.
 pub(crate) fn cpu_model() -> String {
     fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| named(&text)).unwrap_or_default()
 }
 
-/// How many logical processors this process may use.
+/// The number of logical processors that this process may use.
 pub(crate) fn logical_cores() -> Option<u32> {
     let cores = thread::available_parallelism().map(NonZero::get).ok()?;
     u32::try_from(cores).ok().map(|cores| cores.min(LOGICAL_CORES_MAX))
 }
 
-/// The operating system, its kernel and the architecture, as far as they are known.
+/// The operating system, its kernel and the architecture, as far as known.
 pub(crate) fn operating_system() -> String {
     let release = fs::read_to_string("/etc/os-release").ok().and_then(|text| pretty_name(&text));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok();
@@ -28,8 +28,7 @@ pub(crate) fn operating_system() -> String {
     format!("{system}, {}", consts::ARCH)
 }
 
-/// What `/proc/cpuinfo` calls the first processor. Not every architecture has a name for it: then what it calls
-/// the machine.
+/// The first processor's name in `/proc/cpuinfo`. Some architectures have none: then the machine's name.
 fn named(cpuinfo: &str) -> Option<String> {
     let value = |key: &str| {
         cpuinfo.lines().find_map(|line| {
@@ -41,7 +40,7 @@ fn named(cpuinfo: &str) -> Option<String> {
     ["model name", "cpu model", "uarch", "cpu", "Model", "Hardware"].into_iter().find_map(value)
 }
 
-/// What `/etc/os-release` calls the system (os-release(5)).
+/// The system's name in `/etc/os-release` (os-release(5)).
 fn pretty_name(os_release: &str) -> Option<String> {
     let value = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     let name = value.trim().trim_matches(['"', '\'']).replace('\\', "");
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_told() {
+    fn this_machine_has_a_description() {
         assert!(logical_cores().is_some_and(|cores| cores > 0));
         assert!(operating_system().ends_with(consts::ARCH));
     }

@@ -1,11 +1,10 @@
-//! How much memory there is for playing.
+//! Memory available for playing.
 
 use std::fs;
 use std::path::Path;
 
-/// The memory that a worker offers where nobody says how much, in bytes: three quarters of what the
-/// machine has to spare or of what its control group may still take, whichever is less. `None` where
-/// the system does not tell.
+/// The default amount of memory that a worker offers, in bytes: three quarters of the machine's available
+/// memory or of its control group's remaining allowance, whichever is less. `None` if unknown.
 #[must_use]
 pub fn memory_to_offer() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available(&text));
@@ -16,23 +15,23 @@ pub fn memory_to_offer() -> Option<u64> {
     machine.into_iter().chain(group).min().map(|bytes| bytes / 4 * 3)
 }
 
-/// What `/proc/meminfo` says can be had without swapping, in bytes.
+/// Memory available without swapping, from `/proc/meminfo`, in bytes.
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
-/// The path of the process's control group in the one hierarchy of version 2, if it is in one.
+/// The path of the process's control group in the hierarchy of version 2, if any.
 fn group_of(cgroup: &str) -> Option<&str> {
     cgroup.lines().find_map(|line| line.strip_prefix("0::/"))
 }
 
-/// What a control group, and those that it is in, may still take, in bytes.
+/// The remaining allowance of a control group and its ancestors, in bytes.
 fn left_in_group(root: &Path, path: &str) -> Option<u64> {
     let number = |file: &Path| fs::read_to_string(file).ok()?.trim().parse::<u64>().ok();
     let left = |group: &Path| {
-        // Without a limit it says `max`.
+        // `max` means no limit.
         let limit = number(&group.join("memory.max"))?;
         Some(limit.saturating_sub(number(&group.join("memory.current")).unwrap_or(0)))
     };

@@ -1,4 +1,4 @@
-//! Networks that the coordinator has: whoever plays with one here need not train it.
+//! Networks stored by the coordinator, which players here need not train.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,11 +7,11 @@ use spelrum_engine::network::{Network, SuppliedNetwork, SupplyError};
 use spelrum_proto::v1;
 use spelrum_tournament::{DefinitionHash, TrainingDefinition};
 
-/// The networks that cells here have, by the definitions of their trainings. None is kept that no cell keeps.
+/// The networks of cells here, by the definitions of their trainings. They are dropped with the last cell.
 #[derive(Debug, Default)]
 pub(crate) struct Networks(Mutex<BTreeMap<DefinitionHash, Weak<Supplied>>>);
 
-/// A network that its players need not train, for as long as this is kept.
+/// A network that its players need not train, as long as this is kept.
 #[derive(Debug)]
 pub(crate) struct Supplied {
     pub(crate) training: TrainingDefinition,
@@ -20,7 +20,7 @@ pub(crate) struct Supplied {
 }
 
 impl Supplied {
-    /// Reads it, which takes a moment.
+    /// Parses it, which takes a moment.
     ///
     /// # Errors
     /// If the bytes are not the network of such a training.
@@ -30,14 +30,14 @@ impl Supplied {
     }
 }
 
-/// What the coordinator says of a network.
+/// The coordinator's answer about a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stored {
     /// Its bytes, unchecked.
     Trained(Vec<u8>),
-    /// There will be none.
+    /// It will never exist.
     Failed(String),
-    /// There is none yet, or the coordinator does not keep any.
+    /// It does not exist yet, or the coordinator keeps none.
     NotYet,
 }
 
@@ -61,7 +61,7 @@ impl Networks {
         kept.get(&definition).and_then(Weak::upgrade)
     }
 
-    /// Supplies the players here with a network that was fetched. Reading it takes a moment.
+    /// Supplies the players here with a fetched network. Parsing it takes a moment.
     ///
     /// # Errors
     /// If the bytes are not such a network.
@@ -87,7 +87,7 @@ impl Networks {
     }
 }
 
-/// The hash of the network of a training that was fetched; `None` if the bytes are not such a network.
+/// The hash of a training's fetched network; `None` if the bytes are not such a network.
 pub(crate) async fn hash_of(training: &TrainingDefinition, bytes: Vec<u8>) -> Option<[u8; 32]> {
     let recipe = training.recipe().clone();
     let hashed = tokio::task::spawn_blocking(move || {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_network_is_known_for_as_long_as_somebody_keeps_it() {
+    async fn a_network_is_cached_while_a_cell_keeps_it() {
         let networks = Networks::default();
         let (one, other) = (training(1), training(2));
         let bytes = bytes_of(one.recipe());
@@ -128,11 +128,11 @@ mod tests {
         drop(supplied);
         assert!(networks.kept(one.hash()).is_none());
         let _other = networks.supply(&other, other.hash(), bytes).await.unwrap();
-        assert_eq!(networks.0.lock().unwrap().len(), 1, "what nobody keeps is forgotten");
+        assert_eq!(networks.0.lock().unwrap().len(), 1, "unused networks are dropped");
     }
 
     #[tokio::test]
-    async fn bytes_that_are_not_the_network_are_told() {
+    async fn bytes_that_are_not_the_network_are_refused() {
         let networks = Networks::default();
         let one = training(3);
         let bytes = bytes_of(one.recipe());

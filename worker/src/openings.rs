@@ -1,14 +1,14 @@
-//! Openings that cells have in common, as the coordinator sends them.
+//! Openings that cells share, as the coordinator sends them.
 
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use spelrum_tournament::ListedPositions;
 
-/// Most bytes of the JSON of positions: more than a sweep can have.
+/// The most bytes of positions in JSON: more than a sweep can have.
 const JSON_BYTES_MAX: u64 = 16 << 20;
 
-/// Reads positions; `None` if they are damaged, or others than those with this hash.
+/// Parses positions; `None` if they are damaged, or their hash differs.
 pub(crate) fn read(gzip: &[u8], hash: [u8; 32]) -> Option<ListedPositions> {
     let mut json = String::new();
     GzDecoder::new(gzip).take(JSON_BYTES_MAX).read_to_string(&mut json).ok()?;

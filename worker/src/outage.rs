@@ -1,23 +1,24 @@
-//! When to log that the coordinator is away: an outage that lasts, once.
+//! Decides when to log an outage of the coordinator: once, if it lasts.
 
 use std::time::{Duration, Instant};
 
-/// How long an outage lasts before it is logged.
+/// The duration of an outage before it is logged.
 const ANNOUNCED_AFTER: Duration = Duration::from_secs(2);
 
-/// An outage of the coordinator, as people see it: a connection that is reset and back at once is none.
+/// An outage of the coordinator; a connection that is reset and back at once does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Outage {
     #[default]
     None,
-    /// Nothing was answered since this moment.
+    /// No answer since this moment.
     Since(Instant),
-    /// It was logged, with a remedy or without: a connection may end without a reason, and the next one give it.
+    /// It was logged, with or without a remedy: a connection may end without a reason, which the next one may
+    /// give.
     Announced { remedy: bool },
 }
 
 impl Outage {
-    /// A call failed after this wait. Returns whether to log it.
+    /// Records a failed call after this wait. Returns whether to log it.
     pub(crate) fn failed(&mut self, now: Instant, waited: Duration, has_remedy: bool) -> bool {
         let since = match *self {
             Self::None => now.checked_sub(waited).unwrap_or(now),
@@ -33,7 +34,7 @@ impl Outage {
         is_announced
     }
 
-    /// A call was answered. Returns whether to log it.
+    /// Records an answered call. Returns whether to log it.
     pub(crate) fn answered(&mut self) -> bool {
         matches!(std::mem::take(self), Self::Announced { .. })
     }

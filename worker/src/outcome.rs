@@ -7,7 +7,7 @@ use spelrum_proto::work;
 use spelrum_tournament::worker::Outcome;
 use spelrum_tournament::{CellId, GameId, LeaseId};
 
-/// A result, and how many bytes it takes in a report.
+/// A result, and its size in a report.
 #[derive(Clone, Debug)]
 pub(crate) struct Finished {
     pub(crate) result: v1::Result,
@@ -19,7 +19,7 @@ impl Finished {
         Self::of(v1::Result { lease_id: lease.0, what: Some(what) })
     }
 
-    /// Of a result that was made elsewhere.
+    /// A result that was made elsewhere.
     pub(crate) fn of(result: v1::Result) -> Self {
         Self { bytes: work::encoded_len(&result), result }
     }
@@ -64,7 +64,7 @@ impl Outcome for Finished {
     }
 }
 
-/// A game that could not be played, or a training that came to nothing.
+/// A game that could not be played, or a failed training.
 pub(crate) fn failed(game: GameId, message: &str) -> What {
     let message = &message[..message.floor_char_boundary(FAILURE_BYTES_MAX)];
     What::FailedGame(v1::FailedGame {

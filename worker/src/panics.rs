@@ -1,5 +1,5 @@
-//! A game that panics is a failed game, with its message: not a backtrace on the terminal for
-//! each of a thousand games.
+//! Panics of games: a failed game with its message, instead of a backtrace on the terminal for each
+//! of a thousand games.
 
 use std::cell::{Cell, RefCell};
 use std::panic;
@@ -10,8 +10,8 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// From now on a panic of this thread prints nothing; whoever catches it tells of it. Other
-/// threads' panics go to the hook that was there.
+/// Silences panics of this thread; the code that catches them reports them. Other threads' panics
+/// go to the previous hook.
 pub(crate) fn keep_quiet_on_this_thread() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -27,7 +27,7 @@ pub(crate) fn keep_quiet_on_this_thread() {
     QUIET.set(true);
 }
 
-/// Where this thread's last panic was, once.
+/// The place of this thread's last panic, once.
 pub(crate) fn last_place_on_this_thread() -> Option<String> {
     PLACE.take()
 }

@@ -1,23 +1,23 @@
-//! Games that take several slots: their engines think on several threads.
+//! Games that take several slots, since their engines use several threads.
 //!
-//! A game runs on a slot of its own and borrows as many others as it needs. A slot that is lent begins no game until it
-//! is given back, so that the games of a worker never think on more threads than it has slots. The games wait in the
-//! order in which they came; a game whose own slot is lent does not hold up the others.
+//! A game runs on its own slot and borrows as many others as it needs. A borrowed slot begins no game until
+//! it is returned, so a worker's games never use more threads than it has slots. Games wait in the order of
+//! their arrival; a game whose own slot is borrowed does not hold up the others.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often a game that waits is asked whether it is still wanted.
+/// The interval at which a waiting game checks whether it is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// The slots of a worker, with those that games have.
+/// The slots of a worker, with those in use by games.
 #[derive(Debug)]
 pub(crate) struct Sharing {
     slots: usize,
     state: Mutex<State>,
-    /// Slots were given back, or a game waits no more.
+    /// Notified when slots are returned, or a game stops waiting.
     changed: Condvar,
 }
 
@@ -25,27 +25,27 @@ pub(crate) struct Sharing {
 struct State {
     /// The slots that games have.
     busy: BTreeSet<usize>,
-    /// The slots of games that wait, in the order in which they came.
+    /// The slots of waiting games, in the order of their arrival.
     waiting: Vec<usize>,
 }
 
-/// The slots of a game. They are given back when this is dropped.
+/// The slots of a game. They are returned when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Shares<'a> {
     sharing: &'a Sharing,
-    /// The game's own slot, and those that it borrows.
+    /// The game's own slot, and the borrowed ones.
     pub(crate) slots: BTreeSet<usize>,
 }
 
 impl Sharing {
-    /// Of so many slots.
+    /// For this many slots.
     pub(crate) fn new(slots: NonZeroU32) -> Self {
         let (state, changed) = (Mutex::default(), Condvar::new());
         Self { slots: slots.get() as usize, state, changed }
     }
 
-    /// Waits until a game on this slot can have so many slots of the first `of`, or all of these where they are fewer.
-    /// `None` if the game is not wanted any more.
+    /// Waits until a game on this slot can have `count` of the first `of` slots, or all of these if there are
+    /// fewer. `None` if the game is no longer wanted.
     pub(crate) fn take(
         &self,
         slot: usize,
@@ -64,17 +64,17 @@ impl Sharing {
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
-            state.waiting.retain(|it| *it != slot);
+            state.waiting.retain(|waiting| *waiting != slot);
             state.busy.extend(found.iter().flatten());
             drop(state);
-            // Those behind it may have been held up by it alone.
+            // It may have been the only obstacle for the ones after it.
             self.changed.notify_all();
             return found.map(|slots| Shares { sharing: self, slots });
         }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic is done under the lock.
+        // Code under the lock cannot panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,12 +82,12 @@ impl Sharing {
 impl State {
     /// The slots that a game can have now.
     fn find(&self, slot: usize, count: usize, of: usize) -> Option<BTreeSet<usize>> {
-        let before = self.waiting.iter().take_while(|it| **it != slot);
-        let is_free = |it: &usize| !self.busy.contains(it);
+        let before = self.waiting.iter().take_while(|waiting| **waiting != slot);
+        let is_free = |slot: &usize| !self.busy.contains(slot);
         if !is_free(&slot) || before.into_iter().any(is_free) {
             return None;
         }
-        // Those behind it, so that the next game finds its own.
+        // The next ones, so that the next game finds its own.
         let slots: BTreeSet<usize> =
             (slot..of).chain(0..slot).filter(is_free).take(count).collect();
         (slots.len() == count).then_some(slots)
@@ -97,7 +97,7 @@ impl State {
 impl Drop for Shares<'_> {
     fn drop(&mut self) {
         let mut state = self.sharing.state();
-        state.busy.retain(|it| !self.slots.contains(it));
+        state.busy.retain(|slot| !self.slots.contains(slot));
         drop(state);
         self.sharing.changed.notify_all();
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn slots(shares: &Option<Shares<'_>>) -> Option<Vec<usize>> {
-        shares.as_ref().map(|it| it.slots.iter().copied().collect())
+        shares.as_ref().map(|share| share.slots.iter().copied().collect())
     }
 
     #[test]
@@ -137,7 +137,8 @@ mod tests {
         assert_eq!(slots(&take(1, 8, None)), None);
     }
 
-    /// A game of many threads gets its turn beside ever new ones of one thread, and no two games have the same slot.
+    /// A game of many threads gets its turn among a stream of games of one thread, and no two games have the
+    /// same slot.
     #[test]
     fn no_game_waits_for_ever_and_no_slot_is_lent_twice() {
         let sharing = sharing(4);

@@ -30,29 +30,29 @@ use crate::outcome::{Finished, failed};
 use crate::panics;
 use crate::sharing::{Shares, Sharing};
 
-/// Finished games are handed in at least this often, even from the middle of a batch.
+/// Finished games are handed in at least this often, even within a batch.
 const HAND_IN_AFTER: Duration = Duration::from_millis(100);
 
-/// A result with more bytes than this fits in no report.
+/// A larger result, in bytes, does not fit into a report.
 const RESULT_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 1_024;
 
 /// One slot. [`Slot::run`] is its thread.
 pub(crate) struct Slot {
-    /// Which.
+    /// Its number.
     pub(crate) number: usize,
     pub(crate) signs: Arc<Signs>,
-    /// Who hears of its games.
+    /// Receives reports of its games.
     pub(crate) reports: Arc<dyn Reports>,
-    /// The external engines that there are.
+    /// The available external engines.
     pub(crate) engines: Option<Engines>,
-    /// Where its thread belongs.
+    /// Assigns its thread to cores.
     pub(crate) keeping: Arc<Keeping>,
-    /// Which slots the games of all slots have.
+    /// The slots that each game uses.
     pub(crate) sharing: Arc<Sharing>,
 }
 
 impl Slot {
-    /// Plays until nobody has batches for it any more.
+    /// Plays until no more batches come.
     pub(crate) fn run(self, batches: threads::Receiver<Batch<Arc<cells::Cell>>>) {
         panics::keep_quiet_on_this_thread();
         for batch in batches {
@@ -64,13 +64,13 @@ impl Slot {
     pub(crate) fn play(&self, batch: &Batch<Arc<cells::Cell>>) {
         let Self { number: slot, signs, reports, .. } = self;
         let threads = self.threads_of(&batch.cell);
-        let quiet = batch.in_quiet.then(|| self.keeping.quiet_slots()).filter(|&it| it > 0);
+        let quiet = batch.in_quiet.then(|| self.keeping.quiet_slots()).filter(|&count| count > 0);
         let Some(shares) = self.sharing.take(*slot, threads, quiet, || signs.is_stopped()) else {
             reports.freed(*slot, 0, Duration::ZERO);
             return;
         };
         self.keeping.begins(batch.in_quiet, Some(*slot));
-        // One for the batch: games may be shorter than it takes to make one.
+        // One for the batch: games may be shorter than creating one.
         let (worker, lease, cell) = (reports.worker(), batch.lease.0, batch.range.cell.0);
         let _batch = tracing::info_span!("batch", worker, lease, cell).entered();
         let started = Instant::now();
@@ -99,7 +99,7 @@ impl Slot {
         reports.freed(*slot, played, took);
     }
 
-    /// How many threads the games of a cell think on at once.
+    /// The number of threads that the games of a cell use at once.
     fn threads_of(&self, cell: &cells::Cell) -> u32 {
         match (cell, &self.engines) {
             (Ok(Ready::Games(games)), Some(engines)) if games.cell.has_engines() => {
@@ -109,7 +109,7 @@ impl Slot {
         }
     }
 
-    /// Plays one game. `None` if it was aborted, or is given back with what is left of its batch.
+    /// Plays one game. `None` if it was aborted, or is given back with the rest of its batch.
     fn play_one(
         &self,
         batch: &Batch<Arc<cells::Cell>>,
@@ -119,8 +119,8 @@ impl Slot {
         let ready = match &*batch.cell {
             Ok(ready @ (Ready::Games(_) | Ready::Verification(_))) => ready,
             Ok(Ready::Training { found: Some(sha256), .. }) => {
-                let found = FinishedTraining::found(game, *sha256, unix_us());
-                return Some(v1::result::What::Training(training::to_wire(found)));
+                let finished = FinishedTraining::found(game, *sha256, unix_us());
+                return Some(v1::result::What::Training(training::to_wire(finished)));
             }
             Ok(Ready::Training { training, found: None }) => {
                 return self.train(training.recipe(), game, shares);
@@ -141,18 +141,19 @@ impl Slot {
         let playing = || match ready {
             Ready::Games(games) => {
                 let scaled = batch.scaled.filter(|_| games.cell.has_time_limit());
-                let cell = scaled.map(|it| games.cell.with_time_factor(it.factor_permille));
+                let cell =
+                    scaled.map(|scaling| games.cell.with_time_factor(scaling.factor_permille));
                 let cell = cell.as_ref().unwrap_or(&games.cell);
                 let played = play(cell, engines, game, started_unix_us, &host)?;
                 Ok(game::to_wire(played.with_scaled(scaled)))
             }
             Ready::Verification(it) => verify(&it.verification, game, started_unix_us, &host),
-            // It was done above.
+            // Done above.
             Ready::Training { .. } => Err(Unplayed::NotHere),
         };
         match caught(playing) {
             Ok(Ok(played)) => Some(fitting(game, played, what_of(ready))),
-            // Nobody wants to know of a game that is not wanted any more.
+            // The result of an unwanted game is not needed.
             Ok(Err(Unplayed::Aborted)) if host.is_unwanted() || !host.has_timed_out() => None,
             Ok(Err(Unplayed::Aborted)) => {
                 let message = timed_out(batch.game_timeout.unwrap_or_default());
@@ -168,7 +169,7 @@ impl Slot {
         }
     }
 
-    /// Trains a network, for as long as that takes. `None` if it was aborted.
+    /// Trains a network, which may take long. `None` if it was aborted.
     fn train(
         &self,
         recipe: &Recipe,
@@ -219,22 +220,21 @@ fn trained(recipe: &Recipe, host: &SlotHost<'_>) -> Result<Trained, TrainError> 
     train(recipe, &tables::shared(recipe.endgame()), host, |_| {})
 }
 
-/// Runs something of the engine's; a panic of it is a message.
+/// Runs engine code; a panic becomes a message.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic may leave half done is the cell's own memory of openings: it recovers from a
-    // poisoned lock or panics again, which is caught again.
+    // A panic may only corrupt the cell's cache of openings: it recovers from a poisoned lock or
+    // panics again, which is caught again.
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
-/// Of a cell in which external engines are said to play the same again, whether this game is one of the
-/// sample that shows it.
+/// Whether this game belongs to the sample that checks the reproducibility of a cell's external engines.
 fn is_played_twice(cell: &PlayableCell, number: u64) -> bool {
-    /// One game of so many.
+    /// One game of this many.
     const SAMPLE: u64 = 25;
     number.is_multiple_of(SAMPLE) && cell.has_engines() && cell.is_deterministic()
 }
 
-/// Plays a game with external engines; one of the sample twice.
+/// Plays a game with external engines; games of the sample twice.
 fn play_with(
     engines: &Engines,
     cell: &PlayableCell,
@@ -253,7 +253,7 @@ fn play_with(
     Ok(played)
 }
 
-/// Where two records of one game differ that should be the same (invariant 2).
+/// The first difference between two records of one game that should be equal (invariant 2).
 fn difference(one: &GameRecord, other: &GameRecord) -> Option<String> {
     let said = |mv: Option<&MoveRecord>| match mv {
         None => "no move".to_owned(),
@@ -303,7 +303,7 @@ fn play(
     Ok(played.with_values(values).with_engines(engines, forfeit))
 }
 
-/// Plays a game of another cell once more, under the id of the task.
+/// Replays a game of another cell, under the id of the task.
 fn verify(
     verification: &PlayableVerification,
     task: GameId,
@@ -317,7 +317,7 @@ fn verify(
 /// Why a game has no record.
 enum Unplayed {
     Aborted,
-    /// It is for other machines, or for later.
+    /// It is left to other machines, or for later.
     NotHere,
     Fault(String),
 }
@@ -357,7 +357,7 @@ impl From<MoveValuesError> for Unplayed {
     }
 }
 
-/// What a record of such a cell is reported as.
+/// The kind of result that such a cell reports.
 fn what_of(ready: &Ready) -> fn(v1::Game) -> v1::result::What {
     match ready {
         Ready::Verification(_) => v1::result::What::Verification,
@@ -365,7 +365,7 @@ fn what_of(ready: &Ready) -> fn(v1::Game) -> v1::result::What {
     }
 }
 
-/// A result that the coordinator takes: one beyond the protocol's bounds is a failure.
+/// A result that the coordinator accepts: one beyond the protocol's bounds is a failure.
 fn fitting(
     game: GameId,
     played: v1::Game,
@@ -377,7 +377,7 @@ fn fitting(
     small_enough(game, what(played), "the game's record")
 }
 
-/// The same of a training.
+/// The same for a training.
 fn fitting_training(task: GameId, trained: v1::Training) -> v1::result::What {
     if let Err(error) = training::from_wire(trained.clone()) {
         return failed(task, &format!("the trained network cannot be sent: {error}"));
@@ -385,7 +385,7 @@ fn fitting_training(task: GameId, trained: v1::Training) -> v1::result::What {
     small_enough(task, v1::result::What::Training(trained), "the trained network")
 }
 
-/// A result that fits in a report, or the failure that it does not.
+/// A result that fits into a report, or a failure in its place.
 fn small_enough(game: GameId, what: v1::result::What, named: &str) -> v1::result::What {
     let result = v1::Result { lease_id: 0, what: Some(what) };
     let bytes = work::encoded_len(&result);
@@ -395,7 +395,7 @@ fn small_enough(game: GameId, what: v1::result::What, named: &str) -> v1::result
     }
 }
 
-/// Why a game that took too long has no result, with the time limit as a sweep writes it.
+/// The error of a game that exceeded its timeout, with the limit as a sweep writes it.
 pub(crate) fn timed_out(timeout: Duration) -> String {
     let ms = timeout.as_millis();
     let (count, unit) = [(3_600_000, "h"), (60_000, "m"), (1_000, "s"), (1, "ms")]
@@ -405,19 +405,19 @@ pub(crate) fn timed_out(timeout: Duration) -> String {
     format!("the game took longer than the sweep's game_timeout = \"{count}{unit}\"")
 }
 
-/// What the engine may know of its surroundings.
+/// The engine's host.
 struct SlotHost<'s> {
     started: Instant,
     /// When the game began, which may wait for external engines.
     began: Cell<Option<Instant>>,
     /// How long the game may take.
     timeout: Option<Duration>,
-    /// Whether it is played in quiet.
+    /// Whether it is played on exclusive slots.
     in_quiet: bool,
     /// The slots that it has.
     slots: &'s BTreeSet<usize>,
     slot: &'s Slot,
-    /// The game's.
+    /// The game's number.
     number: u64,
 }
 
@@ -427,19 +427,19 @@ impl Host for SlotHost<'_> {
     }
 
     fn cpu(&self) -> Duration {
-        // Seconds and nanoseconds of a clock that never runs backwards from 0.
+        // Seconds and nanoseconds of a clock that never goes back from 0.
         Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
     }
 
-    /// What the same call says of times is as old as the last tick of the system's clock.
+    /// The other times of the same call are only as fresh as the system clock's last tick.
     #[cfg(target_os = "linux")]
     fn involuntary_switches(&self) -> Option<u64> {
         let usage = getrusage(UsageWho::RUSAGE_THREAD).ok()?;
         u64::try_from(usage.involuntary_context_switches()).ok()
     }
 
-    /// The timeout is here and nowhere else: it ends a game without a result, and decides nothing in
-    /// one that has a result (invariant 3).
+    /// The timeout applies here alone: it ends a game without a result, and affects nothing in one that has a
+    /// result (invariant 3).
     fn aborted(&self) -> bool {
         self.is_unwanted() || self.has_timed_out()
     }
@@ -514,7 +514,7 @@ mod tests {
 
     const GAME: GameId = GameId { cell: CellId(3), number: 8 };
 
-    /// A panicking game is a failure with the message and the place, and the slot lives on.
+    /// A panicking game is a failure with the message and the place, and the slot survives.
     #[test]
     fn a_panic_becomes_a_message() {
         let messages = std::thread::spawn(|| {
@@ -564,7 +564,7 @@ mod tests {
         assert!(matches!(fits, v1::result::What::Training(_)), "as large as networks are");
     }
 
-    /// Invariant 3 needs a clock that runs: this one does, and the thread's does not go back.
+    /// Invariant 3 needs a running clock: this one runs, and the thread's does not go back.
     #[test]
     fn the_hosts_clocks_do_not_go_back() {
         let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);
@@ -596,7 +596,7 @@ mod tests {
         assert!(host.aborted() && host.is_unwanted());
     }
 
-    /// Also where the threads of an engine are as many as the machine's, of which only some are of quiet slots.
+    /// Also if an engine has as many threads as the machine, only some of which belong to exclusive slots.
     #[test]
     fn an_engine_that_lacks_quiet_slots_for_its_threads_is_known() {
         let (hub, mut sides, _to_do) = Hub::new(NonZeroU32::MIN, 0, false, None);

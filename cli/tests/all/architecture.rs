@@ -111,7 +111,7 @@ fn only_the_coordinator_knows_sqlite() {
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
 const SOURCES: [(&str, &[(&str, &str)]); 8] = [
-    ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")]),
+    ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),

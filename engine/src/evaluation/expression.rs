@@ -3,32 +3,31 @@
 use std::marker::PhantomData;
 
 use super::{Contents, Evaluate, GameEvaluation, score};
-use crate::expression::{Compiled, Expression, FeatureInfo};
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
-use crate::position::{Position, Side};
+use crate::core::expression::{Compiled, Expression, FeatureInfo};
+use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::position::{Position, Side};
 
 /// A game that names what formulas may count in its positions.
 pub trait Features: Position {
-    /// Its features. A formula knows them by name, an [`Expression`] by their places in this list.
+    /// Its features. A formula names them, an [`Expression`] has their places in this list.
     const FEATURES: &'static [FeatureInfo];
 
-    /// Writes the features whose places in the list are `wanted`, as `side` sees them, each into the
-    /// place of `values` with the same index. `wanted` is in ascending order, each once, and as long
-    /// as `values`.
+    /// Writes the features whose places in the list are `wanted`, from `side`'s point of view, each into the
+    /// place of `values` with the same index. `wanted` is in ascending order, without repetitions, and as
+    /// long as `values`.
     ///
-    /// It is asked for once for each evaluation, and should cost little where little is wanted. Values
-    /// are finite. What is `own_` for one side is `opp_` for the other.
+    /// Called once for each evaluation, so it should cost little where few features are wanted. Values are
+    /// finite. A feature that is `own_` for one side is `opp_` for the other.
     fn features(&self, side: Side, wanted: &[u16], values: &mut [f64]);
 }
 
-/// Whose view of a position is its value.
+/// The point of view of a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// That of the side that does not move, who in most games has just moved: its formula's value,
-    /// negated. So a search one ply deep makes the move after which the formula has the greatest value
-    /// for who made it.
+    /// The side that does not move, which in most games has just moved: its formula's value, negated. So a
+    /// search one ply deep makes the move after which the formula has the greatest value for the mover.
     Mover,
-    /// The formula's value for the side to move less that for the other: antisymmetric.
+    /// The formula's value for the side to move minus that for the other: antisymmetric.
     Difference,
 }
 
@@ -48,7 +47,7 @@ impl<P: Features> ExpressionEvaluation<P> {
     /// The evaluation by a formula.
     ///
     /// # Panics
-    /// If it reads a feature that the game has not.
+    /// If it reads a feature that the game lacks.
     #[must_use]
     pub fn new(formula: &Expression, view: View) -> Self {
         let is_symmetric = |feature: u16| P::FEATURES[usize::from(feature)].is_symmetric;
@@ -60,7 +59,7 @@ impl<P: Features> ExpressionEvaluation<P> {
         }
     }
 
-    /// The formula's value as `side` sees the position.
+    /// The formula's value from `side`'s point of view.
     #[inline]
     pub fn value(&self, position: &P, side: Side) -> f64 {
         self.formula.evaluate(|wanted, values| position.features(side, wanted, values))

@@ -1,13 +1,13 @@
-//! From a number to an evaluation, which is an integer: for evaluations that compute with floats.
+//! Converts numbers to integer evaluations, for evaluations that compute with floats.
 
-use crate::score::WIN_MIN;
+use crate::core::score::WIN_MIN;
 
 /// Up to here values are scored in ten-thousandths.
 const LINEAR_MAX: f64 = 16.0;
 const PER_UNIT: f64 = 10_000.0;
 /// From here on, the octaves are coarse.
 const FINE_MAX: f64 = 16_777_216.0;
-/// The bits of the mantissa that count up to there, and beyond.
+/// The bits of the mantissa that count up to `FINE_MAX`, and beyond.
 const FINE_BITS: u32 = 15;
 const COARSE_BITS: u32 = 7;
 
@@ -17,20 +17,18 @@ const SCORE_MAX: u64 = LINEAR_SCORES + FINE_SCORES + steps(FINE_MAX, f64::INFINI
 
 const _: () = assert!(SCORE_MAX < WIN_MIN as u64);
 
-/// The evaluation that stands for a number, such as the value of a formula: greater values have greater
-/// evaluations, or equal ones where they are too close for it. Strictly between `-WIN_MIN` and
-/// `WIN_MIN`.
+/// The evaluation for a number, such as the value of a formula: monotone, with equal evaluations for values
+/// too close to distinguish. Strictly between `-WIN_MIN` and `WIN_MIN`.
 ///
-/// The negative of a value has the negative of its evaluation. Of the others,
+/// A negated value has the negated evaluation. For the others:
 ///
 /// - up to 16: the value in ten-thousandths, rounded to the nearest, halves to even;
-/// - up to 2^24: 160,000 and 32,768 more for each doubling, within an octave linear: the float's
-///   exponent and the first 15 bits of its mantissa are an integer that grows as the float does;
-/// - beyond: 815,360 and 128 more for each doubling, by the first 7 bits;
+/// - up to 2^24: 160,000 plus 32,768 for each doubling, linear within an octave: the float's
+///   exponent and the first 15 bits of its mantissa form an integer that grows with the float;
+/// - beyond: 815,360 plus 128 for each doubling, by the first 7 bits;
 /// - an infinity: 943,360, more than any number.
 ///
-/// So whole numbers have evaluations of their own up to 65,536. What is not a number, as the difference
-/// of infinities, is 0.
+/// So whole numbers up to 65,536 have distinct evaluations. NaN, such as a difference of infinities, is 0.
 #[must_use]
 pub fn score(value: f64) -> i32 {
     if value.is_nan() {
@@ -50,14 +48,14 @@ pub fn score(value: f64) -> i32 {
 }
 
 /// The nearest integer, halves to even, of a number from 0 to 2^51: adding 2^52 leaves no room for a
-/// fraction, and what an addition leaves out IEEE rounds so. The integer is then the sum's mantissa.
+/// fraction, and IEEE addition rounds this way. The integer is then the sum's mantissa.
 fn rounded(number: f64) -> u64 {
     const SHIFT: f64 = 4_503_599_627_370_496.0;
     (number + SHIFT).to_bits() - SHIFT.to_bits()
 }
 
-/// How many floats lie from one number to a greater one, if only so many bits of the mantissa count.
-/// The bits of a positive float, taken for an integer, are in the order of the floats.
+/// The number of floats between two numbers, if only this many bits of the mantissa count. The bits of
+/// positive floats, read as integers, are in the order of the floats.
 const fn steps(from: f64, to: f64, bits: u32) -> u64 {
     (to.to_bits() - from.to_bits()) >> (f64::MANTISSA_DIGITS - 1 - bits)
 }

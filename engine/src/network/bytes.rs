@@ -1,4 +1,4 @@
-//! A network as bytes: what it is, its weights, and a hash of both.
+//! A network as bytes: its description, its weights, and a hash of both.
 //!
 //! ```text
 //! 8    `SPELNET\n`
@@ -28,15 +28,15 @@ use super::recipe::{Architecture, LAYERS_MAX, Networks, Target, WEIGHTS_MAX};
 
 const MAGIC: &[u8; 8] = b"SPELNET\n";
 
-/// Rises when anything of the format changes, or what a network says for the same weights.
+/// Increases when the format changes, or a network's answers for the same weights.
 const VERSION: u16 = 1;
 
 const HASH_BYTES: usize = 32;
 
-/// Bytes that are no network.
+/// Bytes that are not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkBytesError {
-    /// They begin otherwise than a network.
+    /// They lack a network's header.
     #[error("it is not a network")]
     NotANetwork,
     /// Another version of the format.
@@ -45,27 +45,27 @@ pub enum NetworkBytesError {
         /// Its version.
         found: u16,
     },
-    /// Not what was written.
+    /// Corrupted: the hash differs.
     #[error("its content does not have the hash that it was written with")]
     Hash,
-    /// It describes no network that there can be.
+    /// It describes an impossible network.
     #[error("it describes a network that cannot be: {what}")]
     Description {
         /// What is wrong.
         what: &'static str,
     },
-    /// Cut off, or longer than it should be.
+    /// Truncated, or too long.
     #[error("it has {found} bytes, and should have {expected}")]
     Length {
-        /// Its bytes.
+        /// The actual number of bytes.
         found: usize,
-        /// What they should be.
+        /// The expected number.
         expected: usize,
     },
     /// A weight is infinite or not a number.
     #[error("weight {index} is not a finite number")]
     NotFinite {
-        /// Which one, from 0.
+        /// Its index, from 0.
         index: usize,
     },
 }
@@ -98,17 +98,17 @@ impl Network {
         bytes
     }
 
-    /// The hash at the end of [`Network::to_bytes`]: equal networks have equal ones, on every machine.
+    /// The hash at the end of [`Network::to_bytes`]: equal for equal networks, on every machine.
     #[must_use]
     pub fn sha256(&self) -> [u8; HASH_BYTES] {
         let bytes = self.to_bytes();
         bytes.last_chunk().copied().unwrap_or_default()
     }
 
-    /// Reads a network and checks all of it.
+    /// Reads a network and checks it completely.
     ///
     /// # Errors
-    /// If the bytes are not those that [`Network::to_bytes`] gave of a network.
+    /// If [`Network::to_bytes`] did not produce the bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, NetworkBytesError> {
         let Some((begin, hash)) = bytes.split_last_chunk::<HASH_BYTES>() else {
             return Err(NetworkBytesError::NotANetwork);
@@ -130,7 +130,7 @@ impl Network {
         if expected != bytes.len() {
             return Err(NetworkBytesError::Length { found: bytes.len(), expected });
         }
-        let numbers = || reader.0.chunks_exact(4).filter_map(|it| it.first_chunk::<4>());
+        let numbers = || reader.0.chunks_exact(4).filter_map(|number| number.first_chunk::<4>());
         let mut numbers = numbers().map(|bytes| f32::from_le_bytes(*bytes));
         if let Some(index) = numbers.clone().position(|number| !number.is_finite()) {
             return Err(NetworkBytesError::NotFinite { index });
@@ -140,7 +140,7 @@ impl Network {
     }
 }
 
-/// What is left to read.
+/// The unread bytes.
 struct Reader<'b>(&'b [u8]);
 
 impl Reader<'_> {
@@ -155,7 +155,7 @@ impl Reader<'_> {
         Ok(usize::from(u16::from_le_bytes(self.take()?)))
     }
 
-    /// One of these, by its place.
+    /// One of these values, by its index.
     fn one_of<T: Copy>(&mut self, values: &[T]) -> Result<T, NetworkBytesError> {
         let [place] = self.take()?;
         let unknown = NetworkBytesError::Description { what: "a word is unknown" };

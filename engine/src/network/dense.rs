@@ -1,12 +1,11 @@
-//! Layers of units, all of one connected with all of the next: their output, and how it changes with
-//! each weight (back-propagation: Rumelhart, Hinton and Williams 1986, "Learning representations by
-//! back-propagating errors", Nature 323).
+//! Fully connected layers: their output, and its derivative by each weight (back-propagation: Rumelhart,
+//! Hinton and Williams 1986, "Learning representations by back-propagating errors", Nature 323).
 
 use super::inputs::Active;
 use super::lanes::{LANES, Lane, ZERO, add_scaled, dot, lanes, sigmoid, tanh};
-use crate::rng::Random;
+use crate::core::rng::Random;
 
-/// What a unit of a hidden layer makes of the sum of its inputs.
+/// The activation function of a hidden layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activation {
     Sigmoid,
@@ -15,7 +14,7 @@ pub(super) enum Activation {
 }
 
 impl Activation {
-    /// By their names, in the order of their numbers in a network's bytes.
+    /// Their names, in the order of their numbers in a network's bytes.
     pub(super) const NAMES: [&str; 3] = ["sigmoid", "tanh", "relu"];
     pub(super) const ALL: [Self; 3] = [Self::Sigmoid, Self::Tanh, Self::Relu];
 
@@ -29,7 +28,7 @@ impl Activation {
         }
     }
 
-    /// Multiplies by how much each value grows with its sum.
+    /// Multiplies each delta by the slope of the activation.
     fn scale_by_slope(self, deltas: &mut [Lane], values: &[Lane]) {
         let slope = |value: f32| match self {
             Self::Sigmoid => value * (1.0 - value),
@@ -51,7 +50,7 @@ fn each(lane: &mut Lane, change: impl Fn(f32) -> f32) {
     }
 }
 
-/// A hidden layer. Units beyond those that it has fill the last lane: their weights and values are 0.
+/// A hidden layer. Surplus units fill the last lane: their weights and values are 0.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layer {
     pub(super) inputs: usize,
@@ -80,7 +79,7 @@ impl Layer {
         &mut self.weights[input * columns..][..columns]
     }
 
-    /// The layer's values: of each unit the bias, then its inputs in their order.
+    /// The layer's values: for each unit the bias, then its inputs in their order.
     #[inline]
     fn forward(
         &self,
@@ -113,10 +112,10 @@ pub(super) struct Dense {
     output_bias: f32,
 }
 
-/// Most units of a hidden layer.
+/// The most units of a hidden layer.
 pub(super) const UNITS_MAX: usize = 1_024;
 
-/// Most lanes that the values of a network's units take.
+/// The most lanes of the values of a network's units.
 pub(super) const COLUMNS_MAX: usize = 3 * lanes(UNITS_MAX);
 
 impl Dense {
@@ -132,9 +131,9 @@ impl Dense {
         }
     }
 
-    /// Weights to begin with: uniform about 0, with a variance of one over a unit's inputs that are not 0
-    /// (LeCun, Bottou, Orr and Müller 1998, "Efficient BackProp"), twice that before units which are 0
-    /// for half of all sums (He, Zhang, Ren and Sun 2015, "Delving Deep into Rectifiers"). Biases are 0.
+    /// Initial weights: uniform about 0, with a variance of one over a unit's number of inputs that are not 0
+    /// (LeCun, Bottou, Orr and Müller 1998, "Efficient BackProp"), twice that before units that are 0 for
+    /// half of all sums (He, Zhang, Ren and Sun 2015, "Delving Deep into Rectifiers"). Biases are 0.
     pub(super) fn randomise(&mut self, active: usize, random: &mut Random) {
         let gain = if self.activation == Activation::Relu { 6.0 } else { 3.0 };
         let mut draw = |gain: f64, inputs: usize| {
@@ -158,7 +157,7 @@ impl Dense {
         self.hidden.iter().map(Layer::columns).sum()
     }
 
-    /// The output, from 0 to 1. `values` gets those of the units, layer after layer.
+    /// The output, from 0 to 1. Writes the units' values into `values`, layer after layer.
     #[inline]
     pub(super) fn forward(&self, active: &Active, values: &mut [Lane]) -> f32 {
         let mut rest = values;
@@ -176,8 +175,8 @@ impl Dense {
         sigmoid(self.output_bias + dot(&self.output, below))
     }
 
-    /// How fast the error grows with the sum of each unit, into `deltas`, if it grows so fast with the
-    /// sum of the output. `values` are those of [`Dense::forward`].
+    /// Writes the error's derivative by the sum of each unit into `deltas`, given that by the sum of the
+    /// output. `values` are those of [`Dense::forward`].
     #[inline]
     pub(super) fn backward(&self, delta: f32, values: &[Lane], deltas: &mut [Lane]) {
         let mut end = self.columns();
@@ -206,8 +205,8 @@ impl Dense {
         }
     }
 
-    /// Adds `scale` times the error's gradient to these weights, which are the network's own or others of
-    /// its form.
+    /// Adds `scale` times the error's gradient to these weights, which are the network's own or others of the
+    /// same shape.
     #[inline]
     pub(super) fn add_gradient(
         &mut self,
@@ -247,8 +246,8 @@ impl Dense {
         self.output_bias += factor;
     }
 
-    /// Adds `scale` times a gradient of the network's form and makes it 0. Of its first layer only these
-    /// rows are not 0.
+    /// Adds `scale` times a gradient of the same shape and clears it. In its first layer only these rows are
+    /// not 0.
     pub(super) fn take(&mut self, scale: f32, gradient: &mut Self, rows: &[u32]) {
         let take = |to: &mut [Lane], from: &mut [Lane]| {
             for (to, from) in to.iter_mut().zip(from) {
@@ -271,7 +270,7 @@ impl Dense {
         gradient.output_bias = 0.0;
     }
 
-    /// Every weight and bias in the order of a network's bytes: of each layer the rows of its inputs and
+    /// Every weight and bias in the order of a network's bytes: for each layer the rows of its inputs and
     /// then the biases, then the output's weights and its bias.
     pub(super) fn numbers(&self) -> Vec<f32> {
         let mut numbers = Vec::new();
@@ -287,7 +286,7 @@ impl Dense {
         numbers
     }
 
-    /// Writes what [`Dense::numbers`] gives.
+    /// Sets the weights from the sequence of [`Dense::numbers`].
     pub(super) fn set_numbers(&mut self, mut numbers: impl Iterator<Item = f32>) {
         let mut set =
             |to: &mut [f32]| to.iter_mut().zip(&mut numbers).for_each(|(to, from)| *to = from);
@@ -308,7 +307,7 @@ impl Dense {
     }
 }
 
-/// How many weights and biases a network has.
+/// The number of a network's weights and biases.
 pub(super) fn numbers_of(inputs: usize, units: &[usize]) -> usize {
     let (mut sum, mut below) = (0, inputs);
     for units in units {
@@ -326,7 +325,7 @@ mod tests {
     use super::super::twin::{Twin, dense_inputs};
     use super::*;
 
-    /// Networks of all forms with weights that are not 0, and a position of theirs.
+    /// Networks of all shapes with nonzero weights, and a position for each.
     fn each(mut check: impl FnMut(Dense, &Active, usize)) {
         let mut random = Random::from_key([5; 32]);
         for set in [InputSet::AllDistances, InputSet::OneHot] {
@@ -356,7 +355,7 @@ mod tests {
         });
     }
 
-    /// What each weight is changed by is what the error changes by with it.
+    /// Each weight's change equals the derivative of the error.
     #[test]
     fn the_gradient_is_that_of_differences() {
         const TARGET: f64 = 0.3;
@@ -375,14 +374,14 @@ mod tests {
                 let expected = 2.0 * twin.slope(at, &inputs, TARGET, Loss::Squared);
                 assert!((f64::from(found) - expected).abs() < 2e-5, "{at}: {found} {expected}");
             }
-            // Units that only fill a lane stay 0.
+            // Surplus units of a lane stay 0.
             let total: f32 = gradient.numbers().iter().map(|number| number.abs()).sum();
             let lanes = gradient.hidden.iter().flat_map(|layer| [&layer.weights, &layer.biases]);
             let lanes = lanes.chain([&gradient.output]).flat_map(|lanes| lanes.as_flattened());
             let of_lanes: f32 = lanes.map(|number| number.abs()).sum::<f32>();
             assert!((of_lanes + gradient.output_bias.abs() - total).abs() < 1e-3 * total.max(1.0));
 
-            // Taken from a gradient, it is what is added at once; and then the gradient is 0.
+            // A gradient gives the same change as direct addition, and is then 0.
             let rows: Vec<u32> = active.iter().map(|(row, _)| row as u32).collect();
             let (mut at_once, mut taken) = (dense.clone(), dense.clone());
             at_once.add_gradient(-0.5 * 2.0, active, &values, delta, &deltas);
@@ -417,8 +416,12 @@ mod tests {
                 (&dense.hidden[1].weights, gain / 60.0),
                 (&dense.output, 3.0 / 12.0_f64),
             ] {
-                let numbers: Vec<f32> =
-                    numbers.as_flattened().iter().copied().filter(|it| *it != 0.0).collect();
+                let numbers: Vec<f32> = numbers
+                    .as_flattened()
+                    .iter()
+                    .copied()
+                    .filter(|number| *number != 0.0)
+                    .collect();
                 let greatest = numbers.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
                 let bound = bound.sqrt() as f32;
                 assert!(greatest <= bound && greatest > 0.7 * bound, "{greatest} of {bound}");

@@ -1,59 +1,59 @@
-//! How well a trained network knows the positions that it was validated by: by side, by distance to mate,
-//! and by where black's king is.
+//! A trained network's errors on its validation positions: by side, by distance to mate, and by the square of
+//! black's king.
 
 use std::collections::BTreeMap;
 
 use super::examples::Example;
 use super::recipe::Target;
-use crate::position::Side;
+use crate::core::position::Side;
 
-/// How well one side's positions among those to validate by were learnt.
+/// The errors on one side's validation positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SideErrors {
-    /// Which network values them, from 0.
+    /// The index of the network that values them.
     pub network: u32,
     /// Whose move it is: white is the first side.
     pub to_move: Side,
-    /// How many there are.
+    /// The number of positions.
     pub positions: u64,
     /// The mean of their plies to mate.
     pub mean_plies: f64,
-    /// The standard deviation of their plies to mate: the error of who always says the mean.
+    /// The standard deviation of their plies to mate: the error of always answering the mean.
     pub spread: f64,
     /// The error of the trained network, as in [`Epoch`](super::Epoch).
     pub error: f64,
 }
 
-/// How well the positions at one distance from mate were learnt, of those to validate by.
+/// The errors on validation positions at one distance from mate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistanceErrors {
-    /// Which network values them, from 0.
+    /// The index of the network that values them.
     pub network: u32,
-    /// Plies to mate, which are odd where white is to move.
+    /// Plies to mate, odd if white is to move.
     pub plies: u32,
-    /// How many there are.
+    /// The number of positions.
     pub positions: u64,
     /// The error of the trained network, as in [`Epoch`](super::Epoch).
     pub error: f64,
-    /// By how many plies the network takes mate for nearer than it is, on average; less than 0 where it takes
-    /// it for farther.
+    /// The mean number of plies by which the network underestimates the distance to mate; negative if it
+    /// overestimates it.
     pub nearer: f64,
 }
 
-/// How well the positions with black's king on one square were learnt, of those to validate by.
+/// The errors on validation positions with black's king on one square.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SquareErrors {
-    /// Which network values them, from 0.
+    /// The index of the network that values them.
     pub network: u32,
-    /// Where black's king is, as the network sees the board: a1 is 0, b1 is 1, h8 is 63.
+    /// The square of black's king, as the network sees the board: a1 is 0, b1 is 1, h8 is 63.
     pub square: u8,
-    /// How many there are.
+    /// The number of positions.
     pub positions: u64,
     /// The error of the trained network, as in [`Epoch`](super::Epoch).
     pub error: f64,
 }
 
-/// What a network says of a position less what it should say.
+/// A network's answer minus its target.
 pub(super) type Difference = (Example, f64);
 
 /// The errors of one network, each kind in ascending order.
@@ -65,7 +65,7 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    /// Of a network with such targets, by the positions to validate by.
+    /// For a network with such targets, by its validation positions.
     pub(super) fn of(network: u32, target: Target, differences: &[Difference]) -> Self {
         let mut errors = Self::default();
         for to_move in [Side::First, Side::Second] {
@@ -74,9 +74,10 @@ impl Errors {
             if of_side.is_empty() {
                 continue;
             }
-            // What a draw counts as is where targets end.
-            let plies =
-                |it: &Difference| it.0.plies().map_or(target.start * target.over, f64::from);
+            // A draw counts as the distance at which targets end.
+            let plies = |difference: &Difference| {
+                difference.0.plies().map_or(target.start * target.over, f64::from)
+            };
             let plies = of_side.iter().map(plies);
             let mean_plies = mean(plies.clone());
             errors.sides.push(SideErrors {
@@ -88,18 +89,21 @@ impl Errors {
                 error: target.over * root_mean_square(&of_side),
             });
         }
-        let decided = differences.iter().filter_map(|it| Some((it.0.plies()?, *it)));
+        let decided =
+            differences.iter().filter_map(|difference| Some((difference.0.plies()?, *difference)));
         for (plies, group) in groups(decided) {
             errors.distances.push(DistanceErrors {
                 network,
                 plies,
                 positions: group.len() as u64,
                 error: target.over * root_mean_square(&group),
-                nearer: target.over * mean(group.iter().map(|it| it.1)),
+                nearer: target.over * mean(group.iter().map(|difference| difference.1)),
             });
         }
-        let black_king = |it: &Difference| it.0.squares().in_order()[1];
-        for (square, group) in groups(differences.iter().map(|it| (black_king(it), *it))) {
+        let black_king = |difference: &Difference| difference.0.squares().in_order()[1];
+        for (square, group) in
+            groups(differences.iter().map(|difference| (black_king(difference), *difference)))
+        {
             errors.squares.push(SquareErrors {
                 network,
                 square,
@@ -119,16 +123,16 @@ fn groups<K: Ord>(of: impl Iterator<Item = (K, Difference)>) -> BTreeMap<K, Vec<
     groups
 }
 
-/// Added up in their order.
+/// Summed in their order.
 pub(super) fn root_mean_square(differences: &[Difference]) -> f64 {
-    mean(differences.iter().map(|it| square(it.1))).sqrt()
+    mean(differences.iter().map(|difference| square(difference.1))).sqrt()
 }
 
 pub(super) fn square(number: f64) -> f64 {
     number * number
 }
 
-/// Added up in their order.
+/// Summed in their order.
 pub(super) fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len();
     numbers.fold(0.0, |sum, number| sum + number) / count as f64

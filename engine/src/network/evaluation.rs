@@ -4,17 +4,17 @@ use cozy_chess::{BitBoard, Board, Color};
 
 use super::shared::SharedNetwork;
 use super::{Network, Recipe, TrainError};
-use crate::evaluation::{Contents, Evaluate, GameEvaluation};
-use crate::games::Chess;
-use crate::host::Host;
-use crate::parameters::{
+use crate::core::host::Host;
+use crate::core::parameters::{
     EvaluationInfo, ParameterError, ParameterInfo, Parameters, RecipeInfo, Settings, Value,
 };
-use crate::position::Side;
-use crate::score::WIN_MIN;
+use crate::core::position::Side;
+use crate::core::score::WIN_MIN;
+use crate::evaluation::{Contents, Evaluate, GameEvaluation};
+use crate::games::Chess;
 use crate::tables::{Endgame, PIECES_MAX};
 
-/// What a network's greatest output is worth.
+/// The value of a network's greatest output.
 const SCALE: f32 = 100_000.0;
 
 const _: () = assert!(SCALE as i32 + 1 < WIN_MIN);
@@ -26,42 +26,39 @@ const RECIPE: RecipeInfo = RecipeInfo {
     canonical: |given| Recipe::from_parameters(given).map(|recipe| recipe.parameters().clone()),
 };
 
-/// `network`: what a [`Network`] says of the positions of its ending, in hundred-thousandths and 1 more,
-/// for the side with white's pieces, whichever colour they have; less than 0 for the other. Every other
-/// position is 0: that a piece is lost is worse than anything the network says, and that there are more
-/// pieces than it knows tells it nothing.
+/// `network`: a [`Network`]'s answer for the positions of its ending, in hundred-thousandths plus 1, for the
+/// side with white's pieces, whichever colour they have; negated for the other. Every other position is 0:
+/// losing a piece is worse than any answer of the network, and for positions with more pieces it has none.
 ///
-/// A player names the network's recipe. Its weights follow from that: it is trained where it is played
-/// with, once in a process, by [`prepare`] or when the first position is evaluated. Where training comes to
-/// nothing every position is 0, and [`prepare`] says why.
+/// A player names the network's recipe, from which its weights follow: it is trained in the process that
+/// plays, once, by [`prepare`] or when the first position is evaluated. If training fails, every position is
+/// 0, and [`prepare`] returns the error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkEvaluation {
     network: SharedNetwork,
 }
 
-/// Trains the network of the player with these parameters, which are all spelt out, if it has one and
-/// nobody in this process has trained it. It takes a while: games whose moves have little time should not
-/// begin with it.
+/// Trains the network of the player with these complete parameters, if it has one and this process has not
+/// trained it. It takes a while: games with little time for moves should not begin with it.
 ///
 /// # Errors
-/// If the host aborts, or training comes to nothing.
+/// If the host aborts, or training fails.
 pub fn prepare(player: &Parameters, host: &dyn Host) -> Result<(), TrainError> {
     recipe_of(player).map_or(Ok(()), |recipe| SharedNetwork::of(recipe).prepare(host).map(|_| ()))
 }
 
-/// How much memory training the network of the player with these parameters may take, in bytes; 0 of one
-/// that has none.
+/// The memory in bytes that training the network of the player with these complete parameters may take; 0
+/// without a network.
 pub(crate) fn memory_bytes(player: &Parameters) -> u64 {
     recipe_of(player).map_or(0, |recipe| recipe.memory_bytes())
 }
 
-/// The recipe of the network of the player with these parameters, which are all spelt out; `None` of one
-/// without a network.
+/// The recipe of the network of the player with these complete parameters; `None` without a network.
 #[must_use]
 pub fn recipe_of(player: &Parameters) -> Option<Recipe> {
     let is_network = matches!(player.get("evaluation"), Some(Value::Text(name)) if name == KEY);
     match player.get(KEY) {
-        // No player has a recipe that is none.
+        // Every player's recipe is valid.
         Some(Value::Table(recipe)) if is_network => Recipe::from_parameters(recipe).ok(),
         Some(_) | None => None,
     }
@@ -74,7 +71,7 @@ impl NetworkEvaluation {
         Self { network: SharedNetwork::of(recipe) }
     }
 
-    /// The network, trained if it has not been; `None` where training comes to nothing.
+    /// The network, trained if necessary; `None` if training fails.
     #[must_use]
     pub fn network(&self) -> Option<&Network> {
         self.network.network()
@@ -84,8 +81,8 @@ impl NetworkEvaluation {
         self.network.recipe().endgame()
     }
 
-    /// Whose move it is, white being who has the ending's white pieces, and the pieces' squares as white
-    /// sees the board; `None` of other pieces.
+    /// The side to move, where white is the side with the ending's white pieces, and the pieces' squares from
+    /// white's point of view; `None` for other pieces.
     #[inline]
     fn find(&self, board: &Board, changed: bool, squares: &mut [u8]) -> Option<Side> {
         let color = |color: Color| if changed { !color } else { color };
@@ -141,7 +138,7 @@ impl Evaluate<Chess> for NetworkEvaluation {
         self.network.recipe().is_symmetric()
     }
 
-    /// It is told, or has learnt, what the turn is worth.
+    /// The side to move is an input, so the network learns the value of the turn.
     fn is_antisymmetric(&self) -> bool {
         false
     }

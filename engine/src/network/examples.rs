@@ -1,19 +1,18 @@
-//! Which positions a network learns from, and which it is validated by.
+//! A network's training and validation positions.
 
 use super::recipe::Recipe;
 use super::squares::{Orientation, Squares};
 use super::train_error::TrainError;
-use crate::host::Host;
-use crate::rng::Random;
+use crate::core::host::Host;
+use crate::core::rng::Random;
 use crate::tables::{EndgameTable, TableValue};
 
-/// A position that white wins, or a draw, as the network sees it: the squares in six bits each, those of
-/// the first piece lowest, then the plies to mate, which are odd where white is to move, or one of the two
-/// numbers that stand for a draw.
+/// A position that white wins, or a draw, as the network sees it: the squares in six bits each, those of the
+/// first piece lowest, then the plies to mate, odd if white is to move, or one of the two numbers for a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Example(u32);
 
-/// What draws have for plies, with white to move and with black: odd and even.
+/// The plies of draws, with white to move and with black: odd and even.
 const DRAWS: [u32; 2] = [255, 254];
 
 impl Example {
@@ -27,7 +26,7 @@ impl Example {
         Squares::new(&[0, 6, 12, 18].map(|shift| (self.0 >> shift & 63) as u8))
     }
 
-    /// Plies to mate; `None` of a draw.
+    /// Plies to mate; `None` for a draw.
     #[inline]
     pub(super) const fn plies(self) -> Option<u32> {
         let plies = self.code();
@@ -39,22 +38,22 @@ impl Example {
         self.code() % 2 == 1
     }
 
-    /// Plies to mate, or what stands for a draw with this side to move.
+    /// Plies to mate, or a draw's number for this side to move.
     #[inline]
     pub(super) const fn code(self) -> u32 {
         self.0 >> 24
     }
 }
 
-/// What a network of a recipe learns from.
+/// The examples of a recipe's network.
 pub(super) struct Examples {
     pub(super) training: Vec<Example>,
     pub(super) validation: Vec<Example>,
-    /// Positions that white wins, those that are mirror images of each other counted once.
+    /// Positions that white wins; mirror images count once.
     pub(super) positions: u64,
 }
 
-/// What random numbers are for: streams of their own.
+/// The purposes of random numbers, each with its own stream.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Draw,
@@ -71,12 +70,12 @@ pub(super) fn stream(seed: u64, network: usize, purpose: Purpose) -> Random {
     Random::from_key(key)
 }
 
-/// Places of a table that are looked at before the host is asked again.
+/// Places of a table that are scanned between calls of the host.
 const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
 
 impl Examples {
-    /// Draws them: first those to validate by, of all classes of mirror images, and then those to learn
-    /// from, of the classes that are left.
+    /// Draws them: first validation positions, from all classes of mirror images, and then training
+    /// positions, from the remaining classes.
     pub(super) fn draw(
         recipe: &Recipe,
         table: &EndgameTable,
@@ -125,7 +124,7 @@ impl Examples {
     }
 }
 
-/// One of each class of positions that white wins, or that are draws if these are learnt from, with these
+/// One of each class of positions that white wins, or that are draws if the recipe uses these, with these
 /// sides to move, in ascending order.
 fn classes(
     table: &EndgameTable,
@@ -186,8 +185,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::host::Timeless;
-    use crate::position::Side;
+    use crate::core::host::Timeless;
+    use crate::core::position::Side;
 
     fn table(name: &str) -> EndgameTable {
         EndgameTable::make(&name.parse().unwrap(), |_| {})
@@ -206,8 +205,8 @@ mod tests {
         Orientation::of(recipe.endgame(), recipe.architecture.rotations)
     }
 
-    /// Every example is what the table says, none comes twice, and no mirror image of one to validate by
-    /// is learnt from.
+    /// Every example matches the table, none occurs twice, and no mirror image of a validation position is a
+    /// training position.
     #[test]
     fn examples_are_of_the_table() {
         for (name, more) in [
@@ -221,7 +220,8 @@ mod tests {
             for network in 0..recipe.architecture.networks.count() {
                 let examples = draw(&recipe, &table, network);
                 let learns = recipe.architecture.networks.learns(network);
-                let class = |it: &Example| (orientation.class(it.squares()), it.code());
+                let class =
+                    |example: &Example| (orientation.class(example.squares()), example.code());
                 let validation: BTreeSet<_> = examples.validation.iter().map(class).collect();
                 assert_eq!((examples.validation.len(), validation.len()), (100, 100));
                 let training: BTreeSet<_> = examples.training.iter().map(class).collect();
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// With all there are, as many as a count of the whole board.
+    /// All positions of a class give as many as a count of the whole board.
     #[test]
     fn none_is_left_out() {
         let counts = table("KRK").counts();
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(draw(&recipe, &table, 0).training.len() as u64, all - 100);
     }
 
-    /// How often each class is turned each way.
+    /// The number of times that each class is turned each way.
     #[test]
     fn positions_are_turned_every_way() {
         let recipe = recipe("KRK", r#", "rotations": false, "mirrored": false"#);

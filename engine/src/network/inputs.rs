@@ -1,8 +1,8 @@
-//! What a network is told of a position: its inputs, as numbers from 0 to 1.
+//! A network's inputs for a position: numbers from 0 to 1.
 
 use super::squares::Squares;
 
-/// The sets of inputs. Where one network serves both sides, each has one more: 1 if white is to move.
+/// The sets of inputs. If one network serves both sides, each has one more: 1 if white is to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InputSet {
     /// File and rank of each piece, in sevenths.
@@ -11,18 +11,18 @@ pub(super) enum InputSet {
     Distances,
     /// Both of these.
     CoordinatesDistances,
-    /// These and the distances of the other pieces to each other.
+    /// These and the distances between the other pieces.
     AllDistances,
-    /// Of each piece an input for each square: 1 where it stands.
+    /// For each piece an input for each square: 1 where it stands.
     OneHot,
-    /// The same, and of each piece beside black's king an input for each pair of squares of the two.
+    /// The same, and for each piece beside black's king an input for each pair of squares of the two.
     KingPairs,
 }
 
-/// Most inputs that are not 0: of four pieces eight coordinates, seven distances and the side to move.
+/// The most nonzero inputs: for four pieces eight coordinates, seven distances and the side to move.
 pub(super) const ACTIVE_MAX: usize = 16;
 
-/// The inputs that are not 0, by number and value, in ascending order of their numbers.
+/// The nonzero inputs, by number and value, in ascending order of their numbers.
 pub(super) struct Active {
     inputs: [(u32, f32); ACTIVE_MAX],
     count: usize,
@@ -47,9 +47,9 @@ impl Active {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Inputs {
     pub(super) set: InputSet,
-    /// Pieces, the kings as well.
+    /// The number of pieces, kings included.
     pub(super) men: usize,
-    /// Whether it is told whose move it is.
+    /// Whether the side to move is an input.
     pub(super) has_turn: bool,
 }
 
@@ -58,7 +58,7 @@ const SQUARES: usize = 64;
 const PAIRS: usize = SQUARES * SQUARES;
 
 impl InputSet {
-    /// By their names, in the order of their numbers in a network's bytes.
+    /// Their names, in the order of their numbers in a network's bytes.
     pub(super) const NAMES: [&str; 6] = [
         "coordinates",
         "distances",
@@ -86,7 +86,7 @@ impl InputSet {
 }
 
 impl Inputs {
-    /// How many inputs there are.
+    /// The number of inputs.
     pub(super) const fn count(&self) -> usize {
         let (men, others) = (self.men, self.men - 1);
         let between = others * (others - 1) / 2;
@@ -101,7 +101,7 @@ impl Inputs {
         of_set + self.has_turn as usize
     }
 
-    /// How many of them are not 0, at most.
+    /// The most nonzero inputs.
     pub(super) const fn active(&self) -> usize {
         let (men, others) = (self.men, self.men - 1);
         let of_set = match self.set {
@@ -115,7 +115,7 @@ impl Inputs {
         of_set + self.has_turn as usize
     }
 
-    /// The inputs of a position that was turned as the network sees it.
+    /// The inputs for a position as the network sees it.
     #[inline]
     pub(super) fn read(&self, squares: Squares, white_moves: bool, active: &mut Active) {
         let squares = squares.in_order();
@@ -175,7 +175,7 @@ impl Inputs {
     }
 }
 
-/// All but black's king, in their order.
+/// All squares but black's king's, in their order.
 #[inline]
 fn others(squares: &[u8]) -> impl Iterator<Item = u8> + '_ {
     [squares[0]].into_iter().chain(squares[2..].iter().copied())
@@ -192,7 +192,7 @@ const SEVENTHS: [f32; 8] = {
     sevenths
 };
 
-/// Moves of a king from one square to the other.
+/// The distance from one square to the other in king's moves.
 #[inline]
 fn distance(from: u8, to: u8) -> u8 {
     (from % 8).abs_diff(to % 8).max((from / 8).abs_diff(to / 8))
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn one_network_for_both_sides_is_told_whose_move_it_is() {
+    fn one_network_for_both_sides_has_the_side_to_move_as_an_input() {
         for set in InputSet::ALL {
             let [without, with] = [false, true].map(|turn| inputs(set, 3, turn));
             let squares = [18, 57, 53];

@@ -1,20 +1,20 @@
-//! Arithmetic on eight numbers at once, in an order that never changes: the compiler makes vector
-//! instructions of it where a machine has them, and the results are the same everywhere.
+//! Arithmetic on eight numbers at once, in a fixed order: the compiler makes vector instructions of
+//! it if a machine has them, and the results are the same everywhere.
 
-/// Numbers that are computed side by side.
+/// Numbers that are computed together.
 pub(super) const LANES: usize = 8;
 
-/// Numbers side by side, as units of a layer are.
+/// Numbers in one lane, such as units of a layer.
 pub(super) type Lane = [f32; LANES];
 
 pub(super) const ZERO: Lane = [0.0; LANES];
 
-/// How many lanes so many units take.
+/// The number of lanes for this many units.
 pub(super) const fn lanes(units: usize) -> usize {
     units.div_ceil(LANES)
 }
 
-/// Adds `factor` times `from` to `to`, a number each.
+/// Adds `factor` times `from` to `to`, element by element.
 #[inline(always)]
 pub(super) fn add_scaled(to: &mut Lane, factor: f32, from: &Lane) {
     for lane in 0..LANES {
@@ -35,10 +35,10 @@ pub(super) fn dot(first: &[Lane], second: &[Lane]) -> f32 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Beyond this, a sigmoid is 0 or 1 but for what a float of its size can hold.
+/// Beyond this, a sigmoid is 0 or 1 within a float's precision.
 const SIGMOID_MAX: f32 = 87.0;
 
-/// 1 / (1 + e^-x), within 2^-22 of it; not a number of what is none.
+/// 1 / (1 + e^-x), within 2^-22 of it; NaN for NaN.
 #[inline(always)]
 pub(super) fn sigmoid(x: f32) -> f32 {
     let x = if x > SIGMOID_MAX { SIGMOID_MAX } else { x };
@@ -52,8 +52,8 @@ pub(super) fn tanh(x: f32) -> f32 {
     2.0 * sigmoid(2.0 * x) - 1.0
 }
 
-/// The exponential of a number within ±[`SIGMOID_MAX`], in additions and multiplications alone: by the
-/// polynomial of Cephes (Moshier 1992, `expf`) on what is left beside a power of two.
+/// The exponential of a number within ±[`SIGMOID_MAX`], by additions and multiplications alone: the
+/// polynomial of Cephes (Moshier 1992, `expf`) on the remainder after a power of two.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
     // Adding it leaves no room for a fraction: the sum's lowest bits are the nearest integer.
@@ -63,8 +63,8 @@ fn exp(x: f32) -> f32 {
     const TERMS: [f32; 6] =
         [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_65, 0.5];
     let shifted = x * std::f32::consts::LOG2_E + SHIFT;
-    let whole = shifted - SHIFT;
-    let rest = (x - whole * LN_2[0]) - whole * LN_2[1];
+    let integer = shifted - SHIFT;
+    let rest = (x - integer * LN_2[0]) - integer * LN_2[1];
     let mut sum = TERMS[0];
     sum = sum * rest + TERMS[1];
     sum = sum * rest + TERMS[2];
@@ -72,7 +72,7 @@ fn exp(x: f32) -> f32 {
     sum = sum * rest + TERMS[4];
     sum = sum * rest + TERMS[5];
     let fraction = (sum * rest * rest + rest) + 1.0;
-    // The integer moves into the exponent of 1; what is above it in the mantissa falls out.
+    // The integer moves into the exponent of 1; higher bits of the mantissa drop out.
     fraction * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0_f32.to_bits()))
 }
 
@@ -80,7 +80,7 @@ fn exp(x: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Numbers all over the range, and what is beyond it.
+    /// Numbers from the whole range, and beyond it.
     fn numbers() -> impl Iterator<Item = f32> {
         let small = (-60_000..=60_000).map(|step| step as f32 / 631.7);
         let others =
@@ -109,7 +109,7 @@ mod tests {
         assert!(sigmoid(f32::NAN).is_nan() && tanh(f32::NAN).is_nan());
     }
 
-    /// A greater number has no lesser sigmoid, and nothing else is needed of scores.
+    /// A greater number never has a lesser sigmoid, which is all that scores need.
     #[test]
     fn sigmoids_grow() {
         let mut numbers: Vec<f32> = numbers().collect();

@@ -1,10 +1,10 @@
-//! Networks that learn from an [endgame's table](crate::tables) how far its positions are from mate, and
-//! then stand in for it as a static evaluation.
+//! Networks that learn the distance to mate from an [endgame's table](crate::tables), and then replace it as
+//! a static evaluation.
 //!
-//! A [`Recipe`] is made of parameters and decides everything; [`train`] makes a [`Network`] of it and the
-//! table, the same bit for bit on every machine. A player with the evaluation `network` names the recipe
-//! ([`NetworkEvaluation`]), and the network is trained where it plays, unless it was trained elsewhere and is
-//! [supplied](SuppliedNetwork).
+//! A [`Recipe`] is made of parameters and determines everything; [`train`] makes a [`Network`] of it and the
+//! table, bit for bit the same on every machine. A player with the evaluation `network` names the recipe
+//! ([`NetworkEvaluation`]), and the network is trained in the process that plays, unless it was trained
+//! elsewhere and is [supplied](SuppliedNetwork).
 //!
 //! ```
 //! use spelrum_engine::network::{Recipe, train};
@@ -25,10 +25,10 @@
 //!
 //! # What is learnt
 //!
-//! Of the positions that white wins, a number that is greater the nearer mate is: `target_start` less
-//! the plies to mate, divided by `target_over`, or 0 if that is more. Draws are learnt from only where a
-//! recipe says so: a search sees most of them by what is captured. Training is plain stochastic gradient
-//! descent in floats of 32 bits, whose sums have a fixed order (`lanes.rs`).
+//! For positions that white wins, a number that grows as mate comes nearer: `target_start` minus the plies to
+//! mate, divided by `target_over`, at least 0. Draws are included only if a recipe says so: a search
+//! recognises most of them by captures. Training is plain stochastic gradient descent in 32-bit floats, whose
+//! sums have a fixed order (`lanes.rs`).
 
 mod bytes;
 mod dense;

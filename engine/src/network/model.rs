@@ -1,17 +1,17 @@
-//! A trained network: what it says of positions.
+//! A trained network and its answers.
 
 use super::dense::{COLUMNS_MAX, Dense};
 use super::inputs::{Active, Inputs};
 use super::lanes::{Lane, ZERO};
 use super::recipe::{Architecture, Networks};
 use super::squares::{Orientation, Squares};
-use crate::position::Side;
+use crate::core::position::Side;
 use crate::tables::Endgame;
 
 /// Lanes of the units' values in most networks; others need [`COLUMNS_MAX`].
 const COLUMNS_FEW: usize = 16;
 
-/// Weights, and all that is needed to ask what they say of a position.
+/// Weights, and the data needed to evaluate positions with them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     pub(super) architecture: Architecture,
@@ -28,39 +28,39 @@ impl Network {
         Self { architecture, parts, orientation, inputs }
     }
 
-    /// Networks of this form whose weights are all 0.
+    /// Networks of this shape with all weights 0.
     pub(super) fn zeros(architecture: &Architecture) -> Vec<Dense> {
         let Architecture { hidden, activation, networks, .. } = architecture;
         let inputs = architecture.inputs().count();
         vec![Dense::zeros(inputs, hidden, *activation); networks.count()]
     }
 
-    /// The ending whose positions it knows.
+    /// The ending of its positions.
     #[must_use]
     pub const fn endgame(&self) -> &Endgame {
         &self.architecture.endgame
     }
 
-    /// Whether it says the same of all positions that are mirror images of each other.
+    /// Whether its answer is the same for all positions that are mirror images of each other.
     #[must_use]
     pub const fn is_symmetric(&self) -> bool {
         self.orientation.is_symmetric()
     }
 
-    /// How many weights and biases it has.
+    /// The number of its weights and biases.
     #[must_use]
     pub fn weights(&self) -> usize {
         self.architecture.weights()
     }
 
-    /// What it says of the position with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the
-    /// order of [`Endgame::letters`], from 0 to 1: the nearer to white's mate, the more. Whether the
-    /// position is legal is not asked.
+    /// Its answer for the position with the pieces on these squares (a1 is 0, b1 is 1, h8 is 63), in the
+    /// order of [`Endgame::letters`], from 0 to 1: greater if nearer to white's mate. Legality is not
+    /// checked.
     ///
     /// # Panics
     /// If there are more or fewer squares than pieces.
     #[must_use]
-    // A search that had this in each of its plies would need more stack.
+    // On the stack of each ply, this would need more stack for a search.
     #[inline(never)]
     pub fn output(&self, to_move: Side, squares: &[u8]) -> f32 {
         assert_eq!(squares.len(), self.inputs.men, "a square for each piece");
@@ -78,7 +78,7 @@ impl Network {
         self.output_of(part, seen, to_move, &mut [ZERO; COLUMNS_MAX])
     }
 
-    /// The same as plies to mate, which it may take for less than none.
+    /// The same as plies to mate, which may be negative.
     ///
     /// # Panics
     /// If there are more or fewer squares than pieces.

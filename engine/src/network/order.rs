@@ -1,7 +1,7 @@
-//! Which examples an epoch shows, and in which order.
+//! The selection and order of an epoch's examples.
 
 use super::examples::Example;
-use crate::rng::Random;
+use crate::core::rng::Random;
 
 /// Examples in groups of the same distance to mate and side to move, with draws as a distance.
 pub(super) struct Order {
@@ -12,15 +12,15 @@ pub(super) struct Order {
 
 struct Group {
     examples: Vec<Example>,
-    /// How many of them an epoch shows, some of them several times if there are fewer.
+    /// The number of examples in an epoch, some of them several times if there are fewer.
     share: usize,
     /// The next of them.
     next: usize,
 }
 
 impl Order {
-    /// An epoch has about as many examples as there are, each group a share that grows with its size to
-    /// the power of 1 - `balance`: with 0 every example comes once, with 1 all groups have the same.
+    /// An epoch has about as many examples as there are, each group a share that grows with its size to the
+    /// power of 1 - `balance`: with 0 every example comes once, with 1 all groups have the same.
     pub(super) fn new(mut examples: Vec<Example>, balance: f64, random: Random) -> Self {
         let count = examples.len();
         examples.sort_by_key(|example| example.code());
@@ -61,7 +61,7 @@ mod tests {
     use super::super::examples::{Examples, Purpose, stream};
     use super::super::recipe::Recipe;
     use super::*;
-    use crate::host::Timeless;
+    use crate::core::host::Timeless;
     use crate::tables::EndgameTable;
 
     fn examples() -> Vec<Example> {
@@ -88,12 +88,12 @@ mod tests {
         assert_eq!(sorted(&second), sorted(&examples));
     }
 
-    /// Each distance has its share, and within it no example comes twice before all have come.
+    /// Each distance has its share, and within it no example repeats before all have been shown.
     #[test]
     fn with_balance_rare_distances_come_as_often() {
         let examples = examples();
         let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
-        examples.iter().for_each(|it| *sizes.entry(it.code()).or_default() += 1);
+        examples.iter().for_each(|example| *sizes.entry(example.code()).or_default() += 1);
         for balance in [0.5, 1.0] {
             let mut order = Order::new(examples.clone(), balance, stream(1, 0, Purpose::Order));
             let mut shown: BTreeMap<Example, usize> = BTreeMap::new();
@@ -114,8 +114,8 @@ mod tests {
                 assert!((found - expected).abs() <= 0.5, "{code}: {found} of {expected}");
                 let times: Vec<usize> = examples
                     .iter()
-                    .filter(|it| it.code() == *code)
-                    .map(|it| shown.get(it).copied().unwrap_or(0))
+                    .filter(|example| example.code() == *code)
+                    .map(|example| shown.get(example).copied().unwrap_or(0))
                     .collect();
                 let [least, most] = [times.iter().min(), times.iter().max()];
                 assert!(most.unwrap() - least.unwrap() <= 1, "{code}");

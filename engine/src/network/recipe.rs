@@ -1,25 +1,26 @@
-//! What decides a network's weights, as parameters.
+//! Recipes of networks: all that determines their weights, as parameters.
 
 use super::dense::{Activation, UNITS_MAX, numbers_of};
 use super::inputs::{InputSet, Inputs};
 use super::squares::Orientation;
-use crate::parameters::{
+use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterError, ParameterInfo, Parameters, Settings, Value,
     shared,
 };
 use crate::tables::{Endgame, PIECES_MAX};
 
-/// Most hidden layers.
+/// The most hidden layers.
 pub(super) const LAYERS_MAX: usize = 3;
-/// Most weights and biases of all networks of a recipe: with all that is known of them they stay below four
+/// The most weights and biases of all networks of a recipe: with their description they stay below four
 /// mebibytes, which fit one message between machines.
 pub(super) const WEIGHTS_MAX: usize = 1_030_000;
-/// Most examples that are shown, each as often as there are epochs: days of work.
+/// The most examples shown over all epochs: days of work.
 const STEPS_MAX: u64 = 100_000_000_000;
 /// More examples than any table has.
 const EXAMPLES_MAX: i64 = 1 << 24;
 
-/// Of what a position is worth to the side with the pieces, at mate, and by how many plies it is 0.
+/// Targets: a position's value for the side with the pieces at mate, and the number of plies over
+/// which it falls to 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Target {
     pub(super) start: f64,
@@ -27,32 +28,32 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// What a network shall say of a position so many plies from mate, or of a draw.
+    /// The target for a position this many plies from mate, or for a draw.
     #[inline]
     pub(super) fn of(self, plies: Option<u32>) -> f32 {
         let Some(plies) = plies else { return 0.0 };
         (self.start - f64::from(plies) / self.over).clamp(0.0, 1.0) as f32
     }
 
-    /// How many plies a network's answer stands for.
+    /// The number of plies that a network's answer stands for.
     pub(super) fn plies(self, answer: f32) -> f64 {
         (self.start - f64::from(answer)) * self.over
     }
 }
 
-/// Which networks there are, and which positions they value.
+/// The networks of a recipe, and the positions that they value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Networks {
-    /// One that is told whose move it is.
+    /// One, with the side to move as an input.
     One,
     /// One for white to move and one for black.
     Each,
-    /// One for black to move, which values positions with white to move as if it were black's.
+    /// One for black to move, which values positions with white to move as if black were to move.
     Black,
 }
 
 impl Networks {
-    /// By their names, in the order of their numbers in a network's bytes.
+    /// Their names, in the order of their numbers in a network's bytes.
     pub(super) const NAMES: [&str; 3] = ["one", "each", "black"];
     pub(super) const ALL: [Self; 3] = [Self::One, Self::Each, Self::Black];
 
@@ -73,16 +74,16 @@ impl Networks {
     }
 }
 
-/// How the distance between a network's answer and its target is made one number.
+/// The loss function of a network's answer and its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Loss {
     /// Half its square.
     Squared,
-    /// The cross-entropy of the two, each taken for the chance of one of two outcomes.
+    /// The cross-entropy of the two, each taken as the probability of one of two outcomes.
     CrossEntropy,
 }
 
-/// How the rate goes down.
+/// The decay of the learning rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Schedule {
     Constant,
@@ -90,7 +91,7 @@ pub(super) enum Schedule {
     Cosine,
 }
 
-/// What a network has and how it sees positions.
+/// The shape of a network and its view of positions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Architecture {
     pub(super) endgame: Endgame,
@@ -114,7 +115,7 @@ impl Architecture {
     }
 }
 
-/// What a network is trained from: all that decides its weights.
+/// All that determines a network's weights by training.
 ///
 /// Every parameter has a value, so that defaults may change later. Equal recipes give equal weights.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +125,7 @@ pub struct Recipe {
     /// Only without rotations.
     pub(super) mirrored: bool,
     pub(super) draws: bool,
-    /// 0: all there are.
+    /// 0: all examples.
     pub(super) examples: usize,
     pub(super) validation: usize,
     pub(super) epochs: u32,
@@ -149,7 +150,7 @@ const SCHEDULES: [&str; 3] = ["constant", "linear", "cosine"];
 const LOSSES: [&str; 2] = ["squared", "cross-entropy"];
 
 impl Recipe {
-    /// The recipe's keys, as in a sweep.
+    /// The recipe's keys in a sweep.
     pub const PARAMETERS: &'static [ParameterInfo] = &[
         ParameterInfo::text(
             "ending",
@@ -282,12 +283,12 @@ impl Recipe {
         ),
     ];
 
-    /// Makes a recipe of what a sweep says. What is not named gets its default.
+    /// Makes a recipe from a sweep's parameters. Missing ones get their default.
     ///
     /// # Errors
-    /// An unknown key, a value of another type or outside its range, an ending that no table has or in
-    /// which white is not the stronger side, more weights than 1,030,000, or more than 10^11 examples shown in
-    /// all epochs.
+    /// An unknown key, a value of another type or outside its range, an ending without a table or in which
+    /// white is not the stronger side, more weights than 1,030,000, or more than 10^11 examples shown in all
+    /// epochs.
     pub fn from_parameters(given: &Parameters) -> Result<Self, ParameterError> {
         const ALGORITHM: &str = "algorithm";
         if given.contains_key(ALGORITHM) {
@@ -342,7 +343,8 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// Whether its network says the same of all positions that are mirror images of each other.
+    /// Whether its network gives the same answer for all positions that are mirror images of each
+    /// other.
     pub(super) fn is_symmetric(&self) -> bool {
         Orientation::of(self.endgame(), self.architecture.rotations).is_symmetric()
     }
@@ -367,8 +369,8 @@ impl Recipe {
         Ok(())
     }
 
-    /// All parameters, defaults spelt out. [`Recipe::from_parameters`] of these gives an equal recipe, and
-    /// equal recipes have equal ones.
+    /// All parameters, with defaults. [`Recipe::from_parameters`] of these gives an equal recipe, and equal
+    /// recipes have equal ones.
     #[must_use]
     pub const fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -380,33 +382,32 @@ impl Recipe {
         &self.architecture.endgame
     }
 
-    /// How many weights and biases its networks have.
+    /// The number of weights and biases of its networks.
     #[must_use]
     pub fn weights(&self) -> usize {
         self.architecture.weights()
     }
 
-    /// How many networks it makes: one, or one for each side to move.
+    /// The number of its networks: one, or one for each side to move.
     #[must_use]
     pub fn networks(&self) -> usize {
         self.architecture.networks.count()
     }
 
-    /// How many epochs each is trained for at most.
+    /// The number of epochs for each, at most.
     #[must_use]
     pub const fn epochs(&self) -> u32 {
         self.epochs
     }
 
-    /// Whether a network is of the form that the recipe makes. Whether its weights are those that follow from
-    /// the recipe, only training tells.
+    /// Whether a network has the shape that the recipe makes. Only training shows whether its weights follow
+    /// from the recipe.
     #[must_use]
     pub fn makes(&self, network: &super::Network) -> bool {
         self.architecture == network.architecture
     }
 
-    /// How many examples are shown at most, each as often as there are epochs; where all there are were
-    /// asked for, more than that by some.
+    /// The number of examples shown, over all epochs; if all were requested, training may show some more.
     #[must_use]
     pub fn steps(&self) -> u64 {
         let asked = if self.examples == 0 { u64::MAX } else { self.examples as u64 };
@@ -415,17 +416,17 @@ impl Recipe {
         each.sum::<u64>() * u64::from(self.epochs)
     }
 
-    /// About as many bytes as training takes, the table not counted.
+    /// The approximate bytes that training takes, without the table.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        /// Weights, those that are best so far and a gradient.
+        /// Weights: the current, the best so far, and a gradient.
         const WEIGHT_BYTES: u64 = 3 * 4;
         const EXAMPLE_BYTES: u64 = 4;
         const BESIDE_BYTES: u64 = 1 << 20;
-        // As they are drawn, in groups, and in the order of an epoch.
+        // As drawn, in groups, and in the order of an epoch.
         let drawn = |network| 3 * EXAMPLE_BYTES * self.positions_max(network);
         let most = (0..self.architecture.networks.count()).map(drawn).max().unwrap_or(0);
-        // Of a layer of one unit, eight are kept.
+        // A layer of one unit takes the memory of eight.
         let lanes = if self.architecture.hidden.iter().any(|units| *units < 8) { 8 } else { 2 };
         BESIDE_BYTES + most + WEIGHT_BYTES * lanes * self.weights() as u64
     }
@@ -462,7 +463,7 @@ fn endgame_of(name: &str) -> Result<Endgame, ParameterError> {
     Ok(endgame)
 }
 
-/// What a word stands for.
+/// The value of a word.
 fn chosen<T: Copy, const N: usize>(
     settings: &Settings,
     name: &str,
@@ -470,7 +471,7 @@ fn chosen<T: Copy, const N: usize>(
     values: [T; N],
 ) -> T {
     let word = settings.word(name);
-    // The word was checked.
+    // The table has checked the word.
     let at = names.iter().position(|name| *name == word).unwrap_or(0);
     values[at]
 }

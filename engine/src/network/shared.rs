@@ -1,13 +1,13 @@
-//! Networks by their recipes, each had once in a process while anybody keeps it: trained here, or supplied.
+//! Networks by their recipes, each held once in a process while in use: trained here, or supplied.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use super::{Network, NetworkBytesError, Recipe, TrainError, train};
-use crate::host::{Host, Timeless};
+use crate::core::host::{Host, Timeless};
 use crate::tables;
 
-/// A network that is trained when it is needed first. Equal recipes share one.
+/// A network that is trained on first use. Equal recipes share one.
 #[derive(Clone, Debug)]
 pub(super) struct SharedNetwork {
     inner: Arc<Inner>,
@@ -16,19 +16,19 @@ pub(super) struct SharedNetwork {
 #[derive(Debug)]
 struct Inner {
     recipe: Recipe,
-    /// Held while it is trained, so that nobody trains the same beside it.
+    /// Held during training, so that only one thread trains it.
     training: Mutex<()>,
-    /// What came of it; an abort comes to nothing.
+    /// The result; an abort leaves none.
     trained: OnceLock<Result<Network, TrainError>>,
 }
 
-/// Those that somebody has, by the JSON of their recipes.
+/// The networks in use, by the JSON of their recipes.
 static KNOWN: Mutex<BTreeMap<String, Weak<Inner>>> = Mutex::new(BTreeMap::new());
 
 impl SharedNetwork {
-    /// The one of this recipe.
+    /// The shared network of this recipe.
     pub(super) fn of(recipe: Recipe) -> Self {
-        // Parameters have keys that are texts and finite numbers, which JSON has.
+        // Parameters have text keys and finite numbers, which JSON can represent.
         let key = serde_json::to_string(recipe.parameters()).unwrap_or_default();
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(inner) = known.get(&key).and_then(Weak::upgrade) {
@@ -46,7 +46,7 @@ impl SharedNetwork {
         &self.inner.recipe
     }
 
-    /// Trains it, if nobody has: a while. Who comes while another trains it waits for that.
+    /// Trains it, unless that is done already. Concurrent callers wait.
     pub(super) fn prepare(&self, host: &dyn Host) -> Result<&Network, TrainError> {
         let Inner { recipe, training, trained } = &*self.inner;
         if trained.get().is_none() {
@@ -56,7 +56,7 @@ impl SharedNetwork {
                 match train(recipe, &table, host, |_| {}) {
                     Err(TrainError::Aborted) => return Err(TrainError::Aborted),
                     outcome => {
-                        let _ = trained.set(outcome.map(|it| it.network));
+                        let _ = trained.set(outcome.map(|trained| trained.network));
                     }
                 }
             }
@@ -68,7 +68,7 @@ impl SharedNetwork {
         }
     }
 
-    /// The network, trained here if nobody has; `None` where training comes to nothing.
+    /// The network, trained here if necessary; `None` if training fails.
     #[inline]
     pub(super) fn network(&self) -> Option<&Network> {
         match self.inner.trained.get() {
@@ -78,8 +78,8 @@ impl SharedNetwork {
     }
 }
 
-/// A network that was trained elsewhere, for all players here that name its recipe: they have it for as long
-/// as this is kept.
+/// A network that was trained elsewhere, for all players of this process that name its recipe, as long as
+/// this value exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SuppliedNetwork {
     _kept: SharedNetwork,
@@ -91,24 +91,24 @@ pub enum SupplyError {
     /// They are not a network.
     #[error(transparent)]
     Bytes(#[from] NetworkBytesError),
-    /// They are a network of another form than the recipe makes.
+    /// They are a network of another shape than the recipe makes.
     #[error("it is a network of another form than its recipe makes")]
     OtherForm,
 }
 
 impl SuppliedNetwork {
-    /// Takes the network of a recipe from what [`Network::to_bytes`] made of it. If somebody here has it
-    /// already, that one stays.
+    /// Reads the network of a recipe from the bytes of [`Network::to_bytes`]. If this process has it already,
+    /// that one stays.
     ///
     /// # Errors
-    /// If the bytes are not a network, or of another form than the recipe makes.
+    /// If the bytes are not a network, or it has another shape than the recipe makes.
     pub fn new(recipe: Recipe, bytes: &[u8]) -> Result<Self, SupplyError> {
         let network = Network::from_bytes(bytes)?;
         if !recipe.makes(&network) {
             return Err(SupplyError::OtherForm);
         }
         let shared = SharedNetwork::of(recipe);
-        // Who trains it at this moment comes to the same.
+        // A concurrent training gives the same result.
         let _ = shared.inner.trained.set(Ok(network));
         Ok(Self { _kept: shared })
     }

@@ -1,11 +1,11 @@
-//! Pieces on their squares, packed, and how a recipe turns and mirrors the board.
+//! Pieces on their squares, packed, and the orientation of the board by a recipe.
 
 use cozy_chess::Piece;
 
 use crate::tables::{Endgame, PIECES_MAX};
 
 /// The squares of an endgame's pieces: a byte each, that of black's king highest, then white's king, the
-/// third piece and the fourth. What there is no piece for is 0.
+/// third piece and the fourth. Missing pieces have 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Squares(u32);
 
@@ -24,14 +24,14 @@ impl Squares {
         Self(u32::from_be_bytes([squares[1], squares[0], at(2), at(3)]))
     }
 
-    /// In the order of [`Endgame::letters`]; 0 where there is no piece.
+    /// In the order of [`Endgame::letters`]; 0 for missing pieces.
     #[inline]
     pub(super) const fn in_order(self) -> [u8; PIECES_MAX] {
         let [black, white, third, fourth] = self.0.to_be_bytes();
         [white, black, third, fourth]
     }
 
-    /// The image by a symmetry of the board: bit 0 turns files round, bit 1 ranks, and bit 2 then
+    /// The image under a symmetry of the board: bit 0 reverses files, bit 1 ranks, and bit 2 then
     /// exchanges files and ranks, as in tables.
     #[inline]
     const fn image(self, symmetry: u32) -> Self {
@@ -49,21 +49,21 @@ impl Squares {
     }
 }
 
-/// How positions of an endgame are turned before a network sees them.
+/// The orientation of an endgame's positions before a network sees them.
 ///
-/// - With exactly one bishop on the board, it stands on a light square: where it does not, files are
-///   turned round. Nothing of the kind is done where there is none, or more than one.
+/// - If the board has exactly one bishop, it stands on a light square: otherwise files are reversed. Without
+///   bishops, or with more than one, this rule does not apply.
 /// - Two like pieces are in the order of their squares.
-/// - With rotations, of all images that are left (four with one bishop, eight otherwise) the one is
-///   taken that has black's king on the highest rank, and on the first file of those; where there are
-///   several, white's king decides likewise, then the other pieces.
+/// - With rotations, among the remaining images (four with one bishop, eight otherwise) the one is taken that
+///   has black's king on the highest rank, and on the first file of those; ties are decided likewise by
+///   white's king, then the other pieces.
 ///
-/// So with rotations a8 is the corner nearest to black's king, of those of the bishop's colour.
+/// So with rotations a8 is the corner nearest to black's king, among those of the bishop's colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Orientation {
     /// The bytes that have a piece.
     used: u32,
-    /// How far to the right the only bishop's byte is.
+    /// The shift of the only bishop's byte.
     bishop: Option<u32>,
     /// Whether the third and the fourth piece are alike.
     alike: bool,
@@ -90,7 +90,7 @@ impl Orientation {
         }
     }
 
-    /// Whether all images of a position are seen alike.
+    /// Whether all images of a position look the same.
     pub(super) const fn is_symmetric(&self) -> bool {
         self.rotations
     }
@@ -105,7 +105,7 @@ impl Orientation {
         }
     }
 
-    /// One and the same of all images of a position: the one that is seen with rotations.
+    /// A representative of all images of a position: the one that is seen with rotations.
     #[inline]
     pub(super) fn class(&self, squares: Squares) -> Squares {
         // Ranks from the highest down are in the order of numbers.
@@ -115,7 +115,7 @@ impl Orientation {
         self.in_order(least.unwrap_or(upside_down).image(2))
     }
 
-    /// The images of a position as a network without rotations sees them, some of them more than once.
+    /// The images of a position as a network without rotations sees them, possibly with repetitions.
     pub(super) fn images(&self, squares: Squares) -> impl Iterator<Item = Squares> {
         let (orientation, squares) = (*self, self.with_light_bishop(squares));
         self.symmetries().iter().map(move |symmetry| orientation.in_order(squares.image(*symmetry)))
@@ -132,7 +132,7 @@ impl Orientation {
     #[inline]
     fn with_light_bishop(&self, squares: Squares) -> Squares {
         match self.bishop {
-            // The square's file and rank have one even number and one odd.
+            // The square's file and rank have different parities.
             Some(byte) if (squares.0 ^ (squares.0 >> 3)) >> byte & 1 == 0 => squares.image(1),
             Some(_) | None => squares,
         }
@@ -163,7 +163,7 @@ mod tests {
         (square % 8 + square / 8) % 2 == 1
     }
 
-    /// The image as one would write it down: by file and rank.
+    /// The image in the obvious way: by file and rank.
     fn image(square: u8, symmetry: u32) -> u8 {
         let (mut file, mut rank) = (square % 8, square / 8);
         if symmetry & 1 != 0 {
@@ -191,8 +191,8 @@ mod tests {
             }
         }
 
-        /// Whatever way the board is turned, and whichever of two like pieces is named first, a class is
-        /// the same; and a network without rotations sees what the position is, or its mirror image.
+        /// A class is the same whatever the orientation of the board and the order of like pieces; and a
+        /// network without rotations sees the position itself, or its mirror image.
         #[test]
         fn images_are_of_one_class(squares: [u8; 4], name in prop::sample::select(&NAMES)) {
             let men = name.len();
@@ -215,7 +215,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(plain.images(packed(squares)).collect::<std::collections::BTreeSet<_>>(), images.clone());
-            let black = |it: &Squares| (it.in_order()[1] / 8, 7 - it.in_order()[1] % 8);
+            let black = |squares: &Squares| (squares.in_order()[1] / 8, 7 - squares.in_order()[1] % 8);
             prop_assert_eq!(images.iter().map(black).max(), Some(black(&class)));
             for seen in images {
                 let places = seen.in_order();
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Nearest of the corners that a bishop mates in, whichever there are.
+    /// The nearest of the corners in which a bishop mates.
     #[test]
     fn with_rotations_a8_is_the_nearest_corner() {
         let far = |square: u8, corner: u8| {

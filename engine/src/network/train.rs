@@ -11,55 +11,55 @@ use super::lanes::{Lane, ZERO};
 use super::order::Order;
 use super::recipe::{Loss, Recipe, Schedule, Target};
 use super::train_error::TrainError;
-use crate::host::Host;
+use crate::core::host::Host;
 use crate::tables::EndgameTable;
 
-/// Examples that are shown before the host is asked again.
+/// Examples that are shown between calls of the host.
 const EXAMPLES_BETWEEN_LOOKS: usize = 256;
 
-/// How it went in one epoch of one network. Errors are roots of mean squares, in plies: what the answer
-/// and its target differ by, times the plies that a difference of 1 stands for.
+/// One epoch of one network. Errors are root mean squares in plies: the difference between the answer and its
+/// target, times the plies for a difference of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epoch {
-    /// Which network, from 0.
+    /// The index of the network.
     pub network: u32,
-    /// Which epoch, from 1.
+    /// The number of the epoch, from 1.
     pub epoch: u32,
-    /// The error over the examples, each as it was shown, with the weights of that moment.
+    /// The training error: over the examples as they were shown, with the weights of that moment.
     pub training_error: f64,
-    /// The error over the positions to validate by, after the epoch.
+    /// The validation error after the epoch.
     pub validation_error: f64,
 }
 
-/// How the training of one network went. Errors are those of [`Epoch`].
+/// The training of one network. Errors are as in [`Epoch`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// Which network, from 0.
+    /// The index of the network.
     pub network: u32,
-    /// Positions that there are to learn from, mirror images counted once.
+    /// The number of available positions; mirror images count once.
     pub positions: u64,
-    /// Positions that it learnt from.
+    /// The number of training positions.
     pub examples: u64,
-    /// Positions that it was validated by.
+    /// The number of validation positions.
     pub validation: u64,
-    /// The epoch whose weights were kept, from 1: the first of the least validation error.
+    /// The epoch whose weights were kept, from 1: the first with the least validation error.
     pub best_epoch: u32,
     /// Its validation error.
     pub validation_error: f64,
-    /// The validation error of who always says the mean of the examples' targets.
+    /// The validation error of always answering the mean of the examples' targets.
     pub constant_error: f64,
 }
 
-/// What came of a training.
+/// The result of a training.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained {
     /// The network, with the weights of each part's best epoch.
     pub network: Network,
     /// Every epoch, those of the first network first.
     pub epochs: Vec<Epoch>,
-    /// How the training of each network went.
+    /// The training of each network.
     pub runs: Vec<Run>,
-    /// How well each side's positions were learnt, of those that a network learnt from.
+    /// The errors by side, for each side in the training positions.
     pub sides: Vec<SideErrors>,
     /// The same by distance to mate.
     pub distances: Vec<DistanceErrors>,
@@ -67,8 +67,8 @@ pub struct Trained {
     pub squares: Vec<SquareErrors>,
 }
 
-/// Trains a network: a pure function of the recipe and the table. `host` is asked thousands of times a
-/// second whether it is still wanted; `tell` hears of each epoch.
+/// Trains a network: a pure function of the recipe and the table. `host` is asked thousands of times a second
+/// whether to continue; `tell` is called with each epoch.
 ///
 /// # Errors
 /// If the host aborts, weights stop being finite numbers, or there are too few positions.
@@ -114,7 +114,7 @@ struct Training<'r> {
     network: usize,
     inputs: Inputs,
     weights: Dense,
-    /// What the examples of a batch add up to; none where each changes the weights at once.
+    /// The gradient of the current batch; `None` if each example changes the weights at once.
     batch: Option<Batch>,
     active: Active,
     values: Vec<Lane>,
@@ -123,7 +123,7 @@ struct Training<'r> {
 
 struct Batch {
     gradient: Dense,
-    /// The inputs of which the gradient is not 0.
+    /// The inputs with a nonzero gradient.
     rows: Vec<u32>,
     is_in_rows: Vec<bool>,
 }
@@ -153,7 +153,7 @@ impl<'r> Training<'r> {
         }
     }
 
-    /// Trains and leaves the best weights.
+    /// Trains and keeps the best weights.
     fn run(
         &mut self,
         examples: Examples,
@@ -163,7 +163,7 @@ impl<'r> Training<'r> {
         let Examples { training, validation, positions } = examples;
         let network = self.network as u32;
         let target = self.target();
-        let guess = mean(training.iter().map(|it| f64::from(target.of(it.plies()))));
+        let guess = mean(training.iter().map(|example| f64::from(target.of(example.plies()))));
         let count = training.len() as u64;
         let random = stream(self.recipe.seed, self.network, Purpose::Order);
         let mut order = Order::new(training, self.recipe.balance, random);
@@ -195,7 +195,7 @@ impl<'r> Training<'r> {
         };
         self.weights = weights;
         let errors = Errors::of(network, target, &self.differences(&validation));
-        let of = |it: &Example| square(f64::from(target.of(it.plies())) - guess);
+        let of = |example: &Example| square(f64::from(target.of(example.plies())) - guess);
         let squares = validation.iter().map(of);
         let run = Run {
             network,
@@ -209,7 +209,7 @@ impl<'r> Training<'r> {
         Ok((run, errors))
     }
 
-    /// Shows every example once, in their order, and says the error with which they were met.
+    /// Shows every example once, in order, and returns the training error.
     fn show(
         &mut self,
         examples: &[Example],
@@ -236,7 +236,7 @@ impl<'r> Training<'r> {
         Ok(self.target().over * (squares / shown as f64).sqrt())
     }
 
-    /// Learns from one example, at once or with its batch, and says by how much it was wrong before.
+    /// Learns from one example, at once or with its batch, and returns the difference before.
     #[inline]
     fn learn(&mut self, example: Example, scale: f32) -> f64 {
         let answer = self.answer(example);
@@ -272,11 +272,12 @@ impl<'r> Training<'r> {
         self.target().over * root_mean_square(&self.differences(examples))
     }
 
-    /// By how much its answers differ from their targets.
+    /// The differences between its answers and their targets.
     fn differences(&mut self, examples: &[Example]) -> Vec<Difference> {
         let target = self.target();
-        let mut of = |it: &Example| f64::from(self.answer(*it) - target.of(it.plies()));
-        examples.iter().map(|it| (*it, of(it))).collect()
+        let mut of =
+            |example: &Example| f64::from(self.answer(*example) - target.of(example.plies()));
+        examples.iter().map(|example| (*example, of(example))).collect()
     }
 
     const fn target(&self) -> Target {
@@ -299,7 +300,7 @@ fn rate(recipe: &Recipe, epoch: u32) -> f64 {
 mod tests {
     use super::super::twin::{Twin, dense_inputs};
     use super::*;
-    use crate::host::Timeless;
+    use crate::core::host::Timeless;
 
     fn recipe(json: &str) -> Recipe {
         Recipe::from_parameters(&serde_json::from_str(json).unwrap()).unwrap()
@@ -335,7 +336,10 @@ mod tests {
                             *change -= 0.8 / batch.len() as f64 * slope;
                         }
                     }
-                    twin.numbers.iter_mut().zip(change).for_each(|(it, change)| *it += change);
+                    twin.numbers
+                        .iter_mut()
+                        .zip(change)
+                        .for_each(|(number, change)| *number += change);
                 }
                 let error = training.show(&examples.training, 0.8, &Timeless).unwrap();
                 let expected = 40.0 * (squares / 40.0).sqrt();

@@ -1,9 +1,9 @@
-//! Why a training ends without a network.
+//! Errors of training.
 
-/// Why nothing came of a training.
+/// The reason for which a training has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TrainError {
-    /// The host no longer wants it.
+    /// The host aborted it.
     #[error("the training was aborted")]
     Aborted,
     /// Weights grew beyond what a float can hold.
@@ -12,22 +12,22 @@ pub enum TrainError {
          smaller `rate`"
     )]
     Diverged {
-        /// Which network, from 0.
+        /// The index of the network.
         network: u32,
-        /// In which epoch, from 1.
+        /// The number of the epoch, from 1.
         epoch: u32,
     },
-    /// The ending has fewer positions that white wins than were asked for.
+    /// The ending has fewer positions that white wins than requested.
     #[error(
         "network {network} needs {needed} positions that white wins, and the ending has {found}; ask \
          for fewer `examples`, or fewer for `validation`"
     )]
     TooFewPositions {
-        /// Which network, from 0.
+        /// The index of the network.
         network: u32,
-        /// How many are needed.
+        /// The number needed.
         needed: u64,
-        /// How many there are, as they would be drawn.
+        /// The number available, counted as they would be drawn.
         found: u64,
     },
 }

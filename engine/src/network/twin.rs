@@ -1,4 +1,4 @@
-//! A slow, obvious network in floats of 64 bits, for the tests.
+//! A slow, obvious network in 64-bit floats, for the tests.
 
 use super::dense::{Activation, Dense};
 use super::inputs::Active;
@@ -42,7 +42,7 @@ impl Twin {
         values[0]
     }
 
-    /// How much the loss grows with a weight, by differences.
+    /// The derivative of the loss by a weight, from differences.
     pub(super) fn slope(&mut self, at: usize, inputs: &[f64], target: f64, loss: Loss) -> f64 {
         const STEP: f64 = 1e-5;
         let weight = self.numbers[at];
@@ -61,7 +61,7 @@ impl Twin {
     }
 }
 
-/// All inputs, those that are 0 as well.
+/// All inputs, including those that are 0.
 pub(super) fn dense_inputs(active: &Active, count: usize) -> Vec<f64> {
     let mut dense = vec![0.0; count];
     active.iter().for_each(|(input, value)| dense[input] = f64::from(value));

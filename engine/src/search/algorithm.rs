@@ -1,65 +1,64 @@
-//! What an algorithm tells of itself, so that it can be registered.
+//! The trait by which an algorithm is registered.
 
 use super::Search;
 use super::reference::{self, Reference};
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, Value};
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, Value};
-use crate::solver::Solvable;
 
-/// An algorithm: what a sweep may say of it, and how a search is made of that.
+/// An algorithm: its parameters in a sweep, and the construction of its searches.
 pub(crate) trait Algorithm {
     /// Its name, meaning, parameters and presets.
     const INFO: AlgorithmInfo;
 
-    /// Whether its games may begin with any position, so that [`Algorithm::check_start`] need not be asked.
+    /// Whether its games may begin with any position, so that [`Algorithm::check_start`] can be skipped.
     const BEGINS_ANYWHERE: bool = true;
 
-    /// Whether the values that it gives to moves as a reference say who wins: more than 0 is a win for who moves,
-    /// whatever the other side does, and nothing else is.
+    /// Whether its values of moves as a reference decide the winner: more than 0 is a win for the mover
+    /// against any defence, and nothing else is.
     const VALUES_SAY_WHO_WINS: bool = false;
 
-    /// Whether moves depend on random numbers, so that a repeated opening may give another game.
+    /// Whether moves depend on random numbers, so that a repeated opening may give a different
+    /// game.
     fn draws_random_numbers(settings: &Settings) -> bool;
 
-    /// An upper bound on the bytes that its tables and trees take with these parameters, which are all
-    /// spelt out.
+    /// An upper bound on the bytes of its tables and trees with these complete parameters.
     fn memory_bytes(_parameters: &Parameters) -> u64 {
         0
     }
 
-    /// Whether a search that completed a depth is to be held against the full tree of that depth: not one
-    /// that searches all depths up to it, nor one whose depth is a length that it reached somewhere.
+    /// Whether a search that completed a depth is comparable with the full tree of that depth: not for a
+    /// search of all depths up to it, nor if the depth is the length of a line.
     fn has_full_tree(_parameters: &Parameters) -> bool {
         false
     }
 
-    /// Whether it plays this game, and what is wrong if not.
+    /// Checks that it can play this game.
     fn check_game<P: Solvable>() -> Result<(), ParameterError> {
         Ok(())
     }
 
-    /// Whether its games may begin with this position, and what is wrong if not.
+    /// Checks that its games may begin with this position.
     fn check_start<P: Solvable>(_start: &P) -> Result<(), ParameterError> {
         Ok(())
     }
 
-    /// Whether a player with these parameters, which are all spelt out, gives every move a value that
-    /// depends on the position alone: whether its maker makes a [`Reference`], and what is wrong with the
-    /// parameters if not.
+    /// Checks that a player with these complete parameters gives every move a value that depends on the
+    /// position alone, and so has a [`Reference`].
     fn check_reference(_parameters: &Parameters) -> Result<(), ParameterError> {
         Err(reference::not_of_this_algorithm(Self::INFO.name))
     }
 
-    /// What makes searches, one for each side and game.
+    /// The factory of searches, one for each side and game.
     fn maker<P: Solvable, E: GameEvaluation<P>>(settings: &Settings, evaluation: E) -> Maker<P>;
 }
 
-/// Whether a number of plies bounds the searches of a player with these parameters.
+/// Whether a number of plies limits the searches of a player with these parameters.
 pub(super) fn has_depth(parameters: &Parameters) -> bool {
     matches!(parameters.get("depth"), Some(Value::Integer(_)))
 }
 
-/// Makes searches that are all alike.
+/// Makes identical searches.
 pub(crate) struct Maker<P> {
     search: Make<dyn Search<P>>,
     reference: Option<Make<dyn Reference<P>>>,
@@ -72,7 +71,7 @@ impl<P: Solvable> Maker<P> {
         Self { search: Box::new(make), reference: None }
     }
 
-    /// The same, whose word on every move of a position can be taken as well.
+    /// The same, for searches that also serve as a reference.
     pub(super) fn with_reference(
         self,
         make: impl Fn() -> Box<dyn Reference<P>> + Send + Sync + 'static,

@@ -3,13 +3,13 @@
 use super::algorithm::{Algorithm, Maker};
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN, made, root};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
+use crate::core::position::Line;
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
-use crate::position::Line;
-use crate::rng::Random;
-use crate::score;
-use crate::solver::{Optimal, SOLVER_BYTES_MAX, Solvable, Solver};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "exact",
@@ -65,13 +65,14 @@ impl Options {
     }
 }
 
-/// Solves the position with the game's [`Solver`] and plays, of the moves found to reach its value,
-/// one whose position has the best static evaluation; a move that wins at once needs no solver.
+/// Solves the position with the game's [`Solver`] and plays, among the moves found to reach its
+/// value, one whose position has the best static evaluation; a move that wins at once needs no
+/// solver.
 ///
-/// The moves are evaluated first: when a limit ends the solving, the best of them by evaluation is
+/// The moves are evaluated first: if a limit ends the solving, the best of them by evaluation is
 /// played, and its evaluation is the score. A proven win of unknown length scores [`WIN_MIN`], a
-/// loss its negative, a draw 0. The depth is that of the moves evaluated, 1: how far the solver
-/// looked is not known.
+/// loss its negative, a draw 0. The depth is that of the evaluated moves, 1: the solver's depth is
+/// unknown.
 #[derive(Debug)]
 pub struct Exact<G: Solvable, E> {
     options: Options,
@@ -87,8 +88,8 @@ impl<G: Solvable, E: Evaluate<G>> Exact<G, E> {
         Self { options, evaluation, solver: G::Solver::default(), optimal: Vec::new() }
     }
 
-    /// Moves in the order of [`root::list_moves`] with the evaluations of where they lead, as far
-    /// as the budget allows.
+    /// Moves in the order of [`root::list_moves`] with the evaluations of the resulting positions,
+    /// as far as the budget allows.
     fn evaluate_moves(
         &self,
         root: &G,

@@ -1,19 +1,19 @@
-//! Near the end of the game, the exact solver instead of a search.
+//! Switches from a search to the exact solver near the end of the game.
 
 use super::exact::{self, Exact};
 use super::{Budget, Evaluate, Found, NoMove, Search};
-use crate::limits::EndedBy;
-use crate::position::Line;
-use crate::rng::Random;
-use crate::solver::Solvable;
+use crate::core::limits::EndedBy;
+use crate::core::position::Line;
+use crate::core::rng::Random;
+use crate::core::solver::Solvable;
 
 /// A search that hands over to the exact player when few plies are left.
 ///
-/// In a lost position every move is as good as another, and the search plays on, for a mistake of
-/// the opponent's. The solver gets a bounded share of the move's nodes, half of them at most; a
-/// position that takes more is searched with what the limits leave. Of time it can be given no
-/// share, since a node count alone must tell a replay where it stopped: where a move has only a few
-/// milliseconds, it may use them up, and the best move by static evaluation is played.
+/// In a lost position all moves are equal, and the search plays on, hoping for a mistake. The
+/// solver gets a bounded share of the move's nodes, half of them at most; a position that needs
+/// more is searched with the rest. The share cannot be a time, since a replay must reproduce it
+/// from a node count: a limit of a few milliseconds may be used up, and the best move by static
+/// evaluation is played.
 #[derive(Debug)]
 pub(crate) struct Handover<G: Solvable, S, E> {
     search: S,
@@ -21,12 +21,12 @@ pub(crate) struct Handover<G: Solvable, S, E> {
     plies_max: u32,
 }
 
-/// Nodes of the solver, which takes two or three milliseconds for them: enough for most positions of
-/// Pentago with twelve empty cells, and all with eleven.
+/// Nodes of the solver, about two or three milliseconds: enough for most positions of Pentago with twelve
+/// empty cells, and all with eleven.
 const NODES_MAX: u64 = 100_000;
 
 impl<G: Solvable, S, E: Evaluate<G>> Handover<G, S, E> {
-    /// A search that hands over when the game can last at most so many plies more.
+    /// A search that hands over when at most this many plies can follow.
     pub(crate) fn new(search: S, evaluation: E, plies_max: u32, shuffle: bool) -> Self {
         Self { search, exact: Exact::new(exact::Options { shuffle }, evaluation), plies_max }
     }
@@ -49,7 +49,7 @@ impl<G: Solvable, S: Search<G>, E: Evaluate<G>> Search<G> for Handover<G, S, E> 
         let found = found?;
         let is_held =
             found.ended_by == EndedBy::Proven && found.score.is_some_and(|score| score >= 0);
-        // At a limit of the move's own, the search could do nothing more.
+        // At a limit of the move itself, the search could do nothing more.
         let is_stopped = found.ended_by != EndedBy::Proven && !is_share_spent;
         if is_held || is_stopped { Ok(found) } else { self.search.search(line, budget, random) }
     }

@@ -1,17 +1,17 @@
-//! Plain minimax: every position to a fixed depth. The yardstick that the others are held against.
+//! Plain minimax: every position to a fixed depth. The reference for the other searches.
 
 use super::algorithm::{Algorithm, Maker, has_depth};
 use super::alpha_beta::{self, AlphaBeta};
 use super::path::Path;
 use super::reference::{self, Reference};
 use super::{Budget, Evaluate, Found, Limits, NoMove, Search, Stop, made, root};
+use crate::core::knowledge::Knowledge;
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::{Solvable, values_by_child};
 use crate::evaluation::GameEvaluation;
-use crate::knowledge::Knowledge;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings, shared};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::score;
-use crate::solver::{Solvable, values_by_child};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "minimax",
@@ -74,14 +74,14 @@ impl Options {
 
 /// Minimax with an evaluation.
 ///
-/// A search that a limit cuts off plays the best of the root moves it has finished (the first in
-/// order if there is none) and reports depth 0, since it has completed none.
+/// A search that is cut off by a limit plays the best of the root moves it has finished (the first
+/// in order if there is none) and reports depth 0, since it has completed none.
 #[derive(Debug)]
 pub struct Minimax<P: Position, E> {
     options: Options,
     evaluation: E,
     root_moves: Vec<P::Move>,
-    /// The moves still to be searched, of all positions from the root to here: a stack.
+    /// A stack of the moves still to be searched, for all positions from the root to here.
     moves: Vec<P::Move>,
     path: Path<P>,
     sight: root::Sight,
@@ -124,8 +124,8 @@ impl<P: Position, E: Evaluate<P>> Minimax<P, E> {
         Ok(best)
     }
 
-    /// The value of the move that was pushed last, for who makes it, searched to `depth` plies, this
-    /// one included.
+    /// The value of the move that was pushed last, for the mover, searched to `depth` plies, this one
+    /// included.
     fn move_value(
         &mut self,
         position: &P,
@@ -190,8 +190,8 @@ impl<P: Position, E: Evaluate<P>> Search<P> for Minimax<P, E> {
     }
 }
 
-/// Minimax's values of all root moves: those that [`Minimax`] compares, found by alpha-beta, which after
-/// each move finds the same value with fewer nodes.
+/// Minimax's values of all root moves, as [`Minimax`] compares them, found by alpha-beta, which finds the
+/// same value after each move with fewer nodes.
 #[derive(Debug)]
 struct Values<P: Knowledge, E> {
     depth: u32,

@@ -1,4 +1,4 @@
-//! Search algorithms behind one trait, under one set of limits.
+//! Search algorithms behind one trait, with common limits.
 
 pub(crate) mod algorithm;
 pub mod alpha_beta;
@@ -14,23 +14,23 @@ pub(crate) mod registry;
 mod root;
 pub(crate) mod table;
 
-pub use crate::budget::Budget;
+pub use crate::core::budget::Budget;
+pub use crate::core::limits::{EndedBy, Limits, MemoryRefused, NoMove, Stop};
+pub use crate::core::score::{WIN, WIN_MIN};
+pub use crate::core::stack::{PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, STACK_BYTES_PER_PLY};
 pub use crate::evaluation::{Evaluate, LastPly};
-pub use crate::limits::{EndedBy, Limits, MemoryRefused, NoMove, Stop};
-pub use crate::score::{WIN, WIN_MIN};
-pub use crate::stack::{PLIES_MAX, POSITION_BYTES_MAX, STACK_BYTES, STACK_BYTES_PER_PLY};
 
-use crate::position::{Line, Position};
-use crate::rng::Random;
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
 
-/// A search algorithm, fixed in all its parameters. One instance plays one side of one game.
+/// A search algorithm with fixed parameters. One instance plays one side of one game.
 pub trait Search<P: Position>: Send {
     /// Chooses a move at the end of a line: in a position that is not over and has at least two legal
     /// moves.
     ///
     /// # Errors
-    /// [`NoMove::Aborted`] if the host asked to stop, [`NoMove::Memory`] if the search did not get what it
-    /// needs; a limit ends the search with a move.
+    /// [`NoMove::Aborted`] if the host stopped it, [`NoMove::Memory`] if memory was refused; a limit ends the
+    /// search with a move.
     fn search(
         &mut self,
         line: Line<'_, P>,
@@ -39,7 +39,7 @@ pub trait Search<P: Position>: Send {
     ) -> Result<Found<P::Move>, NoMove>;
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found<M> {
     /// The move to play.
@@ -48,11 +48,11 @@ pub struct Found<M> {
     pub depth: u32,
     /// The value for the side to move, if the algorithm has one.
     pub score: Option<i32>,
-    /// What ended it.
+    /// The reason for its end.
     pub ended_by: EndedBy,
 }
 
-/// The position that a move leads to: a node.
+/// The position after a move: a node.
 #[inline]
 fn made<P: Position>(position: &P, mv: P::Move, budget: &mut Budget<'_>) -> Result<P, Stop> {
     budget.enter()?;

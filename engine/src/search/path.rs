@@ -1,25 +1,25 @@
-//! The line that is being searched: the moves before the root, and those made since.
+//! The line under search: the moves before the root, and those made since.
 
-use crate::position::{Before, Ending, Line, Position};
+use crate::core::position::{Before, Ending, Line, Position};
 
-/// The moves that lead to the position being looked at, for rules that look back.
+/// The moves that lead to the current position, for rules that depend on history.
 ///
-/// A search of any game asks here how a position ended, so that all searches end a line where the
-/// arbiter would ([`Position::adjudicate`]). In a game where history does not matter nothing is kept,
-/// and what is asked is the position alone.
+/// A search of any game determines here how a position ended, so that all searches end a line where the
+/// arbiter would ([`Position::adjudicate`]). In a game without history rules nothing is kept, and the
+/// position alone decides.
 #[derive(Clone, Debug)]
 pub(crate) struct Path<P: Position> {
     before: Vec<Before<P::Move>>,
-    /// How many of them led to the root.
+    /// The number of moves that led to the root.
     root: usize,
-    /// From which of them on rules may look: what lies before is parted from here by a pass.
+    /// The first move that rules may look at: a pass separates earlier ones.
     first: usize,
-    /// The earliest of them that a rule has needed since [`Path::begin_part`].
+    /// The earliest move that a rule has needed since [`Path::begin_part`].
     earliest: usize,
 }
 
 impl<P: Position> Path<P> {
-    /// Of a root that nothing came before.
+    /// For a root without earlier moves.
     pub(crate) const fn new() -> Self {
         Self { before: Vec::new(), root: 0, first: 0, earliest: usize::MAX }
     }
@@ -33,7 +33,7 @@ impl<P: Position> Path<P> {
         }
     }
 
-    /// Takes back every move since the root.
+    /// Undoes every move since the root.
     pub(crate) fn return_to_root(&mut self) {
         self.before.truncate(self.root);
     }
@@ -44,7 +44,7 @@ impl<P: Position> Path<P> {
         if P::HISTORY_MATTERS { position.canonical_key() } else { 0 }
     }
 
-    /// A move is made in the position with this key.
+    /// Records a move made in the position with this key.
     #[inline]
     pub(crate) fn push(&mut self, mv: P::Move, key: u64) {
         if P::HISTORY_MATTERS {
@@ -52,7 +52,7 @@ impl<P: Position> Path<P> {
         }
     }
 
-    /// The last move is taken back.
+    /// Undoes the last move.
     #[inline]
     pub(crate) fn pop(&mut self) {
         if P::HISTORY_MATTERS {
@@ -60,15 +60,14 @@ impl<P: Position> Path<P> {
         }
     }
 
-    /// How the game ended with the position that the last move led to, by itself or by what came
-    /// before.
+    /// How the game ended with the current position, by itself or by the line before it.
     #[inline]
     pub(crate) fn ending(&mut self, position: &P) -> Option<Ending> {
         let ending = position.ending();
         if P::HISTORY_MATTERS && ending.is_none() { self.adjudicate(position) } else { ending }
     }
 
-    /// Whether it has.
+    /// Whether it has ended.
     #[inline]
     pub(crate) fn is_over(&mut self, position: &P) -> bool {
         position.is_over() || (P::HISTORY_MATTERS && self.adjudicate(position).is_some())
@@ -77,43 +76,43 @@ impl<P: Position> Path<P> {
     fn adjudicate(&mut self, position: &P) -> Option<Ending> {
         let before = &self.before[self.first..];
         let ending = P::adjudicate(Line { position, before })?;
-        // A rule on repetition needs the position's first appearance. What any other needs is not
-        // known: the whole line.
+        // A repetition needs the position's first appearance. For other rules the need is unknown:
+        // the whole line.
         let key = position.canonical_key();
         let place = before.iter().position(|before| before.key == key).unwrap_or(0);
         self.need(self.first + place);
         Some(ending)
     }
 
-    /// The root's place on the line: how many moves led to it.
+    /// The root's place on the line: the number of moves that led to it.
     #[inline]
     pub(crate) fn root(&self) -> usize {
         self.root
     }
 
-    /// From where on rules may look.
+    /// The first move that rules may look at.
     #[inline]
     pub(crate) fn first(&self) -> usize {
         self.first
     }
 
-    /// Passes: no position from before comes again. Returns what [`Path::end_pass`] wants.
+    /// Passes: no earlier position recurs. Returns the argument of [`Path::end_pass`].
     pub(crate) fn begin_pass(&mut self) -> usize {
         std::mem::replace(&mut self.first, self.before.len())
     }
 
-    /// Takes the pass back.
+    /// Undoes the pass.
     pub(crate) fn end_pass(&mut self, first: usize) {
         self.first = first;
     }
 
-    /// What is found depends on the position at this place of the line.
+    /// Notes that a result depends on the position at this place of the line.
     #[inline]
     pub(crate) fn need(&mut self, place: usize) {
         self.earliest = self.earliest.min(place);
     }
 
-    /// Begins to look at a part of the tree by itself, and returns what was needed before.
+    /// Begins a separate part of the tree, and returns the needs recorded before it.
     #[inline]
     pub(crate) fn begin_part(&mut self) -> usize {
         if P::HISTORY_MATTERS {
@@ -123,8 +122,8 @@ impl<P: Position> Path<P> {
         }
     }
 
-    /// Joins the part, which began at the position now reached, with what was needed before. Whether
-    /// it would have been another had other positions come before it.
+    /// Joins the part, which began at the current position, with the needs recorded before. Returns whether
+    /// other earlier positions could have changed its result.
     #[inline]
     pub(crate) fn end_part(&mut self, before: usize) -> bool {
         if !P::HISTORY_MATTERS {

@@ -1,15 +1,15 @@
-//! The player that does not search: every legal move is equally likely.
+//! Random play: every legal move is equally likely.
 
 use super::algorithm::{Algorithm, Maker};
 use super::{Budget, Found, NoMove, Search};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, Settings};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Settings};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::solver::Solvable;
 
-/// Random play as an algorithm: it takes no parameters and needs no limits.
+/// Random play as an algorithm, without parameters or limits.
 pub(crate) struct RandomPlay;
 
 impl Algorithm for RandomPlay {

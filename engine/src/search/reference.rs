@@ -1,8 +1,8 @@
-//! Searches whose word on every move of a position can be taken.
+//! Searches that serve as a reference for the values of moves.
 
 use super::{Budget, Stop};
-use crate::parameters::{ParameterError, Parameters};
-use crate::position::Position;
+use crate::core::parameters::{ParameterError, Parameters};
+use crate::core::position::Position;
 
 /// Gives every legal move of a position a value that depends on the position alone: not on random
 /// numbers, on time, or on what was searched before.
@@ -11,7 +11,7 @@ pub(crate) trait Reference<P: Position>: Send {
     /// becomes the moves in canonical order, each with its value.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the values are then unknown.
     fn move_values(
         &mut self,
         position: &P,
@@ -22,13 +22,13 @@ pub(crate) trait Reference<P: Position>: Send {
 
 const REMEDY: &str = "write `algorithm = \"exact\"`, or `algorithm = \"minimax\"` with a `depth`";
 
-/// What is wrong with a reference of any other algorithm.
+/// The error for a reference of any other algorithm.
 pub(super) fn not_of_this_algorithm(name: &str) -> ParameterError {
     let problem = format!("`{name}` does not give every move of a position a value of its own");
     ParameterError::new("algorithm", problem, REMEDY.to_owned())
 }
 
-/// What is wrong with a reference whose search has no depth.
+/// The error for a reference whose search has no depth.
 pub(super) fn without_depth() -> ParameterError {
     ParameterError {
         key: None,
@@ -38,8 +38,8 @@ pub(super) fn without_depth() -> ParameterError {
     }
 }
 
-/// Refuses limits with which the values would not depend on the position alone, or would not be
-/// counted as the limit says. A limit on nodes only says which positions get no values at all.
+/// Rejects limits under which the values would not depend on the position alone, or would not be
+/// counted as the limit states. A limit on nodes only decides which positions get no values.
 pub(super) fn check_limits(parameters: &Parameters) -> Result<(), ParameterError> {
     for (stored, written, counted) in
         [("move_time_us", "move_time", "on time"), ("evaluations", "evaluations", "on evaluations")]

@@ -1,24 +1,24 @@
-//! The algorithms there are. One is registered by its line at the end of the list below.
+//! The registry of algorithms. One is registered by its line at the end of the list below.
 
 use super::algorithm::{Algorithm, Maker};
 use super::{alpha_beta, exact, genetic, mcts, minimax, random, reference, table};
-use crate::evaluation::GameEvaluation;
-use crate::network;
-use crate::outside;
-use crate::parameters::{
+use crate::core::outside;
+use crate::core::parameters::{
     AlgorithmInfo, ParameterError, ParameterInfo, Parameters, Settings, Value,
 };
-use crate::solver::Solvable;
+use crate::core::solver::Solvable;
+use crate::evaluation::GameEvaluation;
+use crate::network;
 
 macro_rules! algorithms {
     ($($algorithm:ty),+ $(,)?) => {
-        /// The algorithms by the names a sweep uses.
+        /// The algorithms by their names in sweeps.
         pub const ALGORITHMS: &[&str] = &[$(<$algorithm as Algorithm>::INFO.name),+];
 
         /// Their tables, in the same order.
         pub(crate) const TABLES: &[AlgorithmInfo] = &[$(<$algorithm as Algorithm>::INFO),+];
 
-        /// [`Algorithm::draws_random_numbers`] of the algorithm that `info` is of.
+        /// [`Algorithm::draws_random_numbers`] of the algorithm described by `info`.
         pub(crate) fn draws_random_numbers(info: &AlgorithmInfo, settings: &Settings) -> bool {
             $(if info.name == <$algorithm as Algorithm>::INFO.name {
                 return <$algorithm as Algorithm>::draws_random_numbers(settings);
@@ -26,11 +26,11 @@ macro_rules! algorithms {
             unreachable!("every table is of an algorithm: {}", info.name)
         }
 
-        /// [`crate::Player::memory_bytes`] of the player with these parameters, which are all spelt
-        /// out. Of what no player has it is little.
+        /// [`crate::Player::memory_bytes`] of the player with these complete parameters. Little for
+        /// unknown algorithms.
         #[must_use]
         pub fn memory_bytes_of(parameters: &Parameters) -> u64 {
-            /// Moves, killers, histories, and what else is small.
+            /// Moves, killers, histories, and other small data.
             const BESIDE_BYTES: u64 = 1 << 20;
             let Some(Value::Text(name)) = parameters.get("algorithm") else { return BESIDE_BYTES };
             $(if name == <$algorithm as Algorithm>::INFO.name {
@@ -41,9 +41,8 @@ macro_rules! algorithms {
             BESIDE_BYTES.saturating_add(outside::memory_bytes(parameters))
         }
 
-        /// Whether evaluations of the player with these parameters, which are all spelt out, are a share of
-        /// the leaves of a full tree ([`crate::Position::full_tree_leaves`]): if it searches one depth, and
-        /// not all up to it.
+        /// Whether evaluations of the player with these complete parameters are a share of the leaves of a
+        /// full tree ([`crate::Position::full_tree_leaves`]): it searches one depth, and not all up to it.
         #[must_use]
         pub fn has_full_tree(parameters: &Parameters) -> bool {
             let Some(Value::Text(name)) = parameters.get("algorithm") else { return false };
@@ -53,8 +52,8 @@ macro_rules! algorithms {
             false
         }
 
-        /// Whether the values of moves by the reference with these parameters say who wins: more than 0 is a win
-        /// for who moves, whatever the other side does, and nothing else is. Scores of minimax do not.
+        /// Whether values of moves by the reference with these parameters decide the winner: more than 0 is a
+        /// win for the mover against any defence, and nothing else is. Scores of minimax do not.
         #[must_use]
         pub fn values_say_who_wins(parameters: &Parameters) -> bool {
             let Some(Value::Text(name)) = parameters.get("algorithm") else { return false };
@@ -76,7 +75,7 @@ macro_rules! algorithms {
             Err(reference::not_of_this_algorithm(name))
         }
 
-        /// [`Algorithm::check_game`] of the algorithm that `info` is of.
+        /// [`Algorithm::check_game`] of the algorithm described by `info`.
         pub(crate) fn check_game<P: Solvable>(info: &AlgorithmInfo) -> Result<(), ParameterError> {
             $(if info.name == <$algorithm as Algorithm>::INFO.name {
                 return <$algorithm as Algorithm>::check_game::<P>();
@@ -84,7 +83,7 @@ macro_rules! algorithms {
             unreachable!("every table is of an algorithm: {}", info.name)
         }
 
-        /// [`Algorithm::BEGINS_ANYWHERE`] of the algorithm of this name; so does one that is not ours.
+        /// [`Algorithm::BEGINS_ANYWHERE`] of the algorithm with this name; true for external engines.
         pub(crate) fn begins_anywhere(name: &str) -> bool {
             $(if name == <$algorithm as Algorithm>::INFO.name {
                 return <$algorithm as Algorithm>::BEGINS_ANYWHERE;
@@ -92,7 +91,7 @@ macro_rules! algorithms {
             true
         }
 
-        /// [`Algorithm::check_start`] of the algorithm of this name, if it is one of ours.
+        /// [`Algorithm::check_start`] of the algorithm with this name, if it is built in.
         pub(crate) fn check_start<P: Solvable>(
             name: &str,
             start: &P,
@@ -103,7 +102,7 @@ macro_rules! algorithms {
             Ok(())
         }
 
-        /// [`Algorithm::maker`] of the algorithm that `info` is of.
+        /// [`Algorithm::maker`] of the algorithm described by `info`.
         pub(crate) fn maker<P: Solvable, E: GameEvaluation<P>>(
             info: &AlgorithmInfo,
             settings: &Settings,
@@ -127,21 +126,21 @@ algorithms! {
     table::TablePlay,
 }
 
-/// The parameters an algorithm takes, limits included, also one of others; empty for an unknown one.
+/// The parameters of an algorithm, limits included, also for external engines; empty for an unknown one.
 ///
-/// Those of its evaluation come on top: [`crate::Rules::evaluations`].
+/// Its evaluation's parameters are separate: [`crate::Rules::evaluations`].
 #[must_use]
 pub fn parameters_of(algorithm: &str) -> &'static [ParameterInfo] {
     info_of(algorithm).map_or(&[], |info| info.parameters)
 }
 
-/// What an algorithm is, in a sentence; `None` for an unknown one.
+/// An algorithm's description, in a sentence; `None` for an unknown one.
 #[must_use]
 pub fn meaning_of(algorithm: &str) -> Option<&'static str> {
     info_of(algorithm).map(|info| info.meaning)
 }
 
-/// What an algorithm's key `preset` may be, the default first; nothing if it has no such key.
+/// The values of an algorithm's key `preset`, the default first; empty if it has no such key.
 #[must_use]
 pub fn presets_of(algorithm: &str) -> Vec<&'static str> {
     info_of(algorithm).into_iter().flat_map(|info| info.presets).map(|preset| preset.name).collect()

@@ -1,11 +1,11 @@
-//! What searches do alike at the root.
+//! Common code of searches at the root.
 
 use super::Found;
-use crate::limits::EndedBy;
-use crate::parameters::{ParameterInfo, shared};
-use crate::position::Position;
-use crate::rng::Random;
-use crate::score;
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{ParameterInfo, shared};
+use crate::core::position::Position;
+use crate::core::rng::Random;
+use crate::core::score;
 
 /// The switch that every search of root moves in order has.
 pub(crate) const SHUFFLE: ParameterInfo = ParameterInfo::switch(
@@ -29,7 +29,7 @@ pub(super) fn list_moves<P: Position>(
     }
 }
 
-/// How deep to look.
+/// The depth limit, or the greatest depth.
 pub(super) fn depth_or_max(limit: Option<u32>) -> u32 {
     let max = u32::try_from(shared::DEPTH_MAX).unwrap_or(u32::MAX);
     limit.unwrap_or(max).min(max)
@@ -43,13 +43,13 @@ pub(super) struct Best<M> {
 }
 
 impl<M: Copy> Best<M> {
-    /// A move to play if the search ends before it has finished any.
+    /// A move to play if the search ends before any is finished.
     pub(super) const fn unsearched(mv: M) -> Self {
         Self { mv, score: None }
     }
 
     /// A finished move. The first among equals is played, so only a greater value replaces the
-    /// best: a value that alpha-beta did not need to know exactly is never greater.
+    /// best: alpha-beta never returns a greater value that is inexact.
     pub(super) fn offer(&mut self, mv: M, value: i32) -> bool {
         let is_better = self.score.is_none_or(|best| value > best);
         if is_better {
@@ -62,7 +62,7 @@ impl<M: Copy> Best<M> {
         self.score.is_some()
     }
 
-    /// The value of the best move; below every score while none is finished.
+    /// The value of the best move; below every score until one is finished.
     pub(super) fn value(&self) -> i32 {
         self.score.unwrap_or(score::WORST)
     }
@@ -72,7 +72,7 @@ impl<M: Copy> Best<M> {
     }
 }
 
-/// How far a search saw.
+/// The extent of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sight {
     plies: u32,
@@ -80,24 +80,24 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    /// A position so many plies from the root was made.
+    /// Records a position at this many plies from the root.
     #[inline]
     pub(super) fn reach(&mut self, plies: u32) {
         self.plies = self.plies.max(plies);
     }
 
-    /// A position was evaluated instead of searched.
+    /// Records a position that was evaluated instead of searched.
     #[inline]
     pub(super) fn end_at_horizon(&mut self) {
         self.horizon = true;
     }
 
-    /// Begins to look at a part of the tree by itself, and returns what was seen before.
+    /// Begins a separate part of the tree, and returns the extent recorded before it.
     pub(super) fn begin_part(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// Joins the part with what was seen before it.
+    /// Joins the part with the extent recorded before it.
     pub(super) fn join(&mut self, before: Self) {
         self.plies = self.plies.max(before.plies);
         self.horizon |= before.horizon;
@@ -108,8 +108,8 @@ impl Sight {
         !self.horizon
     }
 
-    /// What a search of one depth found that no limit cut off. Without a limit on the depth it has
-    /// seen the whole tree (or the greatest depth there is), and reports the longest line it followed.
+    /// The result of a search of one depth that no limit cut off. Without a depth limit it has seen the whole
+    /// tree (or the greatest depth), and reports its longest line.
     pub(super) fn completed<M: Copy>(&self, best: Best<M>, depth: Option<u32>) -> Found<M> {
         match depth {
             Some(depth) => best.found(depth, EndedBy::Depth),

@@ -1,4 +1,4 @@
-//! The player of chess endings: it looks its moves up in exact tables.
+//! The player of chess endings, which looks up its moves in exact tables.
 
 use std::any::{Any, TypeId};
 
@@ -6,14 +6,14 @@ use super::algorithm::{Algorithm, Maker};
 use super::random::RandomMove;
 use super::reference::Reference;
 use super::{Budget, Found, NoMove, Search, Stop, made, root};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
 use crate::games::Chess;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, ParameterError, Parameters, Settings};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::score;
-use crate::solver::Solvable;
 use crate::tables::{self, Endgame, PIECES_MAX, TableValue};
 
 const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -39,8 +39,8 @@ impl Algorithm for TablePlay {
         settings.switch("shuffle")
     }
 
-    /// The tables of one ending and of what captures lead to, as they are made. They are the process's,
-    /// but each game may be of another ending.
+    /// The tables of one ending and of the endings that captures lead to, as they are made. The process
+    /// shares them, but each game may have another ending.
     fn memory_bytes(_parameters: &Parameters) -> u64 {
         16 << 20
     }
@@ -81,13 +81,11 @@ impl Algorithm for TablePlay {
     }
 }
 
-/// Plays a move of the best value there is in the table of the position's pieces, and after captures in
-/// that of those which are left: the fastest mate, the longest defence, or any draw. Among equals the
-/// first that was tried.
+/// Plays a move of the best value in the table of the position's pieces or, after captures, of the remaining
+/// ones: the fastest mate, the longest defence, or any draw. Among equals the first that was tried.
 ///
-/// A mate in n plies scores as one that a search has seen. What tables do not know (the fifty moves, and
-/// repetition) it does not know either. In a position that no table has it plays as
-/// [`RandomMove`] does.
+/// A mate in n plies scores as in a search. Tables ignore the fifty-move rule and repetition, and so does
+/// this player. In a position without a table it plays as [`RandomMove`].
 #[derive(Clone, Copy, Debug)]
 struct TableSearch {
     /// Whether moves are tried in random order.
@@ -120,8 +118,8 @@ impl<P: Position> Search<P> for TableSearch {
     }
 }
 
-/// Exact values of moves in plies: [`TableValue::on_scale`]. A position that no table has ends them as a
-/// limit on the depth does.
+/// Exact values of moves in plies: [`TableValue::on_scale`]. A position without a table ends them like a
+/// depth limit.
 #[derive(Clone, Copy, Debug)]
 struct TableValues;
 
@@ -146,7 +144,7 @@ impl<P: Position> Reference<P> for TableValues {
     }
 }
 
-/// The position as one of chess; `None` of every other game.
+/// The position as one of chess; `None` for every other game.
 fn chess<P: Position>(position: &P) -> Option<&Chess> {
     (position as &dyn Any).downcast_ref()
 }
@@ -155,7 +153,7 @@ fn value_of<P: Position>(position: &P) -> Option<TableValue> {
     tables::value(chess(position)?)
 }
 
-/// The value of what a move leads to from a position that a table has.
+/// The value of the position after a move, from a position that has a table.
 fn known_value<P: Position>(child: &P) -> TableValue {
     value_of(child).expect("moves of pieces that a table has lead to such pieces")
 }

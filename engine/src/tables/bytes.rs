@@ -1,4 +1,4 @@
-//! A table as bytes: a header that says what it is, the values, and a hash of both.
+//! A table as bytes: a header that describes it, the values, and a hash of both.
 //!
 //! ```text
 //! 8    `SPELTBL\n`
@@ -18,15 +18,15 @@ use super::{Endgame, EndgameTable};
 
 const MAGIC: &[u8; 8] = b"SPELTBL\n";
 
-/// Rises when anything of the format changes, the order of the values too.
+/// Increases when anything in the format changes, including the order of the values.
 const VERSION: u16 = 1;
 
 const HASH_BYTES: usize = 32;
 
-/// Bytes that are not the table that was asked for. The table can be made again.
+/// Bytes that are not the requested table. The table can be made again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableBytesError {
-    /// They begin otherwise than a table.
+    /// They lack a table's header.
     #[error("it is not a table")]
     NotATable,
     /// Another version of the format.
@@ -38,18 +38,18 @@ pub enum TableBytesError {
     /// The table of another endgame.
     #[error("it is the table of another endgame than {asked}")]
     Endgame {
-        /// What was asked for.
+        /// The requested endgame.
         asked: String,
     },
-    /// Cut off, or longer than it should be.
+    /// Truncated, or too long.
     #[error("it has {found} bytes, and should have {expected}")]
     Length {
-        /// Its bytes.
+        /// The actual number of bytes.
         found: usize,
-        /// What they should be.
+        /// The expected number.
         expected: usize,
     },
-    /// Not what was written.
+    /// Corrupted: the hash differs.
     #[error("its content does not have the hash that it was written with")]
     Hash,
 }
@@ -65,10 +65,10 @@ impl EndgameTable {
         bytes
     }
 
-    /// Reads the table of this endgame and checks all of it.
+    /// Reads the table of this endgame and checks it completely.
     ///
     /// # Errors
-    /// If the bytes are not those that [`EndgameTable::to_bytes`] gave of this endgame's table.
+    /// If [`EndgameTable::to_bytes`] of this endgame's table did not produce the bytes.
     pub fn from_bytes(endgame: &Endgame, bytes: &[u8]) -> Result<Self, TableBytesError> {
         let header = header(endgame);
         let (version_at, name_at) = (MAGIC.len(), MAGIC.len() + 2);
@@ -97,7 +97,7 @@ impl EndgameTable {
         Ok(Self { endgame: endgame.clone(), codes: content[header.len()..].to_vec() })
     }
 
-    /// The SHA-256 at the end of the bytes: tables of an endgame that are the same have the same.
+    /// The SHA-256 at the end of the bytes: equal tables of an endgame have equal hashes.
     #[must_use]
     pub fn sha256(&self) -> [u8; 32] {
         let mut hash = Sha256::new();

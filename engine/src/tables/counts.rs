@@ -1,10 +1,10 @@
-//! What a table adds up to, over all positions of the board.
+//! Counts over all positions of a table.
 
 use super::code::STALEMATE;
 use super::{EndgameTable, TablePosition, TableValue};
 
-/// The counts of a table. Positions that are the same up to symmetry count each for itself, and with
-/// two like pieces on two squares a position counts once.
+/// The counts of a table. Symmetric positions count separately, and with two like pieces on two squares a
+/// position counts once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableCounts {
     /// With white to move, and with black.
@@ -16,19 +16,19 @@ pub struct TableCounts {
 pub struct SideCounts {
     /// Legal positions: wins, draws and losses of the side to move.
     pub legal: u64,
-    /// Positions that it wins.
+    /// Positions won by the side to move.
     pub wins: u64,
-    /// Positions that nobody wins, stalemates as well.
+    /// Drawn positions, including stalemates.
     pub draws: u64,
-    /// Positions that it loses, mates as well.
+    /// Positions lost by the side to move, including mates.
     pub losses: u64,
-    /// Positions in which it is mated.
+    /// Positions with the side to move mated.
     pub mates: u64,
-    /// Positions in which it is stalemated.
+    /// Positions with the side to move stalemated.
     pub stalemates: u64,
-    /// Positions that it wins, by the moves that it makes: those of one move first.
+    /// Won positions by the number of the winner's moves, from one on.
     pub wins_by_moves: Vec<u64>,
-    /// Positions that it loses, by the moves that it still makes: mates first, with none.
+    /// Lost positions by the number of the loser's moves, from mates on.
     pub losses_by_moves: Vec<u64>,
     /// The longest win.
     pub longest_win: Option<Longest>,
@@ -41,7 +41,7 @@ pub struct SideCounts {
 pub struct Longest {
     /// Plies to mate.
     pub plies: u32,
-    /// How many positions take so long.
+    /// The number of positions of that length.
     pub positions: u64,
     /// One of them: the first in the table's order.
     pub fen: String,
@@ -61,7 +61,7 @@ impl SideCounts {
     }
 }
 
-/// The longest so far, with the first position that takes so long.
+/// The longest so far, with the first such position.
 type Found = Option<(u32, TablePosition)>;
 
 pub(super) fn count(table: &EndgameTable) -> TableCounts {

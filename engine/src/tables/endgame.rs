@@ -1,4 +1,4 @@
-//! Which pieces an ending has, by name.
+//! Endgames by their pieces.
 
 use std::fmt;
 use std::mem;
@@ -8,14 +8,14 @@ use cozy_chess::{Board, Color, Piece};
 
 use crate::games::Chess;
 
-/// Pieces that an endgame has at most, the kings as well.
+/// The most pieces of an endgame, kings included.
 pub const PIECES_MAX: usize = 4;
 
-/// What there may be beside kings, in the order of names.
+/// Possible pieces other than kings, in the order of names.
 const OTHERS: [Piece; 4] = [Piece::Queen, Piece::Rook, Piece::Bishop, Piece::Knight];
 
-/// Which pieces there are, two kings and up to two others, none of them a pawn. Its name is that of
-/// white's pieces and then of black's, each with the king first: `KBNK`, `KRKB`.
+/// The pieces of an endgame: two kings and up to two others, none of them a pawn. Its name is that
+/// of white's pieces and then of black's, each with the king first: `KBNK`, `KRKB`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endgame {
     name: String,
@@ -23,7 +23,7 @@ pub struct Endgame {
     men: Vec<(Color, Piece)>,
 }
 
-/// A name that no table has, with what is wrong and what to write instead.
+/// An unknown endgame name, with the problem and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct EndgameError {
@@ -40,9 +40,9 @@ impl Endgame {
         &self.name
     }
 
-    /// That of a position's pieces, with the side as white that has more of them, or the greater:
-    /// positions with colours changed have one table. `None` if no table has them: with more than
-    /// [`PIECES_MAX`] pieces, a pawn, or a right to castle.
+    /// The endgame of a position's pieces, with the side as white that has more of them, or the
+    /// greater: positions with colours exchanged share a table. `None` if there is no table: more
+    /// than [`PIECES_MAX`] pieces, a pawn, or a right to castle.
     #[must_use]
     pub fn of(position: &Chess) -> Option<Self> {
         let board = position.cozy();
@@ -66,13 +66,13 @@ impl Endgame {
         Some(Self::of_men(men))
     }
 
-    /// The pieces as FEN writes them, in the order of a table's squares: white's king, black's king,
-    /// white's other pieces, black's.
+    /// The pieces as letters of FEN, in the order of a table's squares: white's king, black's king, white's
+    /// other pieces, black's.
     pub fn letters(&self) -> impl Iterator<Item = char> + '_ {
         self.men.iter().map(|&(color, piece)| letter(color, piece))
     }
 
-    /// What is left when the piece in this place has been captured.
+    /// The endgame after the capture of the piece at this place.
     pub(super) fn without(&self, man: usize) -> Self {
         let mut men = self.men.clone();
         men.remove(man);
@@ -84,7 +84,7 @@ impl Endgame {
         &self.men
     }
 
-    /// How many orders of like pieces there are: 2 if both others are the same, else 1.
+    /// The number of orders of like pieces: 2 if both others are the same, else 1.
     pub(super) fn orders(&self) -> u64 {
         if self.men.len() == PIECES_MAX && self.men[2] == self.men[3] { 2 } else { 1 }
     }
@@ -103,7 +103,7 @@ impl Endgame {
 impl FromStr for Endgame {
     type Err = EndgameError;
 
-    /// Small letters are read as well, and a side's pieces in any order after its king.
+    /// Accepts small letters, and a side's pieces in any order after its king.
     fn from_str(name: &str) -> Result<Self, EndgameError> {
         let wrong = |problem: String, remedy: &str| {
             Err(EndgameError { problem, remedy: remedy.to_owned() })
@@ -158,7 +158,7 @@ impl fmt::Display for Endgame {
     }
 }
 
-/// Whether anybody may still castle: no table has that.
+/// Whether either side may still castle: tables have no such positions.
 pub(super) fn has_castle_rights(board: &Board) -> bool {
     let of = |color| {
         let rights = board.castle_rights(color);

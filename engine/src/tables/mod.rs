@@ -1,11 +1,10 @@
-//! Exact tables of chess endings: how many plies every position of up to four pieces without pawns is
-//! from mate.
+//! Exact tables of chess endings: the distance to mate in plies of every position of up to four pieces
+//! without pawns.
 //!
-//! An [`Endgame`] is which pieces there are, by name: `KBNK` is white's king, bishop and knight against
-//! black's king. Its [`EndgameTable`] is made by [`EndgameTable::make`], has a byte for each position up
-//! to symmetry, and is written and read as bytes ([`EndgameTable::to_bytes`]): where they are kept is
-//! for others to say. [`shared`] has each once a process, and [`value`], [`move_values`] and [`solve`]
-//! ask those for a position.
+//! An [`Endgame`] names the pieces: `KBNK` is white's king, bishop and knight against black's king. Its
+//! [`EndgameTable`] is made by [`EndgameTable::make`], has a byte for each position up to symmetry, and is
+//! written and read as bytes ([`EndgameTable::to_bytes`]); callers store them. [`shared`] makes each once a
+//! process, and [`value`], [`move_values`] and [`solve`] look up positions in those.
 //!
 //! ```
 //! use spelrum_engine::games::Chess;
@@ -23,19 +22,18 @@
 //!
 //! # What a value is
 //!
-//! The plies to mate if both play their best: who wins as fast as possible, who loses as slowly. A
-//! mated position has 0, so that wins are odd and losses even. Captures lead to the table of the pieces
-//! that are left. There is no castling, and neither the fifty moves nor repetition are known here:
-//! stalemates and what nobody wins are draws.
+//! The plies to mate under best play by both: the winner mates as fast as possible, the loser delays. A mated
+//! position has 0, so wins are odd and losses even. Captures lead to the table of the remaining pieces. There
+//! is no castling, and the fifty-move rule and repetition are ignored: stalemates and positions that neither
+//! side wins are draws.
 //!
 //! # Symmetry
 //!
-//! Without pawns and castling the eight symmetries of the square change nothing (Thompson 1986,
-//! "Retrograde Analysis of Certain Endgames", ICCA Journal 9.3; Heinz 2000, "Scalable Search in
-//! Computer Chess", chapter 5). The white king is brought to the triangle a1-d1-d4, and with it on the
-//! diagonal a1-h8 the black one to or below that diagonal: 462 pairs of kings that do not touch. So a
-//! table of four pieces has 2 · 462 · 64 · 64 = 3,784,704 bytes. Two like pieces (`KNNK`) have both
-//! orders in it.
+//! Without pawns and castling the eight symmetries of the square change nothing (Thompson 1986, "Retrograde
+//! Analysis of Certain Endgames", ICCA Journal 9.3; Heinz 2000, "Scalable Search in Computer Chess", chapter
+//! 5). The white king is moved to the triangle a1-d1-d4, and if it is on the diagonal a1-h8, the black one to
+//! or below that diagonal: 462 pairs of kings that do not touch. So a table of four pieces has 2 · 462 · 64 ·
+//! 64 = 3,784,704 bytes. For two like pieces (`KNNK`) it has both orders.
 
 mod bytes;
 mod counts;
@@ -49,8 +47,8 @@ use std::fmt;
 
 use cozy_chess::{Board, Color};
 
+use crate::core::position::Side;
 use crate::games::Chess;
-use crate::position::Side;
 
 pub use bytes::TableBytesError;
 pub use counts::{Longest, SideCounts, TableCounts};
@@ -63,17 +61,17 @@ pub use shared::{
 use endgame::has_castle_rights;
 use placement::{Placement, index_of_board, index_of_squares};
 
-/// A position's value without a mistake on either side, for the side to move.
+/// A position's value under perfect play, for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableValue {
-    /// It mates in so many plies, an odd number.
+    /// It mates in this many plies, an odd number.
     Win {
         /// Plies to mate.
         plies: u32,
     },
-    /// Nobody mates.
+    /// Neither side mates.
     Draw,
-    /// It is mated in so many plies, an even number: 0 where it is mated already.
+    /// It is mated in this many plies, an even number: 0 if it is mated already.
     Loss {
         /// Plies to mate.
         plies: u32,
@@ -100,8 +98,8 @@ impl TableValue {
         }
     }
 
-    /// The value for who made the move that led to the position which this is the value of: a ply
-    /// more, and the other way round.
+    /// The value for the side whose move led to the position with this value: one ply more,
+    /// negated.
     #[must_use]
     pub const fn for_mover(self) -> Self {
         match self {
@@ -111,9 +109,9 @@ impl TableValue {
         }
     }
 
-    /// One number that is greater the better the value is, on a scale of plies: of a win
-    /// [`TableValue::SCALE`] less the plies to mate, of a loss its negative, 0 of a draw. So who wins
-    /// five plies later has lost five, and who lets a win go more than that.
+    /// A number that grows with the value, on a scale of plies: for a win [`TableValue::SCALE`] minus the
+    /// plies to mate, for a loss its negative, 0 for a draw. A win that is delayed by five plies costs five,
+    /// and a missed win costs more.
     #[must_use]
     pub const fn on_scale(self) -> i32 {
         match self {
@@ -123,10 +121,10 @@ impl TableValue {
         }
     }
 
-    /// What [`TableValue::on_scale`] never reaches. No table has a win of as many plies.
+    /// An upper bound of [`TableValue::on_scale`]. No table has a win of this many plies.
     pub const SCALE: i32 = 256;
 
-    /// What the byte says; `None` of what is not a legal position.
+    /// The value for a byte; `None` for an illegal position.
     #[inline]
     const fn of_code(code: u8) -> Option<Self> {
         match code {
@@ -138,15 +136,15 @@ impl TableValue {
     }
 }
 
-/// What a table's bytes say: plies to mate, or one of these.
+/// The bytes of a table: plies to mate, or one of these.
 mod code {
-    /// The greatest number of plies. That of four pieces is 80 (`KRKN`).
+    /// The greatest number of plies. For four pieces it is 80 (`KRKN`).
     pub(super) const PLIES_MAX: u8 = 252;
     /// A draw: no legal move, and no check.
     pub(super) const STALEMATE: u8 = 253;
-    /// A draw that is played on.
+    /// Any other draw.
     pub(super) const DRAW: u8 = 254;
-    /// Two pieces on one square, or the side that is not to move is in check.
+    /// Two pieces on one square, or the side that just moved is in check.
     pub(super) const ILLEGAL: u8 = 255;
 }
 
@@ -158,14 +156,14 @@ pub struct EndgameTable {
     codes: Vec<u8>,
 }
 
-/// A position of a table's: one of each up to symmetry.
+/// A position of a table: one of each class up to symmetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TablePosition {
     placement: Placement,
     /// Its value for the side to move.
     pub value: TableValue,
-    /// Positions of the board that are the same up to symmetry, this one too: 4 where both kings are
-    /// on the diagonal a1-h8, where its mirror image may be in the table as well, and 8 elsewhere. With
+    /// The number of positions of the board that are equal up to symmetry, this one included: 4 if both kings
+    /// are on the diagonal a1-h8, where its mirror image may be in the table as well, and 8 elsewhere. With
     /// two like pieces each of them is in the table twice.
     pub images: u32,
 }
@@ -180,29 +178,30 @@ impl TablePosition {
         }
     }
 
-    /// Where the pieces are, in the order of [`Endgame::letters`]: a1 is 0, b1 is 1, h8 is 63.
+    /// The squares of the pieces, in the order of [`Endgame::letters`]: a1 is 0, b1 is 1, h8 is 63.
     pub fn squares(&self) -> impl Iterator<Item = u8> + '_ {
         self.placement.squares().iter().map(|square| *square as u8)
     }
 }
 
 impl EndgameTable {
-    /// Makes the table, and first those of its captures. `tell` hears how it goes, after each ply.
+    /// Makes the table, after those of its captures. `tell` is called with the progress after each
+    /// ply.
     ///
-    /// One thread; memory is three bytes a position, 11 MB for four pieces.
+    /// Single-threaded; takes three bytes of memory a position, 11 MB for four pieces.
     #[must_use]
     pub fn make(endgame: &Endgame, mut tell: impl FnMut(Progress<'_>)) -> Self {
         retrograde::make(endgame, &mut tell)
     }
 
-    /// Which pieces it is about.
+    /// The pieces of the table.
     #[must_use]
     pub const fn endgame(&self) -> &Endgame {
         &self.endgame
     }
 
-    /// The value of a position, also with colours changed: black's bishop and knight against white's
-    /// king are looked up in `KBNK`. `None` if it has other pieces than these, or rights to castle.
+    /// The value of a position, also with colours exchanged: black's bishop and knight against white's king
+    /// are looked up in `KBNK`. `None` if it has other pieces, or rights to castle.
     #[must_use]
     pub fn value(&self, position: &Chess) -> Option<TableValue> {
         self.value_of_board(position.cozy())
@@ -241,7 +240,7 @@ impl EndgameTable {
         (0..self.codes.len()).filter_map(|index| self.position(index))
     }
 
-    /// The position in this place of the table, of [`EndgameTable::len`]; `None` if none is legal there.
+    /// The position at this place of the table, below [`EndgameTable::len`]; `None` if it is not legal.
     #[must_use]
     pub fn position(&self, index: usize) -> Option<TablePosition> {
         let value = TableValue::of_code(*self.codes.get(index)?)?;
@@ -255,17 +254,17 @@ impl EndgameTable {
         position.placement.fen(self.endgame.men())
     }
 
-    /// A position that is the same as this one up to symmetry, as FEN: the one that the symmetry of this
-    /// number leads to. Of the number, bit 0 turns files round, bit 1 ranks, and bit 2 then exchanges
-    /// files and ranks; higher bits say nothing. Numbers keep their meaning for all time.
+    /// The image of a position under the symmetry with this number, as FEN. In the number, bit 0 reverses
+    /// files, bit 1 ranks, and bit 2 then exchanges files and ranks; higher bits are ignored. Numbers never
+    /// change their meaning.
     #[must_use]
     pub fn turned_fen(&self, position: &TablePosition, symmetry: u8) -> String {
         position.placement.turned(symmetry).fen(self.endgame.men())
     }
 
-    /// The first place of this table that has the same position as this place, up to symmetry and the
-    /// order of like pieces: a position may be there twice, with both kings on the diagonal a1-h8 and
-    /// with two like pieces, or even four times.
+    /// The first place of this table with the same position as this place, up to symmetry and the order of
+    /// like pieces: a position may be there twice, with both kings on the diagonal a1-h8 or with two like
+    /// pieces, or even four times.
     ///
     /// # Panics
     /// If there is no such place.
@@ -275,7 +274,7 @@ impl EndgameTable {
         let placement = Placement::at(index, self.endgame.men().len());
         let other_order = (self.endgame.orders() > 1).then(|| placement.exchanged());
         let placements = [Some(placement), other_order].into_iter().flatten();
-        let places = placements.filter_map(|it| it.both_indices());
+        let places = placements.filter_map(|placement| placement.both_indices());
         places.fold(index, |least, (one, mirrored)| least.min(one).min(mirrored.unwrap_or(one)))
     }
 
@@ -286,7 +285,7 @@ impl EndgameTable {
         self.codes.len()
     }
 
-    /// The counts of all positions, those that are the same up to symmetry each for itself.
+    /// The counts of all positions; symmetric ones count separately.
     #[must_use]
     pub fn counts(&self) -> TableCounts {
         counts::count(self)

@@ -1,4 +1,4 @@
-//! Pieces on their squares and whose turn it is, and the place of that in a table.
+//! Pieces on their squares and the side to move, and their index in a table.
 
 use cozy_chess::{
     BitBoard, Board, Color, Piece, Square, get_bishop_moves, get_king_moves, get_knight_moves,
@@ -8,8 +8,8 @@ use cozy_chess::{
 use super::endgame::PIECES_MAX;
 use super::symmetry::{DIAGONAL, IMAGES, KINGS, NO_PAIR, PAIRS};
 
-/// The pieces of an endgame, in its order, on their squares. Two may stand on one square: that is not
-/// a legal position, but has a place in the table.
+/// The pieces of an endgame, in its order, on their squares. Two may share a square: that position is not
+/// legal, but has an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placement {
     pub(super) turn: Color,
@@ -28,12 +28,12 @@ impl Placement {
         placement
     }
 
-    /// How many places the table of so many pieces has.
+    /// The number of places in a table of this many pieces.
     pub(super) const fn places(men: usize) -> usize {
         (2 * PAIRS) << (6 * (men - 2))
     }
 
-    /// Its place in the table, that of all its images by symmetry, or `None` if the kings touch.
+    /// Its place in the table, shared by all its images by symmetry, or `None` if the kings touch.
     #[inline]
     pub(super) fn index(&self) -> Option<usize> {
         let code = KINGS.code[self.squares[0] as usize][self.squares[1] as usize];
@@ -41,7 +41,7 @@ impl Placement {
     }
 
     /// Both places of a position that has two, since its kings are on a diagonal: its own and its mirror
-    /// image's, which may be the same. The second is `None` of all others.
+    /// image's, which may be equal. For all others the second is `None`.
     #[inline]
     pub(super) fn both_indices(&self) -> Option<(usize, Option<usize>)> {
         let code = KINGS.code[self.squares[0] as usize][self.squares[1] as usize];
@@ -60,7 +60,7 @@ impl Placement {
         index_of(self.turn, pair, symmetry, others)
     }
 
-    /// What stands in this place of the table of so many pieces.
+    /// The placement at this place of a table of this many pieces.
     #[inline]
     pub(super) fn at(index: usize, men: usize) -> Self {
         let mut placement =
@@ -93,7 +93,7 @@ impl Placement {
         on(self.squares[0]) && on(self.squares[1])
     }
 
-    /// The pairs of kings that are this one up to symmetry.
+    /// The number of images of its pair of kings.
     pub(super) fn images(&self) -> u32 {
         if self.is_diagonal() { 4 } else { 8 }
     }
@@ -113,7 +113,7 @@ impl Placement {
         moved
     }
 
-    /// What a symmetry makes of it: [`IMAGES`] says which.
+    /// Its image under a symmetry: see [`IMAGES`].
     pub(super) fn turned(&self, symmetry: u8) -> Self {
         let images = &IMAGES[usize::from(symmetry & 7)];
         let squares = self.squares().iter();
@@ -121,14 +121,14 @@ impl Placement {
         Self::new(self.turn, turned)
     }
 
-    /// The same with the last two pieces changing places.
+    /// The same with the last two pieces exchanged.
     pub(super) fn exchanged(&self) -> Self {
         let mut exchanged = *self;
         exchanged.squares.swap(PIECES_MAX - 2, PIECES_MAX - 1);
         exchanged
     }
 
-    /// The same without one piece, as the table without it has them.
+    /// The same without one piece, as the smaller table has it.
     pub(super) fn without(&self, man: usize) -> Self {
         let kept = self.squares().iter().enumerate().filter(|(other, _)| *other != man);
         Self::new(self.turn, kept.map(|(_, square)| *square))
@@ -143,7 +143,7 @@ impl Placement {
             .any(|(&(color, piece), from)| color != king && attacks(piece, *from, all).has(square))
     }
 
-    /// As FEN, with nothing played yet.
+    /// As FEN, with fresh counters.
     pub(super) fn fen(&self, men: &[(Color, Piece)]) -> String {
         let mut builder = cozy_chess::BoardBuilder::empty();
         for (&(color, piece), square) in men.iter().zip(self.squares()) {
@@ -154,8 +154,8 @@ impl Placement {
     }
 }
 
-/// The place of a board that has as many pieces, if it has these; with `changed` colours, if it has each
-/// in the other. `None` if it has others, or its kings touch.
+/// The place of a board with these pieces or, with `changed`, with these pieces in exchanged colours; the
+/// number of pieces must match. `None` if it has others, or its kings touch.
 #[inline]
 pub(super) fn index_of_board(
     board: &Board,
@@ -205,7 +205,8 @@ fn index_of(
     others.fold(first, |index, square| index << 6 | usize::from(images[square & 63]))
 }
 
-/// Where a piece that is not a pawn can go, to empty squares or to the first piece on its way.
+/// The squares that a piece other than a pawn can reach: empty ones, and the first piece on its
+/// way.
 #[inline]
 pub(super) fn attacks(piece: Piece, from: Square, all: BitBoard) -> BitBoard {
     match piece {
@@ -214,7 +215,7 @@ pub(super) fn attacks(piece: Piece, from: Square, all: BitBoard) -> BitBoard {
         Piece::Rook => get_rook_moves(from, all),
         Piece::Bishop => get_bishop_moves(from, all),
         Piece::Knight => get_knight_moves(from),
-        // No endgame of a table has any.
+        // No endgame of a table has pawns.
         Piece::Pawn => BitBoard::EMPTY,
     }
 }

@@ -1,10 +1,9 @@
-//! Making a table backwards from its mates.
+//! Makes a table backwards from its mates.
 //!
-//! Retrograde analysis (Ströhlein 1970, "Untersuchungen über kombinatorische Spiele"; Thompson 1986):
-//! from the positions that are decided in n plies, moves are taken back to those that are decided in
-//! n + 1. Where the side to move can reach one that its opponent loses, it wins. Where it has no move
-//! left untried, each of them reaching one that its opponent wins, it loses: moves are counted once,
-//! beforehand, and then counted down.
+//! Retrograde analysis (Ströhlein 1970, "Untersuchungen über kombinatorische Spiele"; Thompson 1986): from
+//! the positions decided in n plies, moves are undone to find those decided in n + 1. If the side to move can
+//! reach a position that its opponent loses, it wins. If all its moves reach positions that its opponent
+//! wins, it loses: moves are counted once, beforehand, and then counted down.
 
 use cozy_chess::Color;
 
@@ -12,20 +11,20 @@ use super::code::{DRAW, ILLEGAL, PLIES_MAX, STALEMATE};
 use super::placement::{Placement, attacks};
 use super::{Endgame, EndgameTable};
 
-/// How far the making of a table has come.
+/// The progress of making a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The table at hand: one that a capture leads to, or the one that was asked for.
+    /// The table in work: that of a capture, or the requested one.
     pub endgame: &'a Endgame,
     /// All positions nearer to mate than this are known, in plies.
     pub plies: u32,
-    /// Places of the table that are decided: won, lost or not legal.
+    /// Decided places of the table: won, lost or not legal.
     pub decided: u64,
-    /// Places of the table. Those that are never decided are draws.
+    /// Places of the table. Places that are never decided are draws.
     pub places: u64,
 }
 
-/// Makes a table and, before it, those that captures lead to.
+/// Makes a table after those of its captures.
 pub(super) fn make(endgame: &Endgame, tell: &mut dyn FnMut(Progress<'_>)) -> EndgameTable {
     let mut parts: Vec<EndgameTable> = Vec::new();
     // Kings, which stand first, are never captured.
@@ -55,26 +54,26 @@ pub(super) fn make(endgame: &Endgame, tell: &mut dyn FnMut(Progress<'_>)) -> End
     EndgameTable { endgame: endgame.clone(), codes: making.codes }
 }
 
-/// A count of untried moves that never comes down: one of them keeps a draw at least.
+/// A count of untried moves that never reaches 0: one of them keeps at least a draw.
 const NEVER_LOST: u8 = u8::MAX;
 
-/// A table as it is made. A place that is not decided is a draw, until it is found not to be.
+/// A table in the making. An undecided place counts as a draw until a result is found.
 struct Making<'a> {
     endgame: &'a Endgame,
-    /// What captures lead to.
+    /// The tables of captures.
     parts: Vec<EndgameTable>,
-    /// Which of them, by the piece that is captured, from the third on.
+    /// The index of the table for each captured piece, from the third on.
     part_of: Vec<usize>,
     codes: Vec<u8>,
     /// Twice the moves without capture not known to lose (see [`Making::take_back`]), or [`NEVER_LOST`].
     untried: Vec<u8>,
-    /// The plies that captures decide about, or 0: the fewest to a mate if one of them wins, and
-    /// otherwise the most to the own mate of those that lose, before which the place is not lost.
+    /// The plies to a result by captures, or 0: if one wins, the fewest to its mate; otherwise the
+    /// most to the own mate among those that lose, before which the place is not lost.
     awaited: Vec<u8>,
     awaited_max: u8,
 }
 
-/// What a position's moves are, beside those that are counted.
+/// A position's captures.
 #[derive(Default)]
 struct Captures {
     /// The fewest plies to mate of a capture that wins.
@@ -123,7 +122,7 @@ impl Making<'_> {
         }
     }
 
-    /// The number of legal moves without capture, and what captures do.
+    /// The number of legal moves without capture, and the results of captures.
     fn moves(&self, placement: &Placement) -> (u8, Captures) {
         let men = self.endgame.men();
         let all = placement.occupied();
@@ -158,7 +157,7 @@ impl Making<'_> {
         (quiet, captures)
     }
 
-    /// From each number of plies to the next, until nothing new is found.
+    /// Goes from each number of plies to the next, until nothing new is found.
     fn go_back(&mut self, tell: &mut dyn FnMut(Progress<'_>)) {
         let mut decided = self.codes.iter().filter(|code| **code == ILLEGAL).count() as u64;
         for plies in 0..=PLIES_MAX {
@@ -182,7 +181,7 @@ impl Making<'_> {
         unreachable!("an endgame of four pieces is decided in far fewer plies");
     }
 
-    /// Decides what waited for this many plies: to win by a capture, or to lose by the last of them.
+    /// Decides the places due at this number of plies: won by a capture, or lost by the last of them.
     fn decide_by_captures(&mut self, plies: u8) {
         let is_win = plies % 2 == 1;
         for index in 0..self.codes.len() {
@@ -193,16 +192,16 @@ impl Making<'_> {
         }
     }
 
-    /// Takes back every move without capture that leads to a position decided in so many plies.
+    /// Undoes every move without capture that leads to a position decided in this many plies.
     ///
-    /// The table has one position of each up to symmetry, with an exception: with both kings on the
-    /// diagonal a1-h8 it has the mirror image in that diagonal as well. So that both are kept alike, what
-    /// is found for one is found for the other. Moves are counted for each place by itself: a move
-    /// to a position with kings off the diagonal is taken back once, from its one place. A move to one
-    /// with kings on it is taken back from both of its places, hence each counts one half; and where both
-    /// are the same place, its moves come in mirrored pairs, of which a place off the diagonal has one.
-    /// Where the move comes from a place that is its own mirror image, both of a mirrored pair lead to
-    /// one position up to symmetry, and it is found for both.
+    /// The table has one position of each class up to symmetry, with an exception: with both kings on the
+    /// diagonal a1-h8 it also has the mirror image in that diagonal. To keep both equal, every result for one
+    /// is recorded for the other. Moves are counted for each place separately: a move to a position with
+    /// kings off the diagonal is undone once, from its one place. A move to one with kings on it is undone
+    /// from both of its places, hence each counts one half; and if both are the same place, its moves come in
+    /// mirrored pairs, of which a place off the diagonal has one. If the move comes from a place that is its
+    /// own mirror image, both of a mirrored pair lead to one position up to symmetry, and it is found for
+    /// both.
     fn take_back(&mut self, placement: &Placement, plies: u8) {
         let is_lost = plies.is_multiple_of(2);
         let step = if placement.is_diagonal() { 1 } else { 2 };

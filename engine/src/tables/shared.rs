@@ -1,32 +1,31 @@
-//! Tables made once a process, and positions looked up in them.
+//! Tables made once a process, and lookups of positions.
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use super::{Endgame, EndgameTable, TableValue};
+use crate::core::position::{Ending, Position};
+use crate::core::termination::Termination;
 use crate::games::chess::CLOCK_MAX;
 use crate::games::{Chess, ChessMove};
-use crate::position::{Ending, Position};
-use crate::termination::Termination;
 
 type Source = fn(&Endgame) -> EndgameTable;
 
 static SOURCE: OnceLock<Source> = OnceLock::new();
 
-/// By the endgame's name. There are 36 of four pieces: all tables together have 137 MB (invariant 9).
+/// By the endgame's name. There are 36 with four pieces: all tables together take 137 MB (invariant 9).
 static SHARED: RwLock<BTreeMap<String, Slot>> = RwLock::new(BTreeMap::new());
 
-/// Filled by whoever asks first, while others who ask wait.
+/// Filled by the first caller, while others wait.
 type Slot = Arc<OnceLock<Arc<EndgameTable>>>;
 
-/// The endgame's table, made the first time that anybody in this process asks for it. Who asks while it
-/// is being made waits for it.
+/// The endgame's table, made at the first call in this process. Calls during its making wait.
 ///
-/// A table is a pure function of its endgame, so that what is remembered here changes no answer.
+/// A table is a pure function of its endgame, so caching changes no result.
 ///
 /// # Panics
-/// If the source that was installed gives the table of another endgame.
+/// If the installed source returns the table of another endgame.
 #[must_use]
 pub fn shared(endgame: &Endgame) -> Arc<EndgameTable> {
     let slot = {
@@ -48,22 +47,21 @@ pub fn shared(endgame: &Endgame) -> Arc<EndgameTable> {
     Arc::clone(table)
 }
 
-/// Says where [`shared`] has the tables from that nobody has asked for yet: they need not be made where
-/// they are kept. The source must give what [`EndgameTable::make`] gives. One counts in a process, the
-/// first: whether it is this one.
+/// Installs a source for tables that [`shared`] does not have yet, such as stored ones, instead of making
+/// them. It must return the same tables as [`EndgameTable::make`]. Only the first source in a process counts;
+/// returns whether it is this one.
 pub fn install_source(source: fn(&Endgame) -> EndgameTable) -> bool {
     SOURCE.set(source).is_ok()
 }
 
-/// The value of a position by the shared table of its pieces; `None` if no table has them
+/// The value of a position by the shared table of its pieces; `None` if there is no table
 /// ([`Endgame::of`]).
 #[must_use]
 pub fn value(position: &Chess) -> Option<TableValue> {
     shared(&Endgame::of(position)?).value(position)
 }
 
-/// The same by a table that somebody in this process has asked for; `None` also if nobody has. It never
-/// takes long.
+/// The same by a table that is already in memory; `None` also if it is not. It never takes long.
 #[must_use]
 pub fn known_value(position: &Chess) -> Option<TableValue> {
     let endgame = Endgame::of(position)?;
@@ -74,11 +72,11 @@ pub fn known_value(position: &Chess) -> Option<TableValue> {
     slot.get()?.value(position)
 }
 
-/// How a game ends that has come to a position of a table, if both play their best from here: none in other
-/// games, in positions that no table has, and where the fifty moves may end it before the mate that a table sees.
+/// The end of a game that has reached a position of a table, under best play by both; `None` in other games,
+/// in positions without a table, and if the fifty-move rule may end the game before the table's mate.
 ///
-/// What tables do not know, repetition, changes nothing: a game that this ends comes to its first position of a
-/// table, and no position comes twice on the way to mate.
+/// Ignoring repetition changes nothing: this ends a game at its first position of a table, and no position
+/// recurs on the way to mate.
 #[must_use]
 pub fn ending<P: Position>(position: &P) -> Option<Ending> {
     let position = (position as &dyn Any).downcast_ref::<Chess>()?;
@@ -95,15 +93,15 @@ pub fn ending<P: Position>(position: &P) -> Option<Ending> {
     Some(Ending { winner, termination: Termination::TABLE })
 }
 
-/// Whether a mate comes before the fifty moves end the game.
+/// Whether a mate comes before the fifty-move rule ends the game.
 fn is_in_time(position: &Chess, value: TableValue) -> bool {
     let left = u32::from(CLOCK_MAX).saturating_sub(position.halfmove_clock());
     value.plies().is_none_or(|plies| plies <= left)
 }
 
-/// Every legal move in canonical order with what it is worth to who makes it, by the shared tables;
-/// `None` if no table has the position. Of a game that is over there is no move, also where the
-/// fifty moves have ended it, of which tables do not know.
+/// Every legal move in canonical order with its value for the mover, by the shared tables; `None`
+/// if there is no table for the position. A finished game has no moves, also if the fifty-move
+/// rule, which tables ignore, has ended it.
 #[must_use]
 pub fn move_values(position: &Chess) -> Option<Vec<(ChessMove, TableValue)>> {
     let table = shared(&Endgame::of(position)?);
@@ -124,13 +122,13 @@ pub fn move_values(position: &Chess) -> Option<Vec<(ChessMove, TableValue)>> {
 pub struct TableSolution {
     /// Its value for the side to move, with the plies to mate.
     pub value: TableValue,
-    /// All moves that keep it, in canonical order: those that mate soonest, or are mated latest, or all
-    /// that draw. None where the game is over.
+    /// All moves that keep it, in canonical order: those that mate soonest, or delay mate longest, or all
+    /// that draw. None if the game is over.
     pub best_moves: Vec<ChessMove>,
 }
 
-/// Solves a position by the shared tables; `None` if no table has it ([`Endgame::of`]), or if the fifty moves may
-/// end the game before a mate that a table sees.
+/// Solves a position by the shared tables; `None` if there is no table ([`Endgame::of`]), or if the
+/// fifty-move rule may end the game before the table's mate.
 ///
 /// ```
 /// use spelrum_engine::games::Chess;

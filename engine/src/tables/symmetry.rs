@@ -1,13 +1,13 @@
 //! The eight symmetries of the board, and the 462 pairs of kings up to them.
 
-/// Pairs of kings up to symmetry.
+/// The number of pairs of kings up to symmetry.
 pub(super) const PAIRS: usize = 462;
 
-/// What [`Kings::code`] has where two kings touch, or stand on one square.
+/// The [`Kings::code`] of two kings that touch, or share a square.
 pub(super) const NO_PAIR: u16 = u16::MAX;
 
-/// Where each symmetry puts each square. Of its number, bit 0 turns files round, bit 1 ranks, and bit 2
-/// then exchanges files and ranks: that is so for all time. 4 is the reflection that keeps the diagonal a1-h8.
+/// The image of each square under each symmetry. In its number, bit 0 reverses files, bit 1 ranks, and bit 2
+/// then exchanges files and ranks; this never changes. 4 is the reflection that keeps the diagonal a1-h8.
 pub(super) static IMAGES: [[u8; 64]; 8] = images();
 
 /// The symmetry that keeps the diagonal a1-h8.
@@ -16,15 +16,15 @@ pub(super) const DIAGONAL: usize = 4;
 /// The pairs of kings.
 pub(super) static KINGS: Kings = kings();
 
-/// Pairs of kings up to symmetry, and how to come there from any.
+/// Pairs of kings up to symmetry, and the symmetry from any pair to its representative.
 pub(super) struct Kings {
     /// By the white king's square and the black king's: the pair's number in the lower nine bits, the
     /// symmetry that leads there in the next three; or [`NO_PAIR`].
     pub(super) code: [[u16; 64]; 64],
     /// The squares of each pair, white's first.
     pub(super) squares: [[u8; 2]; PAIRS],
-    /// Whether both kings of a pair are on the diagonal a1-h8: then its mirror image is itself, and the
-    /// other pieces of a position can be mirrored and in the table twice.
+    /// Whether both kings of a pair are on the diagonal a1-h8: then it is its own mirror image, and the other
+    /// pieces of a position can be mirrored and in the table twice.
     pub(super) is_diagonal: [bool; PAIRS],
 }
 
@@ -85,7 +85,7 @@ const fn kings() -> Kings {
     kings
 }
 
-/// Whether the kings do not touch and are where symmetry brings them.
+/// Whether the kings do not touch and are a representative pair.
 const fn is_reduced(white: usize, black: usize) -> bool {
     let (file, rank) = (white % 8, white / 8);
     let touch = (black % 8).abs_diff(file) <= 1 && (black / 8).abs_diff(rank) <= 1;
@@ -100,7 +100,8 @@ const fn is_on_diagonal(square: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Every pair of kings that do not touch is an image of its reduced pair, by the symmetry told.
+    /// Every pair of kings that do not touch is an image of its representative pair, by the
+    /// recorded symmetry.
     #[test]
     fn all_pairs_of_kings_lead_to_their_reduced_pair() {
         let mut images = [0; PAIRS];

@@ -8,62 +8,65 @@ use std::path::Path;
 
 use spelrum_test_support::Files;
 
-/// The layers from the top down: what may be used by all that follows.
+/// The layers from the top down: each may use all those before it.
 const LAYERS: &[(&str, &[&str])] = &[
     (
         "random numbers, formulas, parameters",
-        &["rng.rs", "nearest.rs", "expression.rs", "expression/", "parameters.rs", "parameters/"],
+        &["core/mod.rs", "core/rng.rs", "core/nearest.rs", "core/expression/", "core/parameters/"],
     ),
-    ("positions", &["termination.rs", "position.rs", "book.rs", "knowledge.rs", "sketch.rs"]),
+    (
+        "positions",
+        &[
+            "core/termination.rs",
+            "core/position.rs",
+            "core/book.rs",
+            "core/knowledge.rs",
+            "core/sketch.rs",
+        ],
+    ),
     (
         "host, limits, budget, score, endings by scores, solver traits",
         &[
-            "host.rs",
-            "clock.rs",
-            "limits.rs",
-            "memory.rs",
-            "budget.rs",
-            "score.rs",
-            "stack.rs",
-            "solver.rs",
-            "outside.rs",
-            "adjudication.rs",
+            "core/host.rs",
+            "core/limits.rs",
+            "core/memory.rs",
+            "core/budget.rs",
+            "core/score.rs",
+            "core/stack.rs",
+            "core/solver.rs",
+            "core/outside.rs",
+            "play/clock.rs",
+            "play/adjudication.rs",
         ],
     ),
-    ("games with their solvers", &["games.rs", "games/*/"]),
+    ("games with their solvers", &["games/mod.rs", "games/*/"]),
     ("tables of endgames", &["tables/"]),
-    (
-        "evaluations",
-        &[
-            "evaluation.rs",
-            "evaluation/",
-            "network/",
-            "games/*/evaluation.rs",
-            "games/*/evaluation/",
-        ],
-    ),
+    ("evaluations", &["evaluation/", "network/", "games/*/evaluation.rs", "games/*/evaluation/"]),
     ("searches", &["search/"]),
-    ("catalogue", &["game.rs", "rules.rs", "games/*/game.rs", "catalogue.rs"]),
-    ("notation, replay, perft, trees", &["notation.rs", "replay.rs", "perft.rs", "tree/"]),
-    ("players", &["player.rs"]),
+    ("catalogue", &["games/game.rs", "core/rules.rs", "games/*/game.rs", "catalogue.rs"]),
+    (
+        "notation, replay, perft, trees",
+        &["play/mod.rs", "play/notation.rs", "play/replay.rs", "play/perft.rs", "play/tree/"],
+    ),
+    ("players", &["play/player.rs"]),
     (
         "records, seats, playing, analysing, solving, values of moves, speed",
         &[
-            "records.rs",
-            "seat.rs",
-            "play.rs",
-            "referee.rs",
-            "analyze.rs",
-            "solve.rs",
-            "move_values.rs",
-            "speed.rs",
+            "play/records.rs",
+            "play/seat.rs",
+            "play/arbiter.rs",
+            "play/referee.rs",
+            "play/analyze.rs",
+            "play/solve.rs",
+            "play/move_values.rs",
+            "play/speed.rs",
         ],
     ),
     ("the crate's front", &["lib.rs"]),
 ];
 
 /// Macros stand at the crate's root wherever they are written.
-const MACROS: &[(&str, &str)] = &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")];
+const MACROS: &[(&str, &str)] = &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")];
 
 #[test]
 fn each_layer_uses_only_those_above_it() {
@@ -88,13 +91,13 @@ fn imports_are_found_whatever_their_form() {
     let files = files();
     let imports = files.imports();
     for (file, import) in [
-        ("play.rs", "catalogue.rs"),
-        ("games/nim/game.rs", "game.rs"),
+        ("play/arbiter.rs", "catalogue.rs"),
+        ("games/nim/game.rs", "games/game.rs"),
         ("games/nim/game.rs", "games/nim/mod.rs"),
-        ("search/alpha_beta/node.rs", "knowledge.rs"),
+        ("search/alpha_beta/node.rs", "core/knowledge.rs"),
         ("search/alpha_beta/ranking.rs", "search/alpha_beta/ordering.rs"),
         ("games/pentago/evaluation/runs.rs", "games/pentago/patterns.rs"),
-        ("parameters/settings.rs", "parameters.rs"),
+        ("core/parameters/settings.rs", "core/parameters/mod.rs"),
     ] {
         assert!(imports[file].contains(import), "{file} uses {import}: {:?}", imports[file]);
     }

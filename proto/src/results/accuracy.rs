@@ -1,4 +1,4 @@
-//! How well players choose.
+//! The accuracy of players' choices.
 
 use spelrum_tournament::choice::{Accuracy, Estimate, WinsKept};
 use spelrum_tournament::results::CellAccuracy;

@@ -1,4 +1,4 @@
-//! What sweeps state of their results.
+//! Claims of sweeps about their results.
 
 use spelrum_tournament::claims::{Bound, ClaimStanding, Judgement, Quantifier, Statement};
 use spelrum_tournament::results::{Report, StatedCell, StatedClaim, ToldClaim};
@@ -7,7 +7,7 @@ use spelrum_tournament::{CellId, DefinitionHash, Role};
 use crate::wire_error::{finite, id, number};
 use crate::{Fault, WireError, v1};
 
-/// A report's claims on the wire, with what came of them, for clients that do not work it out.
+/// A report's claims on the wire, with their verdicts, for clients that do not compute these.
 #[must_use]
 pub fn claims_to_wire(report: &Report) -> Vec<v1::Claim> {
     report.judged_claims().iter().map(Into::into).collect()
@@ -64,7 +64,7 @@ impl From<&ToldClaim<'_>> for v1::Claim {
 impl TryFrom<v1::Claim> for StatedClaim {
     type Error = WireError;
 
-    /// What follows from the cells is worked out anew.
+    /// Derived fields are recomputed.
     fn try_from(claim: v1::Claim) -> Result<Self, WireError> {
         let score = match claim.score {
             Some(v1::claim::Score::Above(score)) => Bound::Above(finite("above", score)?),

@@ -152,14 +152,14 @@ impl TryFrom<v1::Replicates> for Replicates {
     }
 }
 
-/// Puts comparisons together again from their parts.
+/// Assembles comparisons from their parts.
 #[derive(Debug, Default)]
 pub struct ComparisonsReader {
     comparisons: Option<Comparisons>,
 }
 
 impl ComparisonsReader {
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
     /// The first field that is malformed.
@@ -216,10 +216,10 @@ impl ComparisonsReader {
         Ok(())
     }
 
-    /// The comparisons, when the last part is taken.
+    /// The comparisons, after the last part.
     ///
     /// # Errors
-    /// If there was none.
+    /// If there was no part.
     pub fn finish(self) -> Result<Comparisons, WireError> {
         self.comparisons.ok_or_else(|| WireError::new("experiment", Fault::Missing))
     }

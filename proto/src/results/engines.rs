@@ -1,4 +1,4 @@
-//! Which external engines the players of an experiment were.
+//! The external engines among the players of an experiment.
 
 use spelrum_tournament::CellId;
 use spelrum_tournament::results::{MixedCell, PlayerForfeits, UsedEngine};

@@ -1,13 +1,13 @@
-//! Experiments that leave as a whole.
+//! Exports of whole experiments.
 
 use crate::limits::EXPORT_EXPERIMENTS_MAX;
 use crate::wire_error::at_most;
 use crate::{Fault, WireError, v1};
 
-/// Which experiments are asked for.
+/// The experiments in a request for an export.
 ///
 /// # Errors
-/// If there is none, or there are too many.
+/// If there are none, or too many.
 pub fn exported_experiments(
     request: v1::ExportExperimentsRequest,
 ) -> Result<Vec<String>, WireError> {

@@ -1,4 +1,4 @@
-//! Settled games, in lists and whole.
+//! Settled games, in lists and with their moves.
 
 use spelrum_engine::termination_named;
 use spelrum_tournament::results::{
@@ -98,10 +98,10 @@ impl TryFrom<v1::PlayedGame> for Played {
     }
 }
 
-/// A whole game as it travels.
+/// A game with its moves as a message.
 #[must_use]
 pub fn game_to_wire(game: SettledGame) -> v1::GetGameResponse {
-    let [first_engine, second_engine] = game.engines.map(|it| it.map(identity_to_wire));
+    let [first_engine, second_engine] = game.engines.map(|engine| engine.map(identity_to_wire));
     v1::GetGameResponse {
         summary: Some(game.summary.into()),
         experiment: game.experiment,
@@ -116,7 +116,7 @@ pub fn game_to_wire(game: SettledGame) -> v1::GetGameResponse {
     }
 }
 
-/// A whole game as it arrived. Whether its definition is the one of the hash is not looked at here.
+/// Parses a game with its moves. Does not check the definition against its hash.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -128,8 +128,8 @@ pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireErro
         let read = check_move(&mv).and_then(|()| move_from_wire(mv));
         moves.push(read.map_err(|error| error.within(format_args!("moves[{ply}]")))?);
     }
-    let engine = |field: &'static str, told: Option<v1::EngineIdentity>| {
-        let read = told.as_ref().map(identity_from_wire).transpose();
+    let engine = |field: &'static str, identity: Option<v1::EngineIdentity>| {
+        let read = identity.as_ref().map(identity_from_wire).transpose();
         read.map_err(|error| error.within(field))
     };
     if let Some(forfeit) = &game.forfeit {
@@ -150,8 +150,8 @@ pub fn game_from_wire(game: v1::GetGameResponse) -> Result<SettledGame, WireErro
     })
 }
 
-/// A part of a list of whole games as it travels, without the token for the next page. Cells' definitions
-/// are sent once for games of one cell that follow each other.
+/// A page of games with their moves as a message, without the token for the next page. Cells' definitions are
+/// sent once for consecutive games of one cell.
 #[must_use]
 pub fn whole_games_to_wire(games: Vec<WholeGame>) -> v1::GetGamesResponse {
     let mut last = None;
@@ -167,7 +167,7 @@ pub fn whole_games_to_wire(games: Vec<WholeGame>) -> v1::GetGamesResponse {
     v1::GetGamesResponse { games: games.collect(), next_page_token: String::new() }
 }
 
-/// A part of a list of whole games as it arrived.
+/// Parses a page of games with their moves.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -178,7 +178,8 @@ pub fn whole_games_from_wire(page: v1::GetGamesResponse) -> Result<Vec<WholeGame
         let game = whole.game.ok_or_else(|| within(WireError::new("game", Fault::Missing)))?;
         let mut game = game_from_wire(game).map_err(within)?;
         let before = games.last().map(|before| &before.game);
-        if let Some(before) = before.filter(|it| it.summary.game.cell == game.summary.game.cell)
+        if let Some(before) =
+            before.filter(|previous| previous.summary.game.cell == game.summary.game.cell)
             && game.definition_json.is_empty()
         {
             game.definition_json.clone_from(&before.definition_json);
@@ -192,8 +193,8 @@ pub fn whole_games_from_wire(page: v1::GetGamesResponse) -> Result<Vec<WholeGame
     Ok(games)
 }
 
-/// A part of a list of games as it travels, without the token for the next page, which only who gives
-/// tokens can make.
+/// A page of a list of games as a message, without the token for the next page, which only the server can
+/// make.
 #[must_use]
 pub fn games_page_to_wire(page: GamesPage) -> v1::ListGamesResponse {
     let games = page.games.into_iter().map(Into::into).collect();
@@ -213,10 +214,10 @@ impl From<WhichGame> for v1::GetGameRequest {
     }
 }
 
-/// How a game is named.
+/// Parses the name of a game.
 ///
 /// # Errors
-/// If it is not, or by something that is not an id or a number.
+/// If it is missing, or has an invalid id or number.
 pub fn which_game(request: &v1::GetGameRequest) -> Result<WhichGame, WireError> {
     use v1::get_game_request::Which;
     match &request.which {
@@ -229,7 +230,7 @@ pub fn which_game(request: &v1::GetGameRequest) -> Result<WhichGame, WireError> 
     }
 }
 
-/// Which games of a list are asked for.
+/// The filter of a list of games as a message.
 #[must_use]
 pub fn filter_to_wire(filter: GamesFilter) -> v1::GamesFilter {
     match filter {
@@ -240,7 +241,7 @@ pub fn filter_to_wire(filter: GamesFilter) -> v1::GamesFilter {
     }
 }
 
-/// In which order a list of games is asked for.
+/// The order of a list of games as a message.
 #[must_use]
 pub fn order_to_wire(order: GamesOrder) -> v1::GamesOrder {
     match order {
@@ -250,35 +251,35 @@ pub fn order_to_wire(order: GamesOrder) -> v1::GamesOrder {
     }
 }
 
-/// The list that whole games are asked for by.
+/// The list in a request for games with their moves.
 ///
 /// # Errors
-/// If it is not there.
+/// If it is missing.
 pub fn whole_games_list(request: v1::GetGamesRequest) -> Result<v1::ListGamesRequest, WireError> {
     request.list.ok_or_else(|| WireError::new("list", Fault::Missing))
 }
 
-/// Which list of games is asked for.
+/// A request for a list of games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GamesAsked<'r> {
-    /// Whose games.
+    /// The source of the games.
     pub of: AskedOf<'r>,
-    /// Which of them.
+    /// The filter.
     pub filter: GamesFilter,
-    /// In which order.
+    /// The order.
     pub order: GamesOrder,
 }
 
-/// Whose games are asked for.
+/// The source of the games in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedOf<'r> {
-    /// An experiment's, by UUID or name.
+    /// An experiment, by UUID or name.
     Experiment(&'r str),
-    /// A cell's.
+    /// A cell.
     Cell(CellId),
 }
 
-/// Which list of games is asked for; where it goes on is not read here.
+/// Parses a request for a list of games, except its page token.
 ///
 /// # Errors
 /// The first field that is malformed.

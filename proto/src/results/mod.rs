@@ -1,5 +1,5 @@
-//! The messages of the `Results` service, and those of `Experiments` that tell results: from the
-//! project's own types, and read into them.
+//! Conversions of the `Results` service's messages, and of those of `Experiments` that have
+//! results.
 
 mod accuracy;
 mod claims;

@@ -1,4 +1,4 @@
-//! How games were played.
+//! Lengths, endings and workers of an experiment's games.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ impl From<WorkerEffects> for v1::WorkerEffects {
     }
 }
 
-/// What workers add, if it is to something that this program knows.
+/// Parses the effects of workers on a measure; `None` if this program does not know the measure.
 fn worker_effects(told: v1::WorkerEffects) -> Result<Option<WorkerEffects>, WireError> {
     let Some(measure) = Measure::named(&told.measure) else { return Ok(None) };
     let mut workers = Vec::with_capacity(told.workers.len());
@@ -161,14 +161,14 @@ impl TryFrom<v1::CellGames> for CellGames {
     }
 }
 
-/// Puts an overview together again from its parts.
+/// Assembles an overview from its parts.
 #[derive(Debug, Default)]
 pub struct OverviewReader {
     overview: Option<Overview>,
 }
 
 impl OverviewReader {
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
     /// The first field that is malformed.
@@ -200,10 +200,10 @@ impl OverviewReader {
         Ok(())
     }
 
-    /// What was told, when the last part is taken.
+    /// The overview, after the last part.
     ///
     /// # Errors
-    /// If there was none.
+    /// If there was no part.
     pub fn finish(self) -> Result<Overview, WireError> {
         self.overview.ok_or_else(|| WireError::new("experiment", Fault::Missing))
     }

@@ -9,7 +9,7 @@ use crate::wire_error::{finite, id, in_range, number};
 use crate::{Fault, WireError, v1};
 
 impl From<CellPhases> for v1::CellPhases {
-    /// With what follows from the phases, for clients that do not work it out.
+    /// Includes derived figures, for clients that do not compute them.
     fn from(told: CellPhases) -> Self {
         let standardised = told.standardised().map(|times| v1::StandardisedTimes {
             player_wall_us: times.wall_us[0],
@@ -69,14 +69,14 @@ impl TryFrom<v1::PhaseTimes> for PhaseTimes {
     }
 }
 
-/// Puts times by phase together again from their parts.
+/// Assembles times by phase from their parts.
 #[derive(Debug, Default)]
 pub struct PhasesReader {
     phases: Option<Phases>,
 }
 
 impl PhasesReader {
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
     /// The first field that is malformed.
@@ -105,10 +105,10 @@ impl PhasesReader {
         Ok(())
     }
 
-    /// What was told, when the last part is taken.
+    /// The times, after the last part.
     ///
     /// # Errors
-    /// If there was none.
+    /// If there was no part.
     pub fn finish(self) -> Result<Phases, WireError> {
         self.phases.ok_or_else(|| WireError::new("experiment", Fault::Missing))
     }

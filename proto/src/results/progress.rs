@@ -1,4 +1,4 @@
-//! How far an experiment is.
+//! The progress of an experiment.
 
 use spelrum_tournament::forecast::{Backlog, Forecast, GameSpread};
 use spelrum_tournament::results::{Pace, PlayerForfeits, Progress};
@@ -47,7 +47,7 @@ impl From<Progress> for v1::GetProgressResponse {
     }
 }
 
-/// How far an experiment is. What one look can tell of the time left follows from the rest.
+/// Parses an experiment's progress. The forecast follows from the other fields.
 ///
 /// # Errors
 /// The first field that is malformed.

@@ -141,14 +141,14 @@ impl TryFrom<v1::Meeting> for Meeting {
     }
 }
 
-/// Puts ratings together again from their parts.
+/// Assembles ratings from their parts.
 #[derive(Debug, Default)]
 pub struct RatingsReader {
     ratings: Option<Ratings>,
 }
 
 impl RatingsReader {
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
     /// The first field that is malformed.
@@ -174,10 +174,10 @@ impl RatingsReader {
         Ok(())
     }
 
-    /// The ratings, when the last part is taken.
+    /// The ratings, after the last part.
     ///
     /// # Errors
-    /// If there was none.
+    /// If there was no part.
     pub fn finish(self) -> Result<Ratings, WireError> {
         self.ratings.ok_or_else(|| WireError::new("experiment", Fault::Missing))
     }

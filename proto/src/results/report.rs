@@ -1,4 +1,4 @@
-//! What came of cells, and what moves cost.
+//! Results of cells, and costs of moves.
 
 use spelrum_tournament::results::{
     CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, CpuTimes,
@@ -16,7 +16,7 @@ use crate::wire_error::{finite, id, number};
 use crate::{Fault, WireError, v1};
 
 impl From<CellResult> for v1::CellResult {
-    /// With what follows from the counts, for clients that do not work it out.
+    /// Includes derived figures, for clients that do not compute them.
     fn from(cell: CellResult) -> Self {
         let strength = cell.strength();
         let llr = cell.sprt().map(|standing| standing.llr);
@@ -149,7 +149,7 @@ impl From<ColourResult> for v1::ColourResult {
     }
 }
 
-/// The results of both colours, which together are the cell's.
+/// Parses the results of both colours, which together are the cell's.
 fn colours_from_wire(
     cell: &v1::CellResult,
     first: &v1::ColourResult,
@@ -160,7 +160,7 @@ fn colours_from_wire(
             wins: number("wins", colour.wins)?,
             draws: number("draws", colour.draws)?,
             losses: number("losses", colour.losses)?,
-            score: colour.score.as_ref().map(|it| score_from_wire("score", it)).transpose()?,
+            score: colour.score.as_ref().map(|wire| score_from_wire("score", wire)).transpose()?,
         })
     };
     let first = read(first).map_err(|error| error.within("moving_first"))?;
@@ -443,7 +443,7 @@ pub(super) fn places_from_wire(places: Vec<v1::AxisPlace>) -> Vec<Option<String>
 }
 
 impl From<CellsPage> for v1::ListCellsResponse {
-    /// Without the token for the next page, which only who gives tokens can make.
+    /// Without the token for the next page, which only the server can make.
     fn from(page: CellsPage) -> Self {
         let cells = page.cells.into_iter().map(Into::into).collect();
         Self { axes: page.axes, cells, ..Self::default() }
@@ -461,7 +461,7 @@ impl From<SettledCells> for v1::ListCellsResponse {
     }
 }
 
-/// Cells, and the axes that they lie on.
+/// Parses cells and their axes.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -474,7 +474,7 @@ pub fn cells_from_wire(
     Ok(cells)
 }
 
-/// Cells without a game to play.
+/// Parses cells without unsettled games.
 ///
 /// # Errors
 /// The first field that is malformed.
@@ -504,14 +504,14 @@ fn check_places(
     }
 }
 
-/// Puts a report together from its parts.
+/// Assembles a report from its parts.
 #[derive(Debug, Default)]
 pub struct ReportReader {
     report: Option<Report>,
 }
 
 impl ReportReader {
-    /// Takes the next part.
+    /// Adds the next part.
     ///
     /// # Errors
     /// The first field that is malformed.
@@ -591,10 +591,10 @@ impl ReportReader {
         Ok(())
     }
 
-    /// The report, when the last part is taken.
+    /// The report, after the last part.
     ///
     /// # Errors
-    /// If there was none.
+    /// If there was no part.
     pub fn finish(self) -> Result<Report, WireError> {
         self.report.ok_or_else(|| WireError::new("experiment", Fault::Missing))
     }

@@ -1,4 +1,4 @@
-//! What came of the runs of an experiment that depends on its own results.
+//! Runs of experiments that depend on their own results.
 
 use spelrum_tournament::AxisValue;
 use spelrum_tournament::course::{

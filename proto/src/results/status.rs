@@ -1,4 +1,4 @@
-//! Experiments and workers at a glance, and what needs attention.
+//! Experiments and workers in summary, and problems that need attention.
 
 use spelrum_tournament::claims::ClaimStanding;
 use spelrum_tournament::engines::OfferedEngine;
@@ -214,7 +214,7 @@ impl TryFrom<v1::ClaimOf> for ClaimOf {
 }
 
 impl From<Status> for v1::StatusResponse {
-    /// Without a coordinator, what only one knows is 0 or empty.
+    /// Without a coordinator, fields that only it has are 0 or empty.
     fn from(status: Status) -> Self {
         let Status {
             experiments,
@@ -268,7 +268,7 @@ impl TryFrom<v1::StatusResponse> for Status {
     }
 }
 
-/// Reads a list of messages, each of which may be malformed.
+/// Parses a list of messages.
 pub(super) fn read_all<W, T: TryFrom<W, Error = WireError>>(
     field: &str,
     messages: Vec<W>,
@@ -279,7 +279,7 @@ pub(super) fn read_all<W, T: TryFrom<W, Error = WireError>>(
     messages.into_iter().enumerate().map(read).collect()
 }
 
-/// An engine as an answer has it: without what it can do, which would be too much for many workers.
+/// An engine in an answer: without its capabilities, which would be too much for many workers.
 fn named_offer(offered: &OfferedEngine) -> v1::OfferedEngine {
     engines::offer_to_wire(OfferedEngine { capabilities: None, ..offered.clone() })
 }

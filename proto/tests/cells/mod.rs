@@ -1,4 +1,4 @@
-//! What came of cells of any kind.
+//! Random results of cells.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -26,7 +26,7 @@ fn rule() -> impl Strategy<Value = StopRule> {
     prop_oneof![precision, over_pairs, sprt].prop_map(Option::unwrap)
 }
 
-/// Of counts that are not too large for arithmetic over them.
+/// Counts that are small enough for arithmetic.
 pub(crate) fn cell(axes: usize) -> impl Strategy<Value = CellResult> {
     let small = || 0..1_000_u64;
     let counts = [small(), small(), small(), small(), small(), small(), small(), small()];
@@ -120,7 +120,7 @@ fn colour_score() -> impl Strategy<Value = Option<ScoreInterval>> {
     option::of([figure(), figure(), figure()]).prop_map(move |it| it.map(interval))
 }
 
-/// Both colours' results: of all games, at most so many moving first.
+/// Both colours' results, with at most this many games moving first.
 pub(crate) fn colours_of(
     all: [u64; 3],
     first: [u64; 3],

@@ -1,4 +1,4 @@
-//! What moves cost, any that could be.
+//! Random costs of moves.
 
 use proptest::collection::vec;
 use proptest::option;

@@ -1,4 +1,4 @@
-//! Which external engines played, by chance.
+//! Random uses of external engines.
 
 use proptest::option;
 use proptest::prelude::*;

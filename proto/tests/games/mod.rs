@@ -1,4 +1,4 @@
-//! Games and moves, by chance.
+//! Random games and moves.
 
 use proptest::collection::vec;
 use proptest::option;

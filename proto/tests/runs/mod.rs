@@ -1,4 +1,4 @@
-//! Runs of courses, any that could be.
+//! Random runs of courses.
 
 use proptest::collection::vec;
 use proptest::option;

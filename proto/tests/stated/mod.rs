@@ -1,4 +1,4 @@
-//! Claims of any kind.
+//! Random claims.
 
 use proptest::collection::vec;
 use proptest::option;
@@ -37,7 +37,7 @@ prop_compose! {
         hash in any::<[u8; 32]>(),
         [is_late, in_sweep] in any::<[bool; 2]>(),
         stop_rule in option::of(name()),
-        // Of cells that are there, and that are not.
+        // Of existing and missing cells.
         cells in vec((prop_oneof![id(), 1..4_i64], any::<bool>(), count()), 0..4),
     ) -> StatedClaim {
         let cell = |(cell, is_first, games)| StatedCell {

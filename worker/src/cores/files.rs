@@ -1,4 +1,4 @@
-//! What the system tells in files, all below one root, so that another machine's can be read as well.
+//! The system's files, below a root, so that recordings of other machines can be read as well.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::list;
 
-/// More of a file is not read: none of those here is longer on the largest machines.
+/// The most bytes read of a file; none is longer on the largest machines.
 const BYTES_MAX: u64 = 4 << 20;
 
 /// The files below a root.
@@ -21,7 +21,7 @@ impl Files {
         Self { root: root.to_owned() }
     }
 
-    /// The text of a file, which is named from the root; `None` if it is not there, or not text.
+    /// The text of a file, by its path from the root; `None` if it is missing, or not text.
     pub(super) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let path = path.as_ref();
         let path = self.root.join(path.strip_prefix("/").unwrap_or(path));
@@ -30,12 +30,12 @@ impl Files {
         Some(text)
     }
 
-    /// A file that holds one number.
+    /// A file with one number.
     pub(super) fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.text(path)?.trim().parse().ok()
     }
 
-    /// A file that holds a list of hardware threads.
+    /// A file with a list of hardware threads.
     pub(super) fn cpus(&self, path: impl AsRef<Path>) -> Option<BTreeSet<u32>> {
         list::parse(&self.text(path)?)
     }

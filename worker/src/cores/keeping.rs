@@ -1,12 +1,12 @@
-//! Keeps threads where they belong: a timed game's on its hardware thread, all others off the quiet
-//! cores while such games are played.
+//! Pins threads: a timed game's to its hardware thread, all others off the exclusive cores during
+//! such games.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use super::plan::{QuietSlots, Why};
 
-/// Keeps the threads of this process where they belong.
+/// Pins the threads of this process.
 #[derive(Debug)]
 pub(crate) struct Keeping {
     quiet: QuietSlots,
@@ -17,18 +17,18 @@ pub(crate) struct Keeping {
 struct State {
     /// Whether timed games are played, or were last; `None` before the first.
     in_quiet: Option<bool>,
-    /// The threads that play them, each kept where it is.
+    /// The threads that play them, each pinned.
     kept: BTreeSet<u32>,
-    /// Whether the system has refused, and people were told.
+    /// Whether the system has refused, and that was logged.
     is_refused: bool,
 }
 
 impl QuietSlots {
-    /// The same, or none if the system does not let threads be kept on a hardware thread.
+    /// The same plan, or an empty one if the system does not allow pinning.
     #[must_use]
     pub fn if_allowed(self) -> Self {
         let Some(&cpu) = self.cpus.first() else { return self };
-        // On a thread of its own, which ends with it.
+        // On a temporary thread.
         let tried = std::thread::spawn(move || system::keep_own(&[cpu].into()));
         match tried.join() {
             Ok(Ok(())) => self,
@@ -42,12 +42,12 @@ impl Keeping {
         Self { quiet, state: Mutex::default() }
     }
 
-    /// How many slots are quiet; 0 if none is.
+    /// The number of exclusive slots.
     pub(crate) fn quiet_slots(&self) -> u32 {
         self.quiet.count()
     }
 
-    /// Where a game that has these slots is to be played, in quiet or not; `None` if nothing is kept anywhere.
+    /// The place of a game with these slots, exclusive or not; `None` for anywhere.
     pub(crate) fn place_of(
         &self,
         slots: &BTreeSet<usize>,
@@ -59,16 +59,16 @@ impl Keeping {
         (!cpus.is_empty()).then(|| own.unwrap_or_else(|| all.clone()))
     }
 
-    /// Keeps the calling thread where a slot's timed games are played, if they have a place. It is not a slot's own,
-    /// and ends soon.
+    /// Pins the calling thread to the place of a slot's timed games, if it has one. For a short-lived thread
+    /// other than the slot's own.
     pub(crate) fn keeps_this_thread(&self, slot: usize) {
         if let Some(&cpu) = self.quiet.cpus.get(slot) {
-            // Where that is refused, games were told of it.
+            // A refusal was logged for games.
             let _done = system::keep_own(&[cpu].into());
         }
     }
 
-    /// Games begin, in quiet or not: on the calling thread, if that is a slot's of this process.
+    /// Games begin, exclusive or not: on the calling thread, if that is a slot's of this process.
     pub(crate) fn begins(&self, in_quiet: bool, slot: Option<usize>) {
         if self.quiet.cpus.is_empty() {
             return;
@@ -96,12 +96,12 @@ impl Keeping {
     }
 }
 
-/// What is left of the process runs wherever it may: `spelrum run` reads and writes much after the last game.
+/// The rest of the process runs anywhere: `spelrum run` reads and writes much after the last game.
 impl Drop for Keeping {
     fn drop(&mut self) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if state.in_quiet == Some(true) {
-            // Where threads were kept they can be let go.
+            // Pinned threads can be released.
             let _done = system::keep_all(&self.quiet.all);
         }
     }
@@ -115,21 +115,21 @@ mod system {
     use rustix::process::Pid;
     use rustix::thread::{CpuSet, gettid, sched_setaffinity};
 
-    /// So often it is looked for what was started meanwhile.
+    /// The most scans for new threads.
     const LOOKS_MAX: usize = 10;
 
-    /// The number of the calling thread.
+    /// The id of the calling thread.
     pub(super) fn this_thread() -> u32 {
         gettid().as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Keeps the calling thread on these hardware threads.
+    /// Pins the calling thread to these hardware threads.
     pub(super) fn keep_own(cpus: &BTreeSet<u32>) -> io::Result<()> {
         Ok(sched_setaffinity(None, &mask(cpus))?)
     }
 
-    /// Keeps all threads of this process there. One that is started meanwhile is where its parent
-    /// was, and is found by another look.
+    /// Pins all threads of this process. A thread started meanwhile inherits its parent's place,
+    /// and is found by the next scan.
     pub(super) fn keep_all(cpus: &BTreeSet<u32>) -> io::Result<()> {
         let mask = mask(cpus);
         let mut kept = BTreeSet::new();
@@ -158,14 +158,14 @@ mod system {
     fn mask(cpus: &BTreeSet<u32>) -> CpuSet {
         let mut mask = CpuSet::new();
         for &cpu in cpus {
-            // Lists have no number that it does not hold.
+            // Parsed lists have only valid numbers.
             mask.set(cpu as usize);
         }
         mask
     }
 }
 
-/// Elsewhere nothing is known of cores, so that no slot is quiet.
+/// Other systems do not report cores, so no slot is exclusive.
 #[cfg(not(target_os = "linux"))]
 mod system {
     use std::collections::BTreeSet;
@@ -193,7 +193,7 @@ mod tests {
     use super::super::{Cores, list};
     use super::*;
 
-    /// Where the calling thread may run, as the kernel tells.
+    /// The calling thread's allowed hardware threads, from the kernel.
     fn allowed() -> BTreeSet<u32> {
         let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -219,7 +219,7 @@ mod tests {
                 }
             });
             for (in_quiet, expected) in [(true, [cpu].into()), (false, quiet.all.clone())] {
-                // The second batch of a kind finds all as it is to be.
+                // The second batch of a kind changes nothing.
                 keeping.begins(in_quiet, Some(0));
                 keeping.begins(in_quiet, Some(0));
                 turn.wait();
@@ -230,7 +230,7 @@ mod tests {
         keeping.begins(true, Some(0));
         assert_eq!(allowed(), [cpu].into());
         drop(keeping);
-        assert_eq!(allowed(), quiet.all, "after the last game nobody is kept");
+        assert_eq!(allowed(), quiet.all, "after the last game no thread is pinned");
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(keeping.quiet_slots(), 3);
         assert_eq!(keeping.place_of(&[0, 2].into(), true), Some([2, 6].into()));
         assert_eq!(keeping.place_of(&[0, 2].into(), false), Some((0..8).collect()));
-        // One of them is not quiet.
+        // One of them is not exclusive.
         assert_eq!(keeping.place_of(&[2, 3].into(), true), Some((0..8).collect()));
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-/// Numbers above this are not believed, nor can a thread be kept on such a hardware thread: what the
-/// system's usual mask has room for.
+/// The greatest valid number: the system's usual mask has room for no more, so no thread could be pinned
+/// beyond.
 pub(super) const CPU_MAX: u32 = 1_023;
 
-/// Reads a list; `None` if it is not one.
+/// Parses a list; `None` if it is malformed.
 pub(super) fn parse(text: &str) -> Option<BTreeSet<u32>> {
     let text = text.trim();
     let mut cpus = BTreeSet::new();
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> Option<BTreeSet<u32>> {
     Some(cpus)
 }
 
-/// Writes a list, for people and for our own processes.
+/// Writes a list, for people and for the playing process.
 pub(super) fn text(cpus: &BTreeSet<u32>) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &cpu in cpus {
@@ -57,7 +57,7 @@ mod tests {
             assert_eq!(parse(text_), Some(cpus.clone()), "{text_:?}");
             assert_eq!(text(&cpus), text_);
         }
-        assert_eq!(parse(" 3-4\n").map(|it| it.len()), Some(2));
+        assert_eq!(parse(" 3-4\n").map(|cpus| cpus.len()), Some(2));
     }
 
     #[test]

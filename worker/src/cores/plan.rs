@@ -1,4 +1,4 @@
-//! Which slots are quiet, and where each of them plays.
+//! Plans the exclusive slots and their places.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,52 +8,52 @@ use super::Cores;
 use super::quota::milli_cpus;
 use super::topology::Core;
 
-/// Cores that are at least so many hundredths as fast as the fastest are of the same kind: some
-/// machines clock one or two of equal cores a little higher.
+/// Cores at least this many hundredths as fast as the fastest are of the same kind: some machines
+/// clock one or two of equal cores a little higher.
 const ALIKE_PERCENT: u128 = 90;
 
-/// What the rest of a worker needs of a CPU quota while timed games are played, in thousandths of a
-/// hardware thread: it only talks to its coordinator then.
+/// The CPU quota for the rest of a worker during timed games, in thousandths of a hardware thread:
+/// it only talks to its coordinator then.
 const REST_MILLI_CPUS: u64 = 500;
 
-/// Which slots of a worker are quiet, and what everything else has. By default none is.
+/// The exclusive slots of a worker, and the place of everything else. By default there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuietSlots {
     /// The hardware thread of each, from slot 0 up.
     pub(super) cpus: Vec<u32>,
-    /// What everything else may use while they play, and what it may use otherwise.
+    /// The hardware threads of everything else during timed games, and otherwise.
     pub(super) rest: BTreeSet<u32>,
     pub(super) all: BTreeSet<u32>,
-    /// Why there are no more.
+    /// The reason for which there are no more.
     pub(super) why: Why,
 }
 
 /// Why a worker has no more quiet slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Nobody has looked.
+    /// Not planned yet.
     #[default]
     NotPlanned,
-    /// No more were asked for.
+    /// No more were requested.
     Asked,
     /// There are no more slots.
     Slots,
-    /// A core is left to everything else.
+    /// One core is reserved for everything else.
     CoreLeft,
-    /// There is one core only.
+    /// There is only one core.
     OneCore,
     /// The other cores are slower.
     Slower,
-    /// Others use the same cores.
+    /// Other processes share the cores.
     Shared,
     /// The quota of CPU time.
     Quota {
         /// In thousandths of a hardware thread.
         milli_cpus: u64,
     },
-    /// The system does not tell enough of the cores.
+    /// The system does not report enough about the cores.
     Unknown,
-    /// The system lets no thread be kept on a hardware thread.
+    /// The system does not allow pinning.
     Refused,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Why {
 }
 
 impl QuietSlots {
-    /// How many there are.
+    /// Their number.
     #[must_use]
     pub fn count(&self) -> u32 {
         u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
@@ -93,7 +93,7 @@ impl QuietSlots {
         &self.cpus
     }
 
-    /// Why there are no more, as the end of a sentence.
+    /// The reason for which there are no more, as the end of a sentence.
     #[must_use]
     pub fn why_not_more(&self) -> String {
         self.why.to_string()
@@ -104,7 +104,7 @@ impl QuietSlots {
     }
 }
 
-/// Plans the quiet slots of so many slots; at most so many as are wanted.
+/// Plans the exclusive slots for these slots; at most as many as wanted.
 pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> QuietSlots {
     let all = machine.usable.clone().unwrap_or_default();
     let none = |why| QuietSlots::none(all.clone(), why);
@@ -146,7 +146,7 @@ pub(super) fn plan(machine: &Cores, slots: NonZeroU32, wanted: Option<u32>) -> Q
     QuietSlots { cpus, rest, all, why }
 }
 
-/// The cores of the fastest kind. One of which nothing is known is taken for one of them.
+/// The cores of the fastest kind. Cores of unknown speed count as such.
 pub(super) fn fastest<'c>(cores: &[&'c Core]) -> Vec<&'c Core> {
     let any_large = cores.iter().any(|core| !core.is_small);
     let large = cores.iter().filter(|core| !any_large || !core.is_small);
@@ -176,7 +176,7 @@ mod tests {
             for (threads, speed, is_small, mask) in drawn {
                 let cpus: BTreeSet<u32> = (next..next + threads).collect();
                 next += threads;
-                // Most are used as a whole.
+                // Most are used completely.
                 let may = |cpu: &u32| mask >= 64 || (mask >> (cpu % 8)) & 1 == 1;
                 let mine: Vec<u32> = cpus.iter().copied().filter(may).collect();
                 if !mine.is_empty() {
@@ -189,8 +189,8 @@ mod tests {
         })
     }
 
-    /// Whether a core may have a quiet slot, said another way: it is ours, and no core that is ours
-    /// is of a better kind.
+    /// Whether a core may have an exclusive slot, by another definition: it is usable, and no
+    /// usable core is of a better kind.
     fn may_be_quiet(machine: &Cores, core: &Core) -> bool {
         let usable = machine.usable.as_ref().unwrap();
         let is_ours = |core: &Core| core.cpus.iter().all(|cpu| usable.contains(cpu));
@@ -203,7 +203,7 @@ mod tests {
         is_ours(core) && !machine.cores.as_ref().unwrap().iter().any(is_better)
     }
 
-    /// The most that there may be, tried one by one.
+    /// The greatest possible number, by trial.
     fn most(machine: &Cores, slots: u32, wanted: Option<u32>) -> u32 {
         let cores = machine.cores.as_ref().unwrap();
         let fit = cores.iter().filter(|core| may_be_quiet(machine, core)).count() as u32;

@@ -1,8 +1,8 @@
-//! How much CPU time the process gets in a period: the limits of control groups.
+//! The process's CPU quota: the limits of control groups.
 //!
-//! `/proc/self/cgroup` tells which groups the process is in (cgroups(7)), `/proc/self/mountinfo`
-//! where these are to be seen (proc_pid_mountinfo(5)). A limit holds for all that is below, so that
-//! the smallest of all ancestors counts. Those outside a container cannot be seen from within.
+//! `/proc/self/cgroup` names the process's groups (cgroups(7)), `/proc/self/mountinfo` their mount
+//! points (proc_pid_mountinfo(5)). A limit holds for all descendants, so the smallest among all
+//! ancestors counts. Those outside a container are invisible from within.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use spelrum_tournament::results::CpuQuota;
 
 use super::files::Files;
 
-/// How many thousandths of a hardware thread it comes to.
+/// The quota in thousandths of a hardware thread.
 pub(super) fn milli_cpus(quota: CpuQuota) -> u64 {
     let milli = u128::from(quota.quota_us) * 1_000 / u128::from(quota.period_us);
     u64::try_from(milli).unwrap_or(u64::MAX)
 }
 
-/// Whether one is stricter than another; of equal ones that with the longer period, which stops for
+/// Whether one quota is stricter than another; among equals the longer period, which stops for
 /// longer.
 fn is_stricter(one: CpuQuota, other: CpuQuota) -> bool {
     let [of_one, of_other] =
@@ -26,14 +26,14 @@ fn is_stricter(one: CpuQuota, other: CpuQuota) -> bool {
 
 /// A mounted hierarchy of control groups.
 struct Mount {
-    /// Which group stands at its top.
+    /// The group at its top.
     root: PathBuf,
     point: PathBuf,
     /// Whether it is of the second version.
     is_v2: bool,
 }
 
-/// The strictest limit that can be seen; `None` if there is none.
+/// The strictest visible limit; `None` if there is none.
 pub(super) fn quota(files: &Files) -> Option<CpuQuota> {
     let cgroup = files.text("proc/self/cgroup")?;
     let mountinfo = files.text("proc/self/mountinfo")?;
@@ -42,7 +42,7 @@ pub(super) fn quota(files: &Files) -> Option<CpuQuota> {
         let Some(group) = cgroup.lines().find_map(|line| group(line, mount.is_v2)) else {
             continue;
         };
-        // A group that is not below what is mounted here is that, in a container.
+        // In a container, a group outside the mount is the mount's own.
         let below = group.strip_prefix(&mount.root).unwrap_or(Path::new(""));
         for ancestor in below.ancestors() {
             let folder = mount.point.join(ancestor);
@@ -57,7 +57,7 @@ pub(super) fn quota(files: &Files) -> Option<CpuQuota> {
     strictest
 }
 
-/// A line of `/proc/self/cgroup`, if it names the group of this version whose CPU time is limited:
+/// A line of `/proc/self/cgroup`, if it names the group of this version with a CPU controller:
 /// `0::/path`, or `4:cpu,cpuacct:/path`.
 fn group(line: &str, is_v2: bool) -> Option<PathBuf> {
     let mut fields = line.splitn(3, ':');
@@ -67,12 +67,12 @@ fn group(line: &str, is_v2: bool) -> Option<PathBuf> {
     } else {
         controllers.split(',').any(|name| name == "cpu")
     };
-    // A path to what is above all that can be seen begins with `/..`.
+    // A path above the visible hierarchy begins with `/..`.
     let is_seen = path.starts_with('/') && !path.contains("/..");
     is_it.then(|| PathBuf::from(if is_seen { path } else { "/" }))
 }
 
-/// A line of `/proc/self/mountinfo`, if control groups with CPU time are mounted there.
+/// A line of `/proc/self/mountinfo`, if it mounts control groups with a CPU controller.
 fn mount(line: &str) -> Option<Mount> {
     let (place, what) = line.split_once(" - ")?;
     let mut place = place.split(' ').skip(3);
@@ -87,7 +87,7 @@ fn mount(line: &str) -> Option<Mount> {
     Some(Mount { root: root.into(), point: point.into(), is_v2 })
 }
 
-/// Spaces and the like are written in octal there.
+/// Decodes octal escapes of spaces and the like.
 fn unescaped(text: &str) -> String {
     let escapes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
     escapes.iter().fold(text.to_owned(), |text, (escape, meant)| text.replace(escape, meant))
@@ -100,7 +100,7 @@ fn of_v2(files: &Files, folder: &Path) -> Option<CpuQuota> {
     CpuQuota::new(quota.parse().ok()?, period.parse().ok()?)
 }
 
-/// -1 is no limit.
+/// -1 means no limit.
 fn of_v1(files: &Files, folder: &Path) -> Option<CpuQuota> {
     let quota = files.number(folder.join("cpu.cfs_quota_us"))?;
     CpuQuota::new(quota, files.number(folder.join("cpu.cfs_period_us"))?)

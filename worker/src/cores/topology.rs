@@ -1,42 +1,40 @@
-//! Which hardware threads there are, which of them share a core, and which cores are fast.
+//! The machine's hardware threads, their cores, and the cores' speeds.
 //!
-//! The kernel tells in `/sys/devices/system/cpu/cpuN/` (Documentation/ABI/testing/sysfs-devices-system-cpu
-//! and Documentation/admin-guide/cputopology.rst of its sources).
+//! From the kernel's `/sys/devices/system/cpu/cpuN/` (Documentation/ABI/testing/sysfs-devices-system-cpu and
+//! Documentation/admin-guide/cputopology.rst of its sources).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
 
-/// The hardware threads that run.
+/// The online hardware threads.
 const ONLINE: &str = "sys/devices/system/cpu/online";
 
 /// A physical core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Core {
-    /// Its hardware threads that run, whoever may use them.
+    /// Its online hardware threads, whether usable or not.
     pub(super) cpus: BTreeSet<u32>,
-    /// How fast it is beside others of the machine, in a unit of the machine's own; `None` if the
-    /// system does not tell.
+    /// Its speed relative to others of the machine, in a machine-specific unit; `None` if unknown.
     pub(super) speed: Option<u64>,
-    /// Whether it is one of the small cores of a processor that has small ones and large ones.
+    /// Whether it is a small core of a hybrid processor.
     pub(super) is_small: bool,
 }
 
-/// The hardware threads that this process may use: what `sched_setaffinity`, a cpuset or a container
-/// has left to it.
+/// The hardware threads that this process may use, by `sched_setaffinity`, a cpuset or a container.
 pub(super) fn usable(files: &Files) -> Option<BTreeSet<u32>> {
     let status = files.text("proc/self/status")?;
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
     let mut cpus = super::list::parse(list)?;
-    // One that is switched off stays in the mask.
+    // An offline one stays in the mask.
     if let Some(online) = files.cpus(ONLINE) {
         cpus.retain(|cpu| online.contains(cpu));
     }
     Some(cpus).filter(|cpus| !cpus.is_empty())
 }
 
-/// The cores that have at least one of these hardware threads, in the order of their first ones;
-/// `None` if the system does not tell which share one.
+/// The cores with at least one of these hardware threads, in the order of their first ones; `None`
+/// if the system does not report sharing.
 pub(super) fn cores(files: &Files, usable: &BTreeSet<u32>) -> Option<Vec<Core>> {
     let online = files.cpus(ONLINE);
     let small = small(files);
@@ -46,7 +44,7 @@ pub(super) fn cores(files: &Files, usable: &BTreeSet<u32>) -> Option<Vec<Core>> 
         if let Some(online) = &online {
             cpus.retain(|cpu| online.contains(cpu));
         }
-        // A core that does not have its own thread is not understood.
+        // A core without its own thread is invalid.
         if !cpus.contains(&cpu) {
             return None;
         }
@@ -55,7 +53,7 @@ pub(super) fn cores(files: &Files, usable: &BTreeSet<u32>) -> Option<Vec<Core>> 
         let is_small = small.contains(&cpu);
         let core =
             cores.entry(first).or_insert_with(|| Core { cpus: cpus.clone(), speed, is_small });
-        // Two threads that do not agree on whom they share a core with.
+        // Two threads disagree about their core.
         if core.cpus != cpus {
             return None;
         }
@@ -66,7 +64,7 @@ pub(super) fn cores(files: &Files, usable: &BTreeSet<u32>) -> Option<Vec<Core>> 
     (all.len() == count).then_some(cores)
 }
 
-/// The hardware threads of the core that has this one. The first name is the newer one.
+/// The hardware threads of this one's core. The first name is the newer one.
 fn siblings(files: &Files, cpu: u32) -> Option<BTreeSet<u32>> {
     let topology = format!("sys/devices/system/cpu/cpu{cpu}/topology");
     ["core_cpus_list", "thread_siblings_list"]
@@ -74,8 +72,8 @@ fn siblings(files: &Files, cpu: u32) -> Option<BTreeSet<u32>> {
         .find_map(|name| files.cpus(format!("{topology}/{name}")))
 }
 
-/// The scheduler's own measure where cores are unlike by design, as on ARM; otherwise how fast it
-/// may be clocked.
+/// The scheduler's own measure if cores differ by design, as on ARM; otherwise the greatest clock
+/// rate.
 fn speed(files: &Files, cpu: u32) -> Option<u64> {
     let of_cpu = format!("sys/devices/system/cpu/cpu{cpu}");
     ["cpu_capacity", "cpufreq/cpuinfo_max_freq"]
@@ -84,8 +82,8 @@ fn speed(files: &Files, cpu: u32) -> Option<u64> {
         .filter(|&speed| speed > 0)
 }
 
-/// The hardware threads of small cores: where there are both kinds, as on hybrids of Intel, whose
-/// counters are two devices.
+/// The hardware threads of small cores, if there are both kinds, as in Intel's hybrids, whose
+/// performance counters are two devices.
 fn small(files: &Files) -> BTreeSet<u32> {
     let large = files.cpus("sys/devices/cpu_core/cpus").filter(|cpus| !cpus.is_empty());
     large.and_then(|_| files.cpus("sys/devices/cpu_atom/cpus")).unwrap_or_default()

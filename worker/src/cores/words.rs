@@ -1,4 +1,4 @@
-//! Cores and quiet slots in words.
+//! Cores and exclusive slots in words.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,15 +33,15 @@ pub(super) fn kinds(cores: &[Core]) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// What is no plan of quiet slots.
+/// An invalid plan of exclusive slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write it like `1-3 of 0-7, rest 0,4`, or `none`")]
 pub struct NoQuietSlots;
 
 const NONE: &str = "none";
 
-/// The hardware threads of quiet slots, of all that there are, and those of everything else; for
-/// our own processes, which read it again.
+/// The hardware threads of exclusive slots, of all, and of everything else; the playing process
+/// parses it.
 impl fmt::Display for QuietSlots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.cpus.is_empty() {

@@ -1,4 +1,4 @@
-//! What an engine of this machine can do, as it reports at its start.
+//! Capabilities of this machine's engines, as they report them at their start.
 
 use spelrum_engine::{Rules, with_game};
 use spelrum_external::uci::{Declared, Kind};
@@ -10,7 +10,7 @@ use spelrum_tournament::capabilities::{
 /// The protocol's own command for time.
 const TIME_SETTINGS: &str = "time_settings";
 
-/// Asks an engine between games what it can do.
+/// Asks an engine for its capabilities between games.
 pub fn capabilities(engine: &mut Engine, aborted: &dyn Fn() -> bool) -> Capabilities {
     let declared = engine.declared().map(|options| options.iter().map(declared_option).collect());
     let settable = engine.spec().options.iter().map(settable_option).collect();
@@ -18,7 +18,7 @@ pub fn capabilities(engine: &mut Engine, aborted: &dyn Fn() -> bool) -> Capabili
         let commands: Vec<String> = engine.commands().map(str::to_owned).collect();
         let limits = limits(engine.spec(), &commands);
         let sizes = board_sizes().into_iter().map_while(|size| {
-            // One that ends over it may still play on a board of the size that it has.
+            // An engine that ends over this may still play on its own board size.
             Some((size, engine.takes_board(size, aborted).ok()??))
         });
         GtpCapabilities { board_sizes: sizes.collect(), commands, limits }
@@ -26,7 +26,7 @@ pub fn capabilities(engine: &mut Engine, aborted: &dyn Fn() -> bool) -> Capabili
     Capabilities { declared, settable, gtp, is_cut: false }.within_bounds()
 }
 
-/// The sizes of all boards that engines are told over GTP.
+/// The sizes of all boards that engines get over GTP.
 fn board_sizes() -> Vec<u32> {
     let games = with_game!(each G => Rules::usual::<G>());
     let mut sizes: Vec<u32> =
@@ -43,7 +43,8 @@ fn limits(spec: &EngineSpec, commands: &[String]) -> GtpLimits {
         nodes: says("{nodes}"),
         seconds: says("{seconds}"),
         milliseconds: says("{milliseconds}"),
-        time_settings: commands.is_empty() || commands.iter().any(|it| it == TIME_SETTINGS),
+        time_settings: commands.is_empty()
+            || commands.iter().any(|command| command == TIME_SETTINGS),
     }
 }
 
@@ -55,7 +56,7 @@ fn declared_option(Declared { name, kind }: &Declared) -> EngineOption {
         }
         Kind::Combo { default, choices } => OptionKind::Combo {
             default: shown(default),
-            choices: choices.iter().map(|it| shown(it)).collect(),
+            choices: choices.iter().map(|choice| shown(choice)).collect(),
         },
         Kind::Button => OptionKind::Button,
         Kind::Text { default } => OptionKind::Text { default: shown(default) },
@@ -76,7 +77,7 @@ fn settable_option(AllowedOption { name, rule, .. }: &AllowedOption) -> EngineOp
     EngineOption { name: name.clone(), kind }
 }
 
-/// Engines may say anything.
+/// Cleans a text from an engine.
 fn shown(text: &str) -> String {
     spelrum_external::text::shown(text, usize::MAX)
 }

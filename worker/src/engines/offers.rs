@@ -1,7 +1,7 @@
-//! Which of this machine's engines can play now.
+//! The engines of this machine that can play now.
 //!
-//! One that does not start is offered no more, so that its games go to other machines, and is tried again
-//! after a while, ever more rarely.
+//! An engine that does not start is no longer offered, so that its games go to other machines, and is retried
+//! at growing intervals.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
 use tokio::sync::Notify;
 
-/// When an engine that did not start is tried again; twice as long after each further time.
+/// Wait before the first retry of an engine that did not start; doubles each time.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5);
-/// So often that is doubled: up to five minutes and a third.
+/// The most doublings: up to five minutes and a third.
 const DOUBLINGS_MAX: u32 = 6;
 
-/// The engines, and which of them can play.
+/// The engines and their availability.
 #[derive(Debug)]
 pub(super) struct Offers {
     engines: Mutex<Vec<Offer>>,
@@ -24,16 +24,16 @@ pub(super) struct Offers {
 #[derive(Debug)]
 struct Offer {
     name: String,
-    /// What it was when it was started last; `None` if it never was.
+    /// Its identity at the last start; `None` if it never started.
     engine: Option<OfferedEngine>,
-    /// When it is tried again, if it is not offered.
+    /// When it is retried, if it is not offered.
     away_until: Option<Instant>,
-    /// How often in a row it did not start.
+    /// The number of failed starts in a row.
     failures: u32,
 }
 
 impl Offers {
-    /// Of engines that were tried; those that did not start are tried again.
+    /// From engines that were tried; those that did not start will be retried.
     pub(super) fn new(tried: impl IntoIterator<Item = (String, Option<OfferedEngine>)>) -> Self {
         let offer = |(name, engine): (String, Option<OfferedEngine>)| {
             let mut offer = Offer { name, engine, away_until: None, failures: 0 };
@@ -46,21 +46,21 @@ impl Offers {
         Self { engines: Mutex::new(engines), changed: Notify::new() }
     }
 
-    /// Those that can play.
+    /// The available engines.
     pub(super) fn offered(&self) -> Vec<OfferedEngine> {
-        let here = |it: &Offer| it.engine.clone().filter(|_| it.away_until.is_none());
+        let here = |offer: &Offer| offer.engine.clone().filter(|_| offer.away_until.is_none());
         self.lock().iter().filter_map(here).collect()
     }
 
-    /// Whether an engine cannot play now.
+    /// Whether an engine is unavailable.
     pub(super) fn is_away(&self, name: &str) -> bool {
-        self.lock().iter().any(|it| it.name == name && it.away_until.is_some())
+        self.lock().iter().any(|offer| offer.name == name && offer.away_until.is_some())
     }
 
-    /// It did not start. Returns for how long it is left alone, unless that is known already.
+    /// Records a failed start. Returns the wait until the retry, unless that is known already.
     pub(super) fn withdraw(&self, name: &str) -> Option<Duration> {
         let mut engines = self.lock();
-        let offer = engines.iter_mut().find(|it| it.name == name)?;
+        let offer = engines.iter_mut().find(|offer| offer.name == name)?;
         // Several games may find out at the same time.
         let is_news = offer.away_until.is_none_or(|until| until <= Instant::now());
         let wait = is_news.then(|| offer.withdraw())?;
@@ -68,10 +68,10 @@ impl Offers {
         Some(wait)
     }
 
-    /// It was started. Returns whether it can play again, or is another program than before.
+    /// Records a start. Returns whether it is available again, or a different program.
     pub(super) fn started(&self, name: &str, engine: OfferedEngine) -> bool {
         let mut engines = self.lock();
-        let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return false };
+        let Some(offer) = engines.iter_mut().find(|offer| offer.name == name) else { return false };
         let is_news = offer.away_until.take().is_some() || offer.engine.as_ref() != Some(&engine);
         offer.engine = Some(engine);
         if is_news {
@@ -80,10 +80,10 @@ impl Offers {
         is_news
     }
 
-    /// A game was begun by it, as this program and this build. Returns whether it is another than was offered.
+    /// Records the program and build that began a game. Returns whether they differ from the offer.
     pub(super) fn began(&self, name: &str, identity: &EngineIdentity, build: [u8; 32]) -> bool {
         let mut engines = self.lock();
-        let Some(offer) = engines.iter_mut().find(|it| it.name == name) else { return false };
+        let Some(offer) = engines.iter_mut().find(|offer| offer.name == name) else { return false };
         offer.failures = 0;
         let Some(engine) = &mut offer.engine else { return false };
         let is_another = engine.identity != *identity || engine.build != build;
@@ -95,19 +95,19 @@ impl Offers {
         is_another
     }
 
-    /// Those that are to be tried again now.
+    /// The engines due for a retry.
     pub(super) fn due(&self) -> Vec<String> {
         let now = Instant::now();
-        let is_due = |it: &&Offer| it.away_until.is_some_and(|until| until <= now);
-        self.lock().iter().filter(is_due).map(|it| it.name.clone()).collect()
+        let is_due = |offer: &&Offer| offer.away_until.is_some_and(|until| until <= now);
+        self.lock().iter().filter(is_due).map(|offer| offer.name.clone()).collect()
     }
 
-    /// When the next is to be tried again.
+    /// The time of the next retry.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.lock().iter().filter_map(|it| it.away_until).min()
+        self.lock().iter().filter_map(|offer| offer.away_until).min()
     }
 
-    /// Waits until what is offered, or what is due, has changed.
+    /// Waits until an offer, or the next retry, has changed.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn another_program_is_told_of() {
+    fn another_program_is_reported() {
         let offers = offers();
         assert!(offers.began("fish", &engine("fish", "2").identity, [0; 32]));
         assert_eq!(offers.offered(), [engine("fish", "2")]);

@@ -16,31 +16,31 @@ use spelrum_external::{
 use spelrum_tournament::PlayableCell;
 use spelrum_tournament::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 
-/// Where chess usually starts, which UCI has a word for.
+/// The usual start position of chess, for which UCI has a word.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// An engine that thinks longer than its time by this, or this long where it has none, is named in the log.
+/// An engine that exceeds its time by this, or thinks this long without a limit, is logged.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
-/// One side of one game, taken by an external engine.
+/// One side of one game, played by an external engine.
 pub(super) struct EngineSeat {
     engine: Lent,
     rules: OutsideRules,
     conditions: Conditions,
     /// 0 if it moved first from the opening, 1 for the other.
     mover: u8,
-    /// The other side's clock, if that is a program with one.
+    /// The other side's clock, if that is an engine with one.
     other_clock: Option<ClockRule>,
-    /// The moves so far, as it is told them.
+    /// The moves so far, in the engine's notation.
     moves: Vec<String>,
-    /// What it chose last, and how long that took it from when it had been told all.
+    /// Its last choice, and the time from the end of its input.
     chosen: String,
     took: Option<Duration>,
-    /// Why it had no move.
+    /// The reason for which it had no move.
     failure: Option<EngineFailure>,
 }
 
-/// How the machine's file and a sweep call a protocol.
+/// The name of a protocol in engines files and sweeps.
 pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
     match protocol {
         spelrum_external::Protocol::Uci => Protocol::Uci,
@@ -48,7 +48,7 @@ pub(super) const fn protocol(protocol: spelrum_external::Protocol) -> Protocol {
     }
 }
 
-/// What a player's program is set to, and what it plays its games under.
+/// The options of a player's program, and the conditions of its games.
 pub(super) fn conditions(
     cell: &PlayableCell,
     player: &Player,
@@ -73,18 +73,18 @@ pub(super) fn conditions(
     (options_of(player.parameters()), conditions)
 }
 
-/// The game's board, for a program that speaks GTP.
+/// The game's board, for a GTP engine.
 fn gtp_board(game: &Rules, rules: &OutsideRules) -> Option<GtpBoard> {
     (rules.protocol == Protocol::Gtp).then_some(game.game().gtp_board).flatten()
 }
 
-/// What a program calls a side: Black moves second, unless the game's board says otherwise.
+/// A program's name for a side: Black moves second, unless the game's board differs.
 fn colour(board: Option<GtpBoard>, side: Side) -> Colour {
     let black = board.map_or(Side::Second, |board| board.black);
     if side == black { Colour::Black } else { Colour::White }
 }
 
-/// What a player with these parameters sets of its program.
+/// The options that a player with these parameters sets.
 #[must_use]
 pub fn options_of(parameters: &Parameters) -> Options {
     let Some(Value::Table(options)) = parameters.get("options") else { return Options::new() };
@@ -126,7 +126,7 @@ impl EngineSeat {
         }
     }
 
-    /// What sweeps call it.
+    /// Its name in sweeps.
     pub(super) fn name(&self) -> &str {
         &self.rules.engine
     }
@@ -144,14 +144,14 @@ impl EngineSeat {
         self.engine.take_breaches()
     }
 
-    /// Why the game could not go on, where that is not a loss.
+    /// The reason for which the game could not go on, if that is not a loss.
     pub(super) fn take_unplayable(&mut self) -> Option<EngineFailure> {
         self.failure
             .take_if(|failure| matches!(fault(failure), Fault::Aborted))
             .filter(|failure| failure.kind != FailureKind::Aborted)
     }
 
-    /// How it lost, once the arbiter has said that it did.
+    /// Its forfeit, after the arbiter has decided it.
     pub(super) fn forfeit(&mut self) -> Forfeit {
         let failure = self.failure.take().unwrap_or_else(|| self.engine.illegal(&self.chosen));
         let output = &failure.transcript;
@@ -159,18 +159,22 @@ impl EngineSeat {
         let output = output[output.ceil_char_boundary(from)..].to_owned();
         let mut message = failure.to_string();
         message.truncate(message.floor_char_boundary(FORFEIT_OUTPUT_BYTES_MAX));
-        // Words of the engine may be in it.
-        let message = message.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        // It may quote the engine.
+        let message = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Forfeit { message, output }
     }
 
-    /// Both clocks before a move, by the times that are recorded.
+    /// Both clocks before a move, by the recorded times.
     fn clock(&self, turn: &TextTurn<'_>, own: Colour) -> Option<Clock> {
         let rule = self.rules.clock?;
-        let took =
-            |mover: u8| turn.moves.iter().filter(move |it| it.mover == mover).map(|it| it.wall_us);
+        let took = |mover: u8| {
+            turn.moves
+                .iter()
+                .filter(move |record| record.mover == mover)
+                .map(|record| record.wall_us)
+        };
         let mine = remaining(rule, took(self.mover));
-        // Who has no clock is told as one that has as much time.
+        // A side without a clock is reported with the other's time.
         let other = self.other_clock.map_or(mine, |rule| remaining(rule, took(1 - self.mover)));
         let (white, black) = match own {
             Colour::White => (mine, other),
@@ -179,18 +183,18 @@ impl EngineSeat {
         Some(Clock { white, black, moves_to_go: rule.left(took(self.mover)).moves_to_go })
     }
 
-    /// Takes in what was played since it was asked last, as it will be told.
+    /// Adds the moves played since its last turn, in its notation.
     fn follow(&mut self, turn: &TextTurn<'_>) -> Result<(), String> {
         match self.rules.protocol {
-            // Chess is written as UCI has it.
+            // Chess is written as in UCI.
             Protocol::Uci => {
-                let told = self.moves.len();
-                self.moves.extend(turn.moves.iter().skip(told).map(|record| record.mv.clone()));
+                let known = self.moves.len();
+                self.moves.extend(turn.moves.iter().skip(known).map(|record| record.mv.clone()));
             }
             Protocol::Gtp => {
                 let moves = turn.moves.iter().map(|record| record.mv.as_str());
-                let told = moves_told(turn.rules, turn.opening, moves, Protocol::Gtp);
-                self.moves = told.map_err(|error| error.to_string())?.ok_or_else(|| {
+                let moves = moves_told(turn.rules, turn.opening, moves, Protocol::Gtp);
+                self.moves = moves.map_err(|error| error.to_string())?.ok_or_else(|| {
                     format!("no moves are known that lead to the opening `{}`", turn.opening)
                 })?;
             }
@@ -198,9 +202,9 @@ impl EngineSeat {
         Ok(())
     }
 
-    /// A move of it in the game's notation.
+    /// A move of the engine in the game's notation.
     fn heard(&self, turn: &TextTurn<'_>, mv: String) -> Result<String, Fault> {
-        // All other moves are written as UCI has them.
+        // All other moves are written as in UCI.
         let may_be_castling = matches!(mv.as_str(), "e1h1" | "e1a1" | "e8h8" | "e8a8");
         if self.rules.protocol == Protocol::Uci && !may_be_castling {
             return Ok(mv);
@@ -226,7 +230,7 @@ impl EngineSeat {
         };
         SearchReport {
             depth,
-            // What it says of itself is bounded by what can be kept.
+            // Its reports are limited to storable numbers.
             nodes: choice.nodes.unwrap_or(0).min(NUMBER_MAX),
             evaluations: 0,
             full_tree_leaves: 0,
@@ -239,7 +243,7 @@ impl EngineSeat {
     }
 }
 
-/// An engine that thinks on its move, which is named once it thinks much longer than is usual on its limit.
+/// Logs an engine that thinks on its move much longer than its limit usually takes.
 struct Overdue<'a> {
     engine: &'a str,
     limit: String,
@@ -259,13 +263,13 @@ impl<'a> Overdue<'a> {
             clock.map(|time| format!("{} ms on its clock", time.as_millis())),
         ];
         let limit = limits.into_iter().flatten().collect::<Vec<_>>().join(" and ");
-        // One that has time may use it.
+        // An engine with time may use it.
         let time = move_time.into_iter().chain(clock).min().unwrap_or_default();
         let named_after = time.saturating_add(OVERDUE_AFTER);
         Self { engine, limit, begun: Instant::now(), named_after, is_named: Cell::new(false) }
     }
 
-    /// Looks at the clock; whoever waits for it does so many times a second.
+    /// Checks the clock; a waiting caller does so many times a second.
     fn look(&self) {
         let waited = self.begun.elapsed();
         if waited >= self.named_after && !self.is_named.replace(true) {
@@ -283,7 +287,7 @@ impl<'a> Overdue<'a> {
 /// The greatest number in a result.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
 
-/// A score of another program in ours: hundredths of a pawn stay, and mates are wins in plies.
+/// Converts an engine's score: hundredths of a pawn stay, and mates become wins in plies.
 fn score(Score { value, .. }: Score) -> i32 {
     let plies = |moves: i64| i32::try_from(2 * moves.min(4_000)).unwrap_or(0);
     match value {
@@ -296,12 +300,12 @@ fn score(Score { value, .. }: Score) -> i32 {
     }
 }
 
-/// What a failure costs. [`Fault::Aborted`]: nothing, the game has no result.
+/// The consequence of a failure. [`Fault::Aborted`]: none, the game has no result.
 fn fault(failure: &EngineFailure) -> Fault {
     let words = failure.kind.to_string();
     match &failure.kind {
         FailureKind::Aborted
-        // Nobody told it what to do: we could not.
+        // The engine lacked instructions, through no fault of its own.
         | FailureKind::Unsupported(_)
         | FailureKind::NotAllowed(_)
         | FailureKind::Missing(_)
@@ -365,7 +369,7 @@ impl OutsidePlayer for EngineSeat {
         }
     }
 
-    /// What its clock is charged with is what its lateness is judged by.
+    /// Lateness is judged by the same time that its clock is charged.
     fn took(&self) -> Option<Duration> {
         self.took
     }

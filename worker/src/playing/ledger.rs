@@ -1,7 +1,7 @@
-//! The ledger: which game each slot of the playing process has before it, kept where it outlives that process.
+//! The ledger: the game that each slot of the playing process is at, stored outside that process.
 //!
-//! It is a file without a name that both processes have open. A note in it costs one system call, which games of
-//! microseconds can bear, and wakes nobody.
+//! It is an unnamed file that both processes have open. A note costs one system call, which games of
+//! microseconds can afford, and wakes no process.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt as _;
 pub(super) struct Note {
     /// The game that it plays, or played last.
     pub(super) number: u64,
-    /// Differs from note to note, even of one game. 0: there was none yet.
+    /// Differs from note to note, even for one game. 0: none yet.
     pub(super) sequence: u64,
     /// Whether the game's time runs: it may wait for external engines before it begins.
     pub(super) time_runs: bool,
@@ -29,17 +29,17 @@ impl Ledger {
     /// A new one, without notes.
     ///
     /// # Errors
-    /// If the system gives no file.
+    /// If the system cannot create a file.
     pub(super) fn new() -> io::Result<Self> {
         nameless().map(Self)
     }
 
-    /// The one that another process has given us.
+    /// A ledger opened by another process.
     pub(super) const fn of(file: File) -> Self {
         Self(file)
     }
 
-    /// The file, to be handed on.
+    /// The file, to be passed on.
     pub(super) fn file(&self) -> io::Result<File> {
         self.0.try_clone()
     }
@@ -56,7 +56,7 @@ impl Ledger {
     /// The last note of a slot.
     pub(super) fn of_slot(&self, slot: usize) -> Note {
         let mut bytes = [0; NOTE];
-        // What is not there yet is no note.
+        // Bytes beyond the end count as no note.
         if self.0.read_exact_at(&mut bytes, (slot * NOTE) as u64).is_err() {
             return Note::default();
         }
@@ -64,7 +64,7 @@ impl Ledger {
         Note { number: number(0), sequence: number(8), time_runs: bytes[16] != 0 }
     }
 
-    /// Forgets all notes.
+    /// Clears all notes.
     pub(super) fn clear(&self) -> io::Result<()> {
         self.0.set_len(0)
     }

@@ -1,12 +1,12 @@
-//! Playing in a process of its own, so that a game that never ends, or ends its process, costs only what that
-//! process was playing.
+//! Playing in a separate process, so that a game that never ends, or ends its process, costs only the games
+//! of that process.
 //!
-//! The worker (`supervisor`) holds the leases, talks to the coordinator, and has every result that was handed in. The
-//! playing process (`process`) is this program again; it has the slots, and the external engines. They talk over a
-//! pair of sockets (`wire`), and which game a slot is at stands in a file that both have open (`ledger`). A game that
-//! is over its `game_timeout` and does not stop is failed by killing the process; one that ends its process is failed
-//! with how that ended. What else was being played is given back. The system closes the socket when either ends, and
-//! the other sees that.
+//! The worker (`supervisor`) holds the leases, talks to the coordinator, and has every result that was handed
+//! in. The playing process (`process`) is this program again, with the slots and the external engines. They
+//! exchange messages over a pair of sockets (`wire`); a file that both have open has the current game of each
+//! slot (`ledger`). A game that exceeds its `game_timeout` and does not stop fails, and the process is
+//! killed; one that ends its process fails with the way it ended. Other games in progress are given back. If
+//! either ends, the system closes the socket, and the other notices.
 
 mod ledger;
 mod process;

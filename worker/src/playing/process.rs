@@ -39,21 +39,21 @@ pub struct PlayingProcess {
     outlet: Arc<Outlet>,
 }
 
-/// The standard streams are not what a worker gives.
+/// The standard streams do not come from a worker.
 #[derive(Debug, thiserror::Error)]
 #[error("its standard streams are not those that a worker gives its playing process")]
 pub struct NoWorker(#[source] io::Error);
 
 impl PlayingProcess {
-    /// Of this process, whose standard input and output are what [`crate::PlayingCommand`] gave it. From here on
-    /// it ends on the spot when its worker ends, whatever it is doing.
+    /// Uses this process's standard input and output as [`crate::PlayingCommand`] set them. From here on it
+    /// ends immediately when its worker ends.
     ///
     /// # Errors
-    /// If nobody has given it these.
+    /// If they were not set so.
     pub fn of_standard_streams() -> Result<Self, NoWorker> {
         let socket = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
         let socket = socket.and_then(|socket| {
-            // Of another kind of file it is an error.
+            // Another kind of file is an error.
             socket.peer_addr()?;
             Ok(socket)
         });
@@ -66,7 +66,7 @@ impl PlayingProcess {
         let (sender, orders) = mpsc::unbounded_channel();
         let hear = move || {
             while let Ok(Some(Order { what: Some(what) })) = wire::read(&mut from) {
-                // Nobody obeys any more when it ends in good order.
+                // At an orderly end, orders are no longer followed.
                 let _ending = sender.send(what);
             }
             std::process::exit(0);
@@ -75,10 +75,10 @@ impl PlayingProcess {
         Ok(Self { orders, outlet: Arc::new(outlet) })
     }
 
-    /// Plays what the worker says on so many slots, until it is told to end.
+    /// Plays the worker's orders on this many slots, until it should end.
     ///
     /// # Errors
-    /// If the system gives no threads.
+    /// If the system cannot start threads.
     pub async fn play(
         self,
         slots: NonZeroU32,
@@ -108,14 +108,14 @@ impl PlayingProcess {
             never = changes => match never {},
         }
         if let Some(engines) = engines {
-            // A panic in it would be told by itself; whatever is left ends with this process.
+            // Panics are reported separately; the rest ends with this process.
             let _ended = tokio::task::spawn_blocking(move || engines.close()).await;
         }
         Ok(())
     }
 }
 
-/// Does what the worker says, until it says to end.
+/// Follows the worker's orders until the order to end.
 async fn obey(
     mut orders: mpsc::UnboundedReceiver<What>,
     slots: &[Chair],
@@ -136,7 +136,7 @@ async fn obey(
                 let slot = &slots[play.slot as usize];
                 slot.signs.goes_on(play.first_number);
                 let definition = Arc::clone(&cells[&play.cell_key]);
-                // A thread that is gone has panicked outside a game: this process is of no more use.
+                // A missing thread has panicked outside a game: this process is of no more use.
                 if slot.tasks.send((play, definition)).is_err() {
                     return;
                 }
@@ -147,7 +147,7 @@ async fn obey(
     }
 }
 
-/// What the orders need of a slot.
+/// A slot's state for the orders.
 struct Chair {
     signs: Arc<Signs>,
     tasks: threads::Sender<(Play, Arc<Definition>)>,
@@ -195,10 +195,10 @@ impl Chair {
     }
 }
 
-/// A cell, read by the first slot that plays it.
+/// A cell, parsed by the first slot that plays it.
 struct Definition {
     sent: CellSent,
-    /// The positions that stand apart from it: cells that are sent later may have the same.
+    /// The positions that are separate from it: later cells may share them.
     listed: Option<Arc<ListedPositions>>,
     cell: OnceLock<Arc<Cell>>,
 }
@@ -211,7 +211,7 @@ impl Definition {
     }
 }
 
-/// The positions that stand apart from a cell's definition, if any do.
+/// The positions that are separate from a cell's definition, if any.
 fn listed(sent: &mut CellSent, openings: &OpeningsCache) -> Option<Arc<ListedPositions>> {
     let hash = <[u8; 32]>::try_from(&*sent.openings_hash).ok()?;
     let json = std::mem::take(&mut sent.openings_json);
@@ -236,12 +236,12 @@ fn read(Definition { sent, listed, .. }: &Definition, openings: &OpeningsCache) 
     Ok(cell)
 }
 
-/// What slots say goes to the worker.
+/// Sends the slots' reports to the worker.
 #[derive(Debug)]
 struct Outlet {
     socket: Mutex<UnixStream>,
     ledger: Ledger,
-    /// Of the last note of any slot.
+    /// The sequence number of the last note of any slot.
     sequence: AtomicU64,
     worker: AtomicI64,
 }
@@ -249,7 +249,7 @@ struct Outlet {
 impl Outlet {
     fn say(&self, news: News) {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        // When the worker is gone, so are we at once.
+        // If the worker is gone, this process ends at once.
         let _gone = wire::write(&mut *socket, &Said { news: Some(news) });
     }
 }
@@ -261,7 +261,7 @@ impl Reports for Outlet {
 
     fn begins(&self, slot: usize, number: u64, time_runs: bool) {
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) + 1;
-        // Without a note the game is not seen to: it is played all the same.
+        // Without a note the game is not supervised, but it is played.
         let _unseen = self.ledger.note(slot, Note { number, sequence, time_runs });
     }
 

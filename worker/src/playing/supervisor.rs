@@ -1,4 +1,4 @@
-//! The worker's side: starts the playing process, hands it what is to be played, and sees to its end.
+//! The worker's side: starts the playing process, hands it work, and supervises it.
 
 use std::ffi::OsString;
 use std::io;
@@ -32,25 +32,25 @@ use crate::outcome::{Finished, failed};
 use crate::sharing::Sharing;
 use crate::slot::{Slot, timed_out};
 
-/// How often it looks at what is played.
+/// The interval between two looks at the games.
 const LOOK: Duration = Duration::from_millis(50);
-/// As much of the time between two looks counts: while this process stands still, a game that is over may have
-/// nobody to hear of it.
+/// The most time that counts between two looks: while this process is suspended, the end of a game goes
+/// unnoticed.
 const LOOK_COUNTS: Duration = Duration::from_millis(250);
-/// A game that is over its time is to stop by itself within this and a tenth of its time.
+/// A game over its time must stop by itself within this plus a tenth of its time.
 const STOPS_WITHIN: Duration = Duration::from_secs(5);
-/// The same of one that is not wanted any more, which holds up nobody but its slot.
+/// The same for an unwanted game, which holds up only its slot.
 const UNWANTED_STOPS_WITHIN: Duration = Duration::from_secs(60);
-/// A process that has ended is started again after this, and after twice as long each time it ends soon.
+/// Wait before an ended process is restarted; doubles each time it ends soon.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
-/// So often that is doubled: up to some 50 s.
+/// The most doublings: up to some 50 s.
 const DOUBLINGS_MAX: u32 = 9;
-/// One that lived for so long did not end soon.
+/// A process with this lifetime did not end soon.
 const LIVED_WELL: Duration = Duration::from_secs(60);
-/// In good order it ends within this.
+/// The time limit of an orderly end.
 const ENDS_WITHIN: Duration = Duration::from_secs(15);
 
-/// How the playing process is started: this program again, with these words.
+/// The command of the playing process: this program again, with these words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayingCommand {
     program: PathBuf,
@@ -59,11 +59,11 @@ pub struct PlayingCommand {
 }
 
 impl PlayingCommand {
-    /// Of the running program, which plays by [`crate::PlayingProcess`] where it is started with these words, without
-    /// these variables of the environment.
+    /// Uses the running program, which plays by [`crate::PlayingProcess`] if started with these words,
+    /// without these environment variables.
     ///
     /// # Errors
-    /// If the system does not tell which program is running.
+    /// If the system does not report the running program.
     pub fn of_this_program(words: Vec<OsString>, without: &[&str]) -> io::Result<Self> {
         let without = without.iter().map(|&name| name.to_owned()).collect();
         Ok(Self { program: this_program()?, words, without })
@@ -76,16 +76,16 @@ impl PlayingCommand {
         for name in &self.without {
             command.env_remove(name);
         }
-        // A Ctrl-C of the terminal is for the worker to hear, which may want to finish its games.
+        // A Ctrl-C of the terminal is for the worker, which may finish its games first.
         let child = command.arg0("spelrum").process_group(0).spawn()?;
         Ok((child, ours))
     }
 }
 
-/// Those that can play in the playing process; `None` before it has said so.
+/// The engines of the playing process; `None` before its report.
 pub(crate) type Offered = watch::Receiver<Option<Vec<OfferedEngine>>>;
 
-/// The playing process, and who sees to it.
+/// The playing process and its supervision.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     shared: Arc<Shared>,
@@ -97,11 +97,11 @@ struct Shared {
     reports: Arc<dyn Reports>,
     signs: Vec<Arc<Signs>>,
     ledger: Ledger,
-    /// Keeps this process off the quiet cores.
+    /// Keeps this process off the exclusive cores.
     keeping: Arc<Keeping>,
     offers: watch::Sender<Option<Vec<OfferedEngine>>>,
     state: Mutex<State>,
-    /// Something is to be played, it is to end, or it has ended.
+    /// Notified of new work, a request to end, and the end.
     changed: Condvar,
 }
 
@@ -113,22 +113,22 @@ impl std::fmt::Debug for Shared {
 
 #[derive(Default)]
 struct State {
-    /// What each slot has before it.
+    /// The work of each slot.
     desks: Vec<Option<Desk>>,
     process: Option<Running>,
-    /// The slot for whose game the process was killed, and its note then.
+    /// The slot whose game caused the process to be killed, and its note then.
     killed_for: Option<(usize, Note)>,
-    /// Whether it is to end, or has.
+    /// Whether it is ending, or has ended.
     closed: bool,
-    /// Whether nobody tends it any more.
+    /// Whether supervision has stopped.
     left: bool,
 }
 
-/// A process that runs.
+/// A running process.
 struct Running {
     pid: Pid,
     orders: threads::Sender<What>,
-    /// The cells that it knows, by their keys.
+    /// The cells that it has, by their keys.
     cells: Vec<(u64, Weak<Cell>)>,
     next_key: u64,
 }
@@ -138,23 +138,23 @@ struct Desk {
     batch: Batch<Arc<Cell>>,
     /// Whether a process has it.
     is_sent: bool,
-    /// Of the slot's last note before.
+    /// The sequence number of the slot's previous note.
     sequence_before: u64,
-    /// The slot's last note, for how long it stands there, and for how long the game has not been wanted.
+    /// The slot's last note, the time since then, and the time for which the game has been unwanted.
     note: Note,
     stood: Duration,
     unwanted: Duration,
-    /// How the process was told to stop: after the game, and now.
-    told: (bool, bool),
+    /// The stop signals sent to the process: after the game, and now.
+    signalled: (bool, bool),
     /// The last game whose result was handed in.
     last_reported: Option<u64>,
 }
 
 impl Supervisor {
-    /// Starts the playing process, and hands it what the slots get.
+    /// Starts the playing process, and hands it the slots' work.
     ///
     /// # Errors
-    /// If the system gives no process or thread.
+    /// If the system cannot start a process or thread.
     pub(crate) fn start(
         command: PlayingCommand,
         reports: Arc<dyn Reports>,
@@ -183,7 +183,7 @@ impl Supervisor {
         Ok(supervisor)
     }
 
-    /// Which external engines can play there.
+    /// The external engines that can play there.
     pub(crate) fn offered(&self) -> Offered {
         self.offered.clone()
     }
@@ -207,7 +207,7 @@ impl Supervisor {
         }
     }
 
-    /// Ends the process at once, and waits for nothing.
+    /// Ends the process at once, without waiting.
     pub(crate) fn abandon(&self) {
         let mut state = self.shared.state();
         state.closed = true;
@@ -227,11 +227,11 @@ impl Shared {
         self.changed.wait_timeout(state, at_most).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Hands on what one slot gets.
+    /// Passes on the work of one slot.
     fn hand_on(&self, side: SlotSide) {
         let SlotSide { number, batches, signs } = side;
         let reports = Arc::clone(&self.reports);
-        // What comes to nothing needs no place.
+        // Invalid cells need no process.
         let nowhere = Arc::new(Keeping::new(QuietSlots::default()));
         let sharing = Arc::new(Sharing::new(NonZeroU32::MIN));
         let here = Slot { number, signs, reports, engines: None, keeping: nowhere, sharing };
@@ -243,7 +243,7 @@ impl Shared {
                 ) => {
                     self.hand(number, batch);
                 }
-                // Nothing is played of it.
+                // Its games are not played.
                 Ok(Ready::Training { found: Some(_), .. }) | Err(_) => here.play(&batch),
             }
         }
@@ -259,7 +259,7 @@ impl Shared {
             note: Note::default(),
             stood: Duration::ZERO,
             unwanted: Duration::ZERO,
-            told: (false, false),
+            signalled: (false, false),
             last_reported: None,
         });
         self.send(&mut state, slot);
@@ -277,7 +277,7 @@ impl Shared {
         let Batch { lease, cell, range, game_timeout, in_quiet, scaled } = &desk.batch;
         let cell_key = running.key_of(cell);
         let ms = |timeout: &Duration| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-        running.tell(What::Play(Play {
+        running.order(What::Play(Play {
             slot: u32::try_from(slot).unwrap_or(u32::MAX),
             cell_key,
             lease_id: lease.0,
@@ -292,7 +292,7 @@ impl Shared {
         desk.is_sent = true;
     }
 
-    /// Sees to one process after the other.
+    /// Supervises one process after the other.
     fn tend(&self, first: (Child, UnixStream)) {
         let mut next = Ok(first);
         let mut soon: u32 = 0;
@@ -328,10 +328,11 @@ impl Shared {
         }
     }
 
-    /// Hears one process to its end, and settles what it leaves. Returns how it ended.
+    /// Listens to one process until its end, and settles its unfinished games. Returns how it
+    /// ended.
     fn serve(&self, mut child: Child, socket: UnixStream) -> io::Result<String> {
         let started = self.converse(&child, &socket);
-        // It has closed its end, or has none: there is nothing more to hear of it.
+        // Its end is closed, or missing: no more messages will come.
         let _gone = child.kill();
         let status = child.wait();
         let how = status.as_ref().map_or_else(ToString::to_string, ExitStatus::to_string);
@@ -339,7 +340,7 @@ impl Shared {
         started.map(|()| how)
     }
 
-    /// Talks with a process until it ends.
+    /// Exchanges messages with a process until it ends.
     fn converse(&self, child: &Child, socket: &UnixStream) -> io::Result<()> {
         let (orders, to_say) = threads::channel();
         let mut to = socket.try_clone()?;
@@ -347,7 +348,7 @@ impl Shared {
         let say = move || {
             let said = |what| wire::write(&mut to, &Order { what: Some(what) });
             if to_say.iter().try_for_each(said).is_err() {
-                // Whoever hears nothing any more has nothing to say.
+                // A peer that has stopped reading sends nothing more.
                 let _gone = to.shutdown(Shutdown::Both);
             }
         };
@@ -400,7 +401,7 @@ impl Shared {
         }
     }
 
-    /// The process has ended: whose games were in progress, and what becomes of them.
+    /// The process has ended: settles the games that were in progress.
     fn settle(&self, how: &str) {
         let mut state = self.state();
         let killed_for = state.killed_for.take();
@@ -412,13 +413,13 @@ impl Shared {
         }
         let at_its_end = |(slot, desk)| {
             let note = self.ledger.of_slot(slot);
-            // What it was killed for may have ended in that moment.
+            // The game it was killed for may have ended in that moment.
             let is_to_blame = killed_for.is_none_or(|killed_for| killed_for == (slot, note));
             let game = self.in_progress(slot, &desk, note).filter(|_| is_to_blame);
             (slot, game, desk)
         };
         let ended: Vec<_> = slots.into_iter().map(at_its_end).collect();
-        // The next process begins to count anew.
+        // The next process restarts its numbering.
         if let Err(problem) = self.ledger.clear() {
             tracing::error!(%problem, "failed to clear the ledger of the playing process");
         }
@@ -435,12 +436,12 @@ impl Shared {
                 let what = failed(game, &message);
                 self.reports.finished(slot, vec![Finished::new(desk.batch.lease, what)]);
             }
-            // What it took tells nothing of how long its games are.
+            // Its duration says nothing about its games.
             self.reports.freed(slot, 0, Duration::ZERO);
         }
     }
 
-    /// The game that a slot of a process that has ended was at, if it was wanted.
+    /// The wanted game that a slot of an ended process was playing.
     fn in_progress(&self, slot: usize, desk: &Desk, note: Note) -> Option<GameId> {
         let game = GameId { cell: desk.batch.range.cell, number: note.number };
         let has_begun = note.sequence > desk.sequence_before && desk.batch.range.contains(game);
@@ -448,7 +449,7 @@ impl Shared {
         (has_begun && !is_handed_in && !self.signs[slot].is_aborted()).then_some(game)
     }
 
-    /// Looks at what is played, again and again, until it is to end.
+    /// Watches the games until the end.
     fn watch(&self) {
         let mut state = self.state();
         let mut looked = Instant::now();
@@ -465,18 +466,18 @@ impl Shared {
         }
     }
 
-    /// Tells the process which slots are to stop, the hub which games are played, and kills the process if a game
-    /// of it does not stop.
+    /// Passes stop signals to the process and games in progress to the hub, and kills the process if a game
+    /// does not stop.
     fn look(&self, state: &mut State, passed: Duration) {
         let State { desks, process: Some(running), killed_for, .. } = state else { return };
         for (slot, desk) in desks.iter_mut().enumerate() {
             let Some(desk) = desk.as_mut().filter(|desk| desk.is_sent) else { continue };
             let signs = &self.signs[slot];
-            let told = (signs.is_stopped(), signs.is_aborted());
-            if told != desk.told {
+            let signals_now = (signs.is_stopped(), signs.is_aborted());
+            if signals_now != desk.signalled {
                 let slot = u32::try_from(slot).unwrap_or(u32::MAX);
-                running.tell(What::Stop(Stop { slot, now: told.1 }));
-                desk.told = told;
+                running.order(What::Stop(Stop { slot, now: signals_now.1 }));
+                desk.signalled = signals_now;
             }
             let note = self.ledger.of_slot(slot);
             if note.sequence > desk.sequence_before {
@@ -487,7 +488,7 @@ impl Shared {
             } else {
                 (desk.note, desk.stood) = (note, Duration::ZERO);
             }
-            if told.1 {
+            if signals_now.1 {
                 desk.unwanted += passed;
             }
             if killed_for.is_none() && desk.does_not_stop() {
@@ -505,27 +506,27 @@ impl Shared {
 }
 
 impl Desk {
-    /// Whether its game is over its time, or not wanted, for longer than it may take to notice that.
+    /// Whether its game has exceeded its time, or been unwanted, for longer than it may take to notice.
     fn does_not_stop(&self) -> bool {
         let is_timed = self.note.time_runs && self.note.sequence > self.sequence_before;
         let timeout = self.batch.game_timeout.filter(|_| is_timed);
-        let is_over = timeout.is_some_and(|it| self.stood > it + it / 10 + STOPS_WITHIN);
+        let is_over = timeout.is_some_and(|limit| self.stood > limit + limit / 10 + STOPS_WITHIN);
         is_over || self.unwanted > UNWANTED_STOPS_WITHIN
     }
 }
 
 impl Running {
     fn kill(&self) {
-        // One that has ended meanwhile is not waited for yet, so that nobody else has its number.
+        // A process that has ended is not reaped yet, so its number is not reused.
         let _ended = kill_process(self.pid, Signal::KILL);
     }
 
-    fn tell(&self, what: What) {
-        // When the process is gone, that is settled by who hears it.
+    fn order(&self, what: What) {
+        // The reader handles a missing process.
         let _gone = self.orders.send(what);
     }
 
-    /// The key of a cell, which the process is told of if it does not know it.
+    /// The key of a cell, after sending the cell if the process does not have it.
     fn key_of(&mut self, cell: &Arc<Cell>) -> u64 {
         for (key, _) in self.cells.extract_if(.., |(_, known)| known.strong_count() == 0) {
             let _gone = self.orders.send(What::Forget(key));
@@ -549,30 +550,32 @@ impl Running {
             }
         }
         self.cells.push((key, Arc::downgrade(cell)));
-        self.tell(What::Cell(sent));
+        self.order(What::Cell(sent));
         key
     }
 }
 
-/// A cell as the process is told of it.
+/// A cell as a message.
 fn sent(key: u64, cell: &Cell) -> CellSent {
-    let network = |it: &Arc<Supplied>| NetworkSent {
-        training_json: it.training.canonical_json(),
-        bytes: it.bytes.clone(),
+    let network = |supplied: &Arc<Supplied>| NetworkSent {
+        training_json: supplied.training.canonical_json(),
+        bytes: supplied.bytes.clone(),
     };
     let (definition_json, networks) = match cell {
         Ok(Ready::Games(games)) => {
             (games.json.clone(), games.networks.iter().map(network).collect())
         }
-        Ok(Ready::Verification(it)) => (it.json.clone(), it.networks.iter().map(network).collect()),
+        Ok(Ready::Verification(replay)) => {
+            (replay.json.clone(), replay.networks.iter().map(network).collect())
+        }
         Ok(Ready::Training { training, .. }) => (training.canonical_json(), Vec::new()),
-        // It is not handed on.
+        // It is not passed on.
         Err(_) => Default::default(),
     };
     CellSent { key, definition_json, networks, ..CellSent::default() }
 }
 
-/// The positions that stand apart from a cell's definition, if any do.
+/// The positions that are separate from a cell's definition, if any.
 fn listed_of(cell: &Cell) -> Option<&Arc<ListedPositions>> {
     match cell {
         Ok(Ready::Games(games)) => games.listed.as_ref(),
@@ -580,7 +583,7 @@ fn listed_of(cell: &Cell) -> Option<&Arc<ListedPositions>> {
     }
 }
 
-/// Why a game failed whose process ended by itself.
+/// The failure of a game whose process ended by itself.
 fn crashed(how: &str, others: usize) -> String {
     let others = match others {
         0 => String::new(),

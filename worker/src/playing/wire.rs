@@ -1,15 +1,15 @@
-//! What a worker and its playing process tell each other: messages behind their lengths, over a pair of sockets.
-//! Both ends are always the same program, so that this has no versions.
+//! Messages between a worker and its playing process: length-prefixed, over a pair of sockets. Both ends are
+//! always the same program, so there are no versions.
 
 use std::io::{self, Read, Write};
 
 use prost::Message;
 use spelrum_proto::v1;
 
-/// Most bytes of results in one message, apart from a result that is larger by itself.
+/// The most bytes of results in one message, apart from a single larger result.
 pub(super) const RESULTS_BYTES_MAX: usize = 4 << 20;
 
-/// What the worker says.
+/// A message from the worker.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Order {
     #[prost(oneof = "What", tags = "1, 2, 3, 4, 5")]
@@ -21,14 +21,14 @@ pub(super) enum What {
     /// A cell, before its first games.
     #[prost(message, tag = "1")]
     Cell(CellSent),
-    /// The cell with this key will not be played any more.
+    /// The cell with this key is no longer needed.
     #[prost(uint64, tag = "2")]
     Forget(u64),
     #[prost(message, tag = "3")]
     Play(Play),
     #[prost(message, tag = "4")]
     Stop(Stop),
-    /// End in good order. A socket that is closed ends it at once.
+    /// End in good order. Closing the socket ends it at once.
     #[prost(message, tag = "5")]
     End(End),
 }
@@ -36,18 +36,18 @@ pub(super) enum What {
 /// A cell as the coordinator defined it.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct CellSent {
-    /// Names it in what follows.
+    /// Its key in later messages.
     #[prost(uint64, tag = "1")]
     pub(super) key: u64,
     #[prost(string, tag = "2")]
     pub(super) definition_json: String,
-    /// Those of its players' networks that need no training.
+    /// Its players' networks that need no training.
     #[prost(message, repeated, tag = "3")]
     pub(super) networks: Vec<NetworkSent>,
-    /// The hash of the positions that stand apart from its definition; empty if none do.
+    /// The hash of the positions that are separate from its definition; empty if none are.
     #[prost(bytes = "vec", tag = "4")]
     pub(super) openings_hash: Vec<u8>,
-    /// Their JSON; empty if a cell that the process knows has them.
+    /// Their JSON; empty if another cell of the process has them.
     #[prost(string, tag = "5")]
     pub(super) openings_json: String,
 }
@@ -76,16 +76,16 @@ pub(super) struct Play {
     pub(super) first_number: u64,
     #[prost(uint64, tag = "6")]
     pub(super) count: u64,
-    /// How long each may take, in milliseconds.
+    /// The timeout of each, in milliseconds.
     #[prost(uint64, optional, tag = "7")]
     pub(super) game_timeout_ms: Option<u64>,
-    /// Who the worker is for its coordinator, for the log.
+    /// The worker's id at its coordinator, for the log.
     #[prost(int64, tag = "8")]
     pub(super) worker_id: i64,
-    /// Whether they are played in quiet.
+    /// Whether they are played on exclusive slots.
     #[prost(bool, tag = "9")]
     pub(super) in_quiet: bool,
-    /// How their players' time limits are scaled, if they are.
+    /// The scaling of their players' time limits, if any.
     #[prost(message, optional, tag = "10")]
     pub(super) scaled: Option<v1::ScaledTime>,
 }
@@ -102,7 +102,7 @@ pub(super) struct Stop {
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(super) struct End {}
 
-/// What the playing process says.
+/// A message from the playing process.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Said {
     #[prost(oneof = "News", tags = "1, 2, 3")]
@@ -111,7 +111,7 @@ pub(super) struct Said {
 
 #[derive(Clone, PartialEq, prost::Oneof)]
 pub(super) enum News {
-    /// These external engines can play. Said first of all, and when it has changed.
+    /// The available external engines. Sent first, and after each change.
     #[prost(message, tag = "1")]
     Offers(Offers),
     #[prost(message, tag = "2")]
@@ -135,7 +135,7 @@ pub(super) struct Finished {
     pub(super) results: Vec<v1::Result>,
 }
 
-/// A slot is done with its batch, of which it played so many games in so long.
+/// A slot is done with its batch, after this many games in this time.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(super) struct Freed {
     #[prost(uint32, tag = "1")]
@@ -146,7 +146,7 @@ pub(super) struct Freed {
     pub(super) took_ns: u64,
 }
 
-/// Says one message.
+/// Writes one message.
 ///
 /// # Errors
 /// If the other end is gone, or the message has 4 GiB.
@@ -158,10 +158,10 @@ pub(super) fn write(to: &mut impl Write, message: &impl Message) -> io::Result<(
     to.write_all(&bytes)
 }
 
-/// Hears one message; `None` if the other end has closed behind the last.
+/// Reads one message; `None` if the other end was closed after the last.
 ///
 /// # Errors
-/// If the other end is gone in the middle of one, or it is not a message.
+/// If the other end is gone within one, or it is malformed.
 pub(super) fn read<M: Message + Default>(from: &mut impl Read) -> io::Result<Option<M>> {
     let mut length = [0; 4];
     match from.read(&mut length[..1])? {
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_heard_as_they_were_said() {
+    fn messages_round_trip() {
         let play = Play { slot: 3, first_number: 7, count: 2, ..Play::default() };
         let said = [
             Order { what: Some(What::Play(play)) },
@@ -204,7 +204,7 @@ mod tests {
         for length in 1..bytes.len() {
             assert!(read::<Order>(&mut &bytes[..length]).is_err(), "{length}");
         }
-        // A length without its message asks for no memory.
+        // A length without its message allocates no memory.
         assert!(read::<Order>(&mut &[255, 255, 255, 255, 0][..]).is_err());
     }
 }

@@ -1,5 +1,4 @@
-//! What is found out of machines, by what their kernels tell (`worker/tests/machines/`), and which
-//! slots are quiet there.
+//! Descriptions of recorded machines (`worker/tests/machines/`), and their exclusive slots.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -17,7 +16,7 @@ fn recording(name: &str) -> String {
 fn names() -> Vec<String> {
     let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
     let paths = fs::read_dir(machines).unwrap().map(|entry| entry.unwrap().path());
-    let texts = paths.filter(|path| path.extension().is_some_and(|it| it == "txt"));
+    let texts = paths.filter(|path| path.extension().is_some_and(|extension| extension == "txt"));
     let mut names: Vec<String> =
         texts.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     names.sort();
@@ -49,8 +48,8 @@ fn slots(slots: u32) -> NonZeroU32 {
     NonZeroU32::new(slots).unwrap()
 }
 
-/// Of each machine: its kinds of cores, its quota, and with 16 slots the hardware threads of the
-/// quiet ones, of everything else, and why there are no more.
+/// For each machine: its kinds of cores, its quota, and with 16 slots the hardware threads of the
+/// exclusive ones, of everything else, and the reason for which there are no more.
 #[test]
 fn machines_are_understood() {
     let quota = |quota_us, period_us| Some(CpuQuota { quota_us, period_us });
@@ -76,7 +75,7 @@ fn machines_are_understood() {
         ("offline", "3 cores", None, "1,3 of 0-1,3, rest 0", "one core is left"),
         ("one-core", "1 core of 2 threads", None, "none", "shares one core"),
     ];
-    assert_eq!(names(), expected.map(|it| it.0));
+    assert_eq!(names(), expected.map(|machine| machine.0));
     for (name, kinds, quota, quiet, why) in expected {
         let cores = cores(&files(&recording(name)));
         let planned = cores.plan(slots(16), None);
@@ -100,12 +99,12 @@ fn there_are_no_more_than_slots_and_than_are_wanted() {
     assert_eq!(planned(8, Some(4)).0, 3, "there cannot be more");
 }
 
-/// Without a file that is needed nothing is promised; without any other, something is.
+/// Without a required file there are no exclusive slots; without any other, there are.
 #[test]
 fn what_is_missing_is_not_known() {
     let all = files(&recording("laptop"));
     let without = |name: &str| {
-        let left: Vec<_> = all.iter().filter(|it| !it.0.ends_with(name)).cloned().collect();
+        let left: Vec<_> = all.iter().filter(|file| !file.0.ends_with(name)).cloned().collect();
         assert!(left.len() < all.len(), "{name}");
         cores(&left).plan(slots(8), None)
     };
@@ -120,7 +119,7 @@ fn what_is_missing_is_not_known() {
         assert_eq!(without(name).count(), 3, "{name}");
     }
     let bare: Vec<_> =
-        all.iter().filter(|it| !it.0.to_string_lossy().contains("topology")).cloned().collect();
+        all.iter().filter(|file| !file.0.to_string_lossy().contains("topology")).cloned().collect();
     let planned = cores(&bare).plan(slots(8), None);
     assert_eq!(planned.count(), 0);
     assert!(planned.why_not_more().contains("does not tell"));
@@ -141,7 +140,7 @@ fn this_machine_is_understood() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever stands in the files, it is read or is not known.
+    /// Any content is parsed or treated as unknown.
     #[test]
     fn damaged_files_are_no_reason_to_panic(
         machine in 0..8_usize,

@@ -1,4 +1,4 @@
-//! Workers and a coordinator: exactly the planned games, once each, whatever dies in between.
+//! Workers and a coordinator: exactly the planned games, once each, whatever is killed meanwhile.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tonic::transport::Endpoint;
 
 use spelrum_test_support::{DEADLINE, Served, Site, eventually, quick_sweep};
 
-/// A worker that runs.
+/// A running worker.
 pub(crate) struct Working {
     pub(crate) shutdown: Shutdown,
     task: JoinHandle<Result<Summary, WorkerError>>,
@@ -51,7 +51,7 @@ impl Working {
         tokio::time::timeout(DEADLINE, self.task).await.expect("it ends in time").unwrap()
     }
 
-    /// Ends it at once, as if killed: it says nothing to anybody.
+    /// Ends it at once, as if killed, without a message.
     async fn kill(self) {
         self.task.abort();
         assert!(self.task.await.unwrap_err().is_cancelled());
@@ -85,7 +85,7 @@ fn mixed_sweep(name: &str, games: u64) -> String {
     )
 }
 
-/// Everything of all games that does not depend on time or on who played them, in order.
+/// The parts of all games that do not depend on time or on the worker, in order.
 async fn games(served: &Served) -> Vec<Vec<Option<spelrum_proto::v1::sql_value::Value>>> {
     served
         .query(
@@ -117,7 +117,7 @@ async fn assert_complete(served: &Served, name: &str) {
     assert_eq!(served.number(moves).await, 0);
 }
 
-/// Invariants 1, 2: who plays, and how many, changes nothing.
+/// Invariants 1, 2: the number of workers changes nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_worker_and_three_play_the_same_games() {
     let mut played = Vec::new();
@@ -144,8 +144,8 @@ async fn one_worker_and_three_play_the_same_games() {
     assert_eq!(played[0], played[1]);
 }
 
-/// Invariant 5: a killed coordinator has lost nothing that it acknowledged, and its workers
-/// nothing that they finished.
+/// Invariant 5: a killed coordinator has lost nothing that it acknowledged, and its workers nothing
+/// that they finished.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_coordinator_goes_on_where_it_stopped() {
     let site = Site::new();
@@ -170,7 +170,7 @@ async fn a_killed_coordinator_goes_on_where_it_stopped() {
         assert_eq!((summary.failed, summary.unreported), (0, 0));
         acknowledged += summary.acknowledged;
     }
-    // A reply that was lost with the coordinator is acknowledged by its repetition.
+    // A reply that was lost with the coordinator is acknowledged when it is repeated.
     assert_eq!(acknowledged, 30_000);
     assert_complete(&served, "killed").await;
 }
@@ -179,7 +179,7 @@ async fn a_killed_coordinator_goes_on_where_it_stopped() {
 async fn a_killed_workers_games_are_played_by_another() {
     let site = Site::new();
     // Leases that end soon, but not while a living worker waits for a slow disk: they would be lost
-    // and granted again, over and over.
+    // and granted again, repeatedly.
     let served = site.serve_with(Duration::from_millis(500)).await;
     served.submit(&quick_sweep("orphans", 10_000)).await;
     let victim = Working::start(served.url(), 2, true);
@@ -209,7 +209,7 @@ async fn a_worker_bears_failing_commits() {
     assert_eq!(served.number("SELECT count(*) FROM uncounted_games").await, 0);
 }
 
-/// A worker that is told to finish reports what it has and hands the rest back at once.
+/// A worker that must finish reports its results and hands the rest back at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_worker_that_finishes_leaves_nothing_behind() {
     let site = Site::new();
@@ -232,7 +232,7 @@ async fn a_worker_that_finishes_leaves_nothing_behind() {
     assert!(settled < 1_000);
 }
 
-/// Games that take for ever, almost.
+/// Practically endless games.
 pub(crate) fn endless_sweep(name: &str) -> String {
     format!(
         r#"
@@ -263,7 +263,7 @@ async fn a_worker_that_ends_now_abandons_its_games_and_gives_them_back() {
     let working = Working::start(served.url(), 2, false);
     let live = "SELECT count(*) FROM leases WHERE ended_by IS NULL";
     eventually("it has a lease", async || (served.number(live).await > 0).then_some(())).await;
-    // Told to finish, it would play for hours.
+    // Finishing would take hours.
     working.shutdown.finish.cancel();
     working.shutdown.now.cancel();
     let summary = working.ended().await.unwrap();
@@ -274,7 +274,7 @@ async fn a_worker_that_ends_now_abandons_its_games_and_gives_them_back() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_experiments_games_are_aborted() {
     let site = Site::new();
-    // It hears of the cancel with a heartbeat.
+    // A heartbeat reports the cancellation.
     let served = site.serve_with(Duration::from_millis(500)).await;
     served.submit(&endless_sweep("cancel")).await;
     let working = Working::start(served.url(), 2, true);
@@ -290,7 +290,7 @@ async fn a_cancelled_experiments_games_are_aborted() {
     assert_eq!(summary, Summary::default());
 }
 
-/// Three times given up, a game is settled as failed, and says why; the others are played.
+/// After three failures, a game is settled as failed, with the reason; the others are played.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_game_that_takes_too_long_fails() {
     let site = Site::new();
@@ -310,7 +310,7 @@ async fn a_game_that_takes_too_long_fails() {
     assert_eq!(served.number(says_so).await, i64::try_from(games).unwrap());
 }
 
-/// Invariant 3: a game has the result that it would have had, or none.
+/// Invariant 3: a game has its regular result, or none.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_game_timeout_decides_no_game() {
     let timed = format!("game_timeout = \"1h\"\n{}", mixed_sweep("with", 20));
@@ -331,7 +331,7 @@ async fn a_worker_waits_for_a_coordinator_and_for_work() {
     let served = site.serve().await;
     let address = served.address;
     served.stop().await.unwrap();
-    // Nobody is there yet.
+    // There is no coordinator yet.
     let working = Working::start(format!("http://{address}"), 1, false);
     let served = Served::start(&site.db(), address, Duration::from_secs(5)).await;
     let workers = "SELECT count(*) FROM workers";
@@ -343,7 +343,7 @@ async fn a_worker_waits_for_a_coordinator_and_for_work() {
 }
 
 #[tokio::test]
-async fn a_worker_without_a_coordinator_still_ends_when_told() {
+async fn a_worker_without_a_coordinator_still_ends_on_request() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -355,7 +355,7 @@ async fn a_worker_without_a_coordinator_still_ends_when_told() {
     assert_eq!(working.ended().await.unwrap(), Summary::default());
 }
 
-/// Behind the same address there may be another database one day: its ids mean other games.
+/// The database at an address may be replaced one day: its ids mean other games.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_carried_into_another_database() {
     let (first, second) = (Site::new(), Site::new());

@@ -1,4 +1,4 @@
-//! A coordinator that says no, or nonsense.
+//! A coordinator that refuses calls, or sends nonsense.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -17,41 +17,40 @@ use tonic::{Request, Response, Status};
 use super::end_to_end::{Working, endless_sweep};
 use spelrum_test_support::eventually;
 
-/// How it misbehaves.
+/// Its misbehaviour.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) hello: Option<Refusal>,
     pub(crate) lease: Option<Refusal>,
-    /// How long a Lease takes.
+    /// The duration of a Lease.
     pub(crate) slow_to_grant: Duration,
-    /// The definition of the one cell, as it is handed out.
+    /// The definition of its only cell, as it is sent.
     pub(crate) definition: String,
-    /// The hash that leases name it by; the right one, if none is given.
+    /// The hash in leases; by default the right one.
     pub(crate) hash: Option<[u8; 32]>,
-    /// Games of the one lease.
+    /// Games of its only lease.
     pub(crate) games: u64,
     /// A number whose result is refused.
     pub(crate) poison: Option<u64>,
-    /// Whether it refuses the failure in its place as well.
+    /// Whether it also refuses the failure in its place.
     pub(crate) refuses_failures: bool,
-    /// Whether it refuses to hand out the definition.
+    /// Whether it refuses to send the definition.
     pub(crate) refuses_cell: bool,
-    /// Reports whose answer gets lost after they were taken.
+    /// The number of reports that are accepted but whose answer is lost.
     pub(crate) lost_replies: usize,
-    /// Most results that a report is answered for.
+    /// The most results that get a verdict in a report.
     pub(crate) verdicts_max: Option<usize>,
     /// Whether it does not know the cell at first, and leases the games a second time.
     pub(crate) unknown_at_first: bool,
-    /// Whether its games were lost with a worker before.
+    /// Whether its games were lost with an earlier worker.
     pub(crate) lost: bool,
     /// Whether it leases the games a second time.
     pub(crate) leases_twice: bool,
-    /// What it answers when it is asked for a network, one after the other and the last for ever; by default that
-    /// it has none yet.
+    /// Its answers about a network, in order, the last repeated; by default none exists yet.
     pub(crate) networks: VecDeque<Result<v1::GetNetworkResponse, Status>>,
 }
 
-/// The game that a result is of.
+/// The number of a result's game.
 fn number_of(what: &What) -> u64 {
     match what {
         What::Game(game) | What::Verification(game) => game.number,
@@ -60,21 +59,21 @@ fn number_of(what: &What) -> u64 {
     }
 }
 
-/// What it saw.
+/// The calls it has seen.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// Leases that were asked for, granted or not.
+    /// The number of requested leases.
     pub(crate) asked: usize,
     pub(crate) leases: i64,
     pub(crate) given_back: Vec<i64>,
     pub(crate) fetches: usize,
-    /// The trainings whose networks were asked for.
+    /// The trainings whose networks were requested.
     pub(crate) networks: Vec<Vec<u8>>,
     /// Whether the worker trains for others.
     pub(crate) trains: bool,
-    /// The games that heartbeats named.
+    /// The games named in heartbeats.
     pub(crate) named: Vec<v1::GameId>,
-    /// Results by number, in the order in which they came.
+    /// Results by number, in the order of arrival.
     pub(crate) results: BTreeMap<u64, Vec<What>>,
 }
 
@@ -84,7 +83,7 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// Serves, and gives its address and what it sees.
+    /// Serves, and returns its address and its record of calls.
     pub(crate) async fn serve(script: Script) -> (String, Arc<Mutex<Seen>>) {
         let seen = Arc::<Mutex<Seen>>::default();
         let fake = Self { script: Mutex::new(script), seen: Arc::clone(&seen) };
@@ -111,7 +110,7 @@ impl Work for Fake {
                 protocol: PROTOCOL,
                 worker_id: 1,
                 coordinator_epoch: 1,
-                // None comes by itself while a test runs.
+                // No call comes by itself during a test.
                 heartbeat_interval_ms: 3_600_000,
                 report_results_max: 10,
                 ..Default::default()
@@ -316,14 +315,14 @@ async fn a_grant_that_makes_no_sense_ends_the_worker() {
     assert!(matches!(error, WorkerError::Malformed(_)), "{error}");
 }
 
-/// Games that cannot be played are reported as failed, with the reason, and the worker goes on.
+/// Unplayable games are reported as failed, with the reason, and the worker continues.
 #[tokio::test]
 async fn a_cell_that_cannot_be_played_fails_its_games() {
     let changed = definition().replace("\"seed\":7", "\"seed\":8");
     assert_ne!(changed, definition());
     let newer = definition().replace("\"format\":1", "\"format\":2");
     let scripts = [
-        // Not what the hash names.
+        // Not the content of the hash.
         (Some(Sha256::digest(definition()).into()), changed, "hash"),
         (None, newer, "format"),
         (None, "no JSON".to_owned(), "definition"),
@@ -343,7 +342,7 @@ async fn a_cell_that_cannot_be_played_fails_its_games() {
     }
 }
 
-/// Invariant 4, from the worker's side: it repeats what was not acknowledged, the same each time.
+/// Invariant 4, from the worker's side: it repeats unacknowledged results, unchanged.
 #[tokio::test]
 async fn lost_replies_are_repeated_word_for_word() {
     let script =
@@ -385,7 +384,7 @@ async fn a_result_that_is_refused_for_good_becomes_a_failure() {
     }
 }
 
-/// Else it would be renewed for ever, and its game never played.
+/// Otherwise it would be renewed for ever, and its game never played.
 #[tokio::test]
 async fn a_lease_whose_failure_is_refused_is_given_back() {
     let script = Script {
@@ -424,7 +423,7 @@ async fn games_of_a_refused_cell_are_given_back() {
     assert_eq!((seen.fetches, seen.given_back.as_slice()), (1, &[1][..]));
 }
 
-/// A coordinator that does not know a cell may be followed by one that does.
+/// A coordinator that lacks a cell may be followed by one that has it.
 #[tokio::test]
 async fn an_unknown_cell_is_asked_for_again() {
     let script =
@@ -458,7 +457,7 @@ async fn a_game_that_starts_is_named_before_it_can_kill() {
     }
 }
 
-/// Games that were lost with a worker may have killed it faster than a heartbeat could name them.
+/// Games that were lost with a worker may have killed it before a heartbeat could name them.
 #[tokio::test]
 async fn games_that_were_lost_are_named_before_they_are_played() {
     let script = Script { definition: definition(), games: 30, lost: true, ..Default::default() };
@@ -468,8 +467,8 @@ async fn games_that_were_lost_are_named_before_they_are_played() {
     assert_eq!(seen.lock().unwrap().results.len(), 30);
 }
 
-/// A lease whose grant is still travelling when the worker is told to end now is not left to
-/// itself: its games would wait until it expires.
+/// A lease whose grant is still travelling when the worker must end is not abandoned: its games
+/// would wait until it expires.
 #[tokio::test]
 async fn what_is_granted_while_a_worker_ends_now_is_given_back() {
     let slow_to_grant = Duration::from_millis(300);

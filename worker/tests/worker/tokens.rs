@@ -1,4 +1,4 @@
-//! A worker brings its token, and one that is refused for it ends.
+//! A worker sends its token, and ends if it is refused.
 
 use spelrum_proto::{Reason, Token};
 use spelrum_worker::WorkerError;
@@ -27,7 +27,7 @@ async fn a_worker_that_is_refused_for_its_token_ends() {
     let site = Site::new();
     let served = site.serve_with_token(&token("right")).await;
     for wrong in [None, Some(token("wrong"))] {
-        // Without end: it would wait for more.
+        // Without an end: it would wait for more.
         let worker = Working::start_with(served.url(), 1, false, wrong);
         let error = worker.ended().await.unwrap_err();
         let WorkerError::Refused(refusal) = &error else { panic!("{error:?}") };

@@ -1,6 +1,6 @@
-//! Networks: trained for others when that is leased, and played with when they are given.
+//! Networks: trained for others on a lease, and used when they are supplied.
 //!
-//! Workers here share the test's process and thereby its networks: each test has recipes of its own.
+//! Workers here share the test's process and thereby its networks: each test has its own recipes.
 
 use spelrum_engine::network::{SuppliedNetwork, train};
 use spelrum_engine::search::STACK_BYTES;
@@ -35,7 +35,7 @@ fn trained(training: &TrainingDefinition) -> TrainedNetwork {
     TrainedNetwork::of(train(training.recipe(), &table, &Timeless, |_| {}).unwrap())
 }
 
-/// A cell in which both play with the network of [`small`].
+/// A cell in which both players use the network of [`small`].
 fn games_with(seed: u64) -> String {
     definition_of(format!(
         r#"
@@ -60,10 +60,10 @@ fn games_with(seed: u64) -> String {
     ))
 }
 
-/// What does not depend on time in a game's moves.
+/// The time-independent parts of a game's moves.
 fn moves_of(game: &v1::Game) -> Vec<(String, u64, Option<i32>)> {
     let moves = game.moves.iter();
-    moves.map(|it| (it.r#move.clone(), it.nodes, it.score)).collect()
+    moves.map(|mv| (mv.r#move.clone(), mv.nodes, mv.score)).collect()
 }
 
 type Moves = Vec<Vec<(String, u64, Option<i32>)>>;
@@ -82,7 +82,7 @@ fn played_here(definition: String) -> Moves {
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(play).unwrap().join().unwrap()
 }
 
-/// The games that were reported, one after the other.
+/// The reported games, in order.
 fn reported(seen: &Seen) -> Moves {
     let game = |results: &Vec<What>| match results.as_slice() {
         [What::Game(game)] => moves_of(game),
@@ -132,7 +132,7 @@ async fn report_of(
     }
 }
 
-/// Invariant 2, for networks: what a worker trains is what anybody else trains.
+/// Invariant 2, for networks: every worker trains the same network.
 #[tokio::test]
 async fn a_training_is_reported_with_its_network() {
     let one = small(1);
@@ -141,7 +141,7 @@ async fn a_training_is_reported_with_its_network() {
     let networks = [
         vec![not_yet()],
         vec![failed("somebody's failed")],
-        // Who stored it must learn that it is another.
+        // The storing side must learn that it differs.
         vec![damaged(&expected.bytes)],
         vec![given(&trained(&recipe(r#""hidden":[2],"epochs":1,"examples":500"#)).bytes)],
         vec![Err(Status::unavailable("not now")), not_yet()],
@@ -165,7 +165,7 @@ async fn a_network_that_is_there_is_not_trained_again() {
     one.referee(&finished, Some(sha256)).unwrap();
 }
 
-/// What it is told of one lease says nothing of the next.
+/// The answer for one lease does not affect the next.
 #[tokio::test]
 async fn a_training_is_asked_for_anew_each_time() {
     let one = small(3);
@@ -222,8 +222,8 @@ async fn a_training_that_is_not_wanted_any_more_is_abandoned() {
     assert_eq!(working.ended().await.unwrap(), Summary::default());
 }
 
-/// Recipes are trusted: a network that is given is played with, whatever it says. So one of another seed shows
-/// that it is.
+/// Recipes are trusted: a supplied network is used whatever its weights, which a network of another seed
+/// shows.
 #[tokio::test]
 async fn players_have_the_network_that_is_given() {
     let foreign = trained(&small(7)).bytes;
@@ -234,7 +234,7 @@ async fn players_have_the_network_that_is_given() {
     };
     assert_ne!(own, expected);
     let answers = [given(&foreign)];
-    // One that cannot be reached is asked again.
+    // An unreachable coordinator is asked again.
     let after_a_while = [Err(Status::unavailable("not now")), given(&foreign)];
     for (networks, asked) in [(answers.to_vec(), 1), (after_a_while.to_vec(), 2)] {
         let script = Script {
@@ -256,7 +256,7 @@ async fn players_have_the_network_that_is_given() {
 }
 
 #[tokio::test]
-async fn what_nobody_has_trained_yet_is_trained_where_it_plays() {
+async fn missing_networks_are_trained_where_they_play() {
     let expected = played_here(games_with(8));
     let script = Script {
         definition: games_with(8),
@@ -270,9 +270,9 @@ async fn what_nobody_has_trained_yet_is_trained_where_it_plays() {
     assert_eq!(reported(&seen.lock().unwrap()), expected);
 }
 
-/// Games without their network fail and say why; the next lease asks again.
+/// Games without their network fail with a reason; the next lease asks again.
 #[tokio::test]
-async fn games_whose_network_is_none_fail() {
+async fn games_without_their_network_fail() {
     let own = trained(&small(9)).bytes;
     let other_form = trained(&recipe(r#""hidden":[2],"epochs":1,"examples":500"#)).bytes;
     let name = small(9).hash().to_string();

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::fen::{self, is_mark};
 use super::{Chess, pgn};
-use crate::book::{BookError, BookFormat, BookPosition};
-use crate::position::Position;
+use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::position::Position;
 
-/// The positions of a book, in its order: of each line of EPD its own, of each game of PGN that after so many
-/// plies, or its last if it has fewer; or what is wrong with the line or the game.
+/// The positions of a book, in its order: each line of EPD, and of each game of PGN the position after
+/// `plies` plies, or its last if it has fewer; or the error in the line or the game.
 pub(super) fn read(
     start: &Chess,
     format: BookFormat,
@@ -23,7 +23,7 @@ pub(super) fn read(
     }
 }
 
-/// Lines that say something, each with its place.
+/// Non-blank lines, each with its place.
 fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     let is_space = |character: char| character.is_whitespace() || is_mark(character);
     let mut start = 0;
@@ -36,7 +36,7 @@ fn lines(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// The fields of a FEN, from the end of which some may be missing, and operations. Fields end at a semicolon.
+/// The fields of a FEN, the last of which may be missing, and operations. Fields end at a semicolon.
 fn epd(start: &Chess, place: &Range<usize>, line: &str) -> Result<BookPosition<Chess>, BookError> {
     let mut rest = line;
     let mut fields = Vec::new();
@@ -56,7 +56,7 @@ fn epd(start: &Chess, place: &Range<usize>, line: &str) -> Result<BookPosition<C
             break;
         }
     }
-    let operations = rest.trim_start_matches(|it: char| it.is_whitespace() || ";,".contains(it));
+    let operations = rest.trim_start_matches(|c: char| c.is_whitespace() || ";,".contains(c));
     if !operations.starts_with(|first: char| first.is_ascii_alphabetic() || first == '-')
         && !operations.is_empty()
     {
@@ -80,7 +80,7 @@ fn epd(start: &Chess, place: &Range<usize>, line: &str) -> Result<BookPosition<C
 const FEN_FIELDS: usize = 6;
 const SHARED_FIELDS: usize = 4;
 
-/// What an operation of a line of EPD is about, if it is there: `hmvc 3;`.
+/// The operand of an operation in a line of EPD, if present: `hmvc 3;`.
 fn operand<'l>(operations: &'l str, name: &str) -> Option<&'l str> {
     // A `;` in a quoted text ends nothing.
     let mut is_quoted = false;
@@ -90,7 +90,7 @@ fn operand<'l>(operations: &'l str, name: &str) -> Option<&'l str> {
     });
     operations.find_map(|operation| {
         let mut words = operation.split_whitespace();
-        (words.next()? == name).then(|| words.next())?.map(|it| it.trim_matches('"'))
+        (words.next()? == name).then(|| words.next())?.map(|word| word.trim_matches('"'))
     })
 }
 
@@ -121,15 +121,15 @@ fn reached(
     Ok(BookPosition { position, place })
 }
 
-/// Names of chess and of Chess960 in the tag `Variant`, in small letters and without anything between words.
+/// Names of chess and of Chess960 in the tag `Variant`, in small letters without separators.
 const CHESS_NAMES: [&str; 8] =
     ["", "?", "chess", "standard", "normal", "classical", "orthodox", "fromposition"];
 const CHESS960_NAMES: [&str; 5] =
     ["chess960", "960", "fischerandom", "fischerrandom", "freestylechess"];
 
-/// Whether a game of this variant is one of the rules that are read.
+/// Whether this variant has the same rules as the given game.
 fn check_variant(start: &Chess, place: &Range<usize>, variant: &str) -> Result<(), BookError> {
-    let name: String = variant.chars().filter(|it| !" -_".contains(*it)).collect();
+    let name: String = variant.chars().filter(|c| !" -_".contains(*c)).collect();
     let name = name.to_lowercase();
     let is_960 = CHESS960_NAMES.contains(&&*name);
     if (is_960 && start.is_chess960) || CHESS_NAMES.contains(&&*name) {
@@ -150,8 +150,9 @@ mod tests {
 
     fn positions(format: BookFormat, text: &str, plies: Option<u32>) -> Vec<(String, &str)> {
         let found = read(&Chess::initial(), format, text, plies);
-        let position = |it: BookPosition<Chess>| (it.position.to_string(), &text[it.place]);
-        found.into_iter().map(|it| position(it.unwrap())).collect()
+        let position =
+            |entry: BookPosition<Chess>| (entry.position.to_string(), &text[entry.place]);
+        found.into_iter().map(|entry| position(entry.unwrap())).collect()
     }
 
     fn error(format: BookFormat, text: &str) -> (String, String) {

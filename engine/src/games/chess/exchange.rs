@@ -1,17 +1,16 @@
-//! Static exchange evaluation: what the captures on one square come to.
+//! Static exchange evaluation: the net result of the captures on one square.
 //!
-//! Both sides capture there with the least valuable piece that can, of several of a kind the first in
-//! the order of squares (a1, b1, … h8), and stop as soon as it does not pay (the swap algorithm: Slate
-//! & Atkin 1977, "Chess 4.5", in Frey, "Chess Skill in Man and Machine"). What stands behind a piece
-//! that has captured joins in. A king captures only what is not protected. Pins, checks and promotions
-//! by a capture of the exchange itself are not looked at.
+//! Both sides capture with the least valuable piece available, ties in the order of squares (a1, b1, … h8),
+//! and stop as soon as it does not pay (the swap algorithm: Slate & Atkin 1977, "Chess 4.5", in Frey, "Chess
+//! Skill in Man and Machine"). Pieces behind a capturing piece join in. A king captures only unprotected
+//! pieces. Pins, checks and promotions by a capture within the exchange are ignored.
 
 use cozy_chess::{
     BitBoard, Board, Move, Piece, Square, get_bishop_moves, get_king_moves, get_knight_moves,
     get_pawn_attacks, get_rook_moves,
 };
 
-/// What a piece is worth, in points of 100 a pawn. Nobody takes a king.
+/// The value of a piece, in points of 100 a pawn. A king is never captured.
 pub(super) const fn worth(piece: Piece) -> i32 {
     match piece {
         Piece::Pawn => 100,
@@ -23,11 +22,11 @@ pub(super) const fn worth(piece: Piece) -> i32 {
     }
 }
 
-/// Captures on one square: no more pieces than these can take part.
+/// The most captures on one square.
 const CAPTURES_MAX: usize = 32;
 
-/// Whether a legal move that is not castling risks more than it takes: if it does not, no exchange on its
-/// target loses material.
+/// Whether a legal move other than castling risks more than it captures: if not, no exchange on its target
+/// loses material.
 #[inline]
 pub(super) fn is_risky(board: &Board, mv: Move) -> bool {
     let taken = board.piece_on(mv.to).map_or(0, worth);
@@ -38,7 +37,7 @@ pub(super) fn is_risky(board: &Board, mv: Move) -> bool {
     taken < risked
 }
 
-/// What a legal move that is not castling gains its mover by the exchange on its target.
+/// The mover's gain from a legal move other than castling by the exchange on its target.
 pub(super) fn exchange(board: &Board, mv: Move) -> i32 {
     let Some(moved) = board.piece_on(mv.from) else { return 0 };
     let mut side = board.side_to_move();
@@ -65,19 +64,19 @@ pub(super) fn exchange(board: &Board, mv: Move) -> i32 {
             break;
         }
         captures += 1;
-        // If it ends here: what is taken, less what the other side has won so far.
+        // If it ends here: the captured value minus the other side's gain so far.
         won[captures] = on_target - won[captures - 1];
         on_target = worth(piece);
         occupied ^= from.bitboard();
     }
-    // From the last capture back: whoever captures might have let it be.
+    // From the last capture back: each side may decline to capture.
     for capture in (1..=captures).rev() {
         won[capture - 1] = won[capture - 1].min(-won[capture]);
     }
     won[0]
 }
 
-/// The pieces of both sides that attack a square, where these squares are taken.
+/// The pieces of both sides that attack a square, given these occupied squares.
 fn attackers(board: &Board, target: Square, occupied: BitBoard) -> BitBoard {
     let pieces = |piece| board.pieces(piece);
     let queens = pieces(Piece::Queen);

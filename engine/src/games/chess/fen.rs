@@ -1,5 +1,5 @@
-//! Positions as FEN, read as the field writes it: fields may be missing from the end, as in EPD, and stand further apart.
-//! What is read is a position that a game can have; each error names the field and says what to write instead.
+//! Parses FEN leniently: the last fields may be missing, as in EPD, and separated by several blanks. A parsed
+//! position is one that a game can have; each error names the field and a remedy.
 
 use std::fmt;
 
@@ -9,12 +9,12 @@ use cozy_chess::{
 };
 
 use super::{CLOCK_MAX, Chess, moves};
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
-/// Where a game of chess begins.
+/// The start position of chess.
 pub(super) const INITIAL: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// Pieces that a side has at most, and pawns.
+/// The most pieces of a side, and the most pawns.
 const PIECES_MAX: u32 = 16;
 const PAWNS_MAX: u32 = 8;
 
@@ -76,7 +76,7 @@ fn castling_text(rights: [CastleRights; 2], by_files: bool) -> String {
     if text.is_empty() { "-".to_owned() } else { text }
 }
 
-/// Reads a position of the same game as `start`.
+/// Parses a position of the same game as `start`.
 pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
     let is_chess960 = start.is_chess960;
     let read = || {
@@ -113,17 +113,17 @@ pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
 const FIELDS: &str = "write pieces, side to move, castling, en passant, plies without capture or pawn's move, and the \
                       move's number";
 
-/// Marks of an encoding and of the end of a file, which are no part of a text.
+/// Marks of an encoding and of the end of a file, which are not part of the text.
 pub(super) fn is_mark(character: char) -> bool {
     character == BYTE_ORDER_MARK || character == END_OF_FILE_MARK
 }
 
 /// Some editors begin files with it.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// Ctrl-Z, with which programs for DOS end files.
+/// Ctrl-Z, which ends files of DOS programs.
 pub(super) const END_OF_FILE_MARK: char = '\u{1a}';
 
-/// What is wrong with a text, and what would be right.
+/// An error in a text, and its remedy.
 struct Wrong {
     problem: String,
     remedy: String,
@@ -212,7 +212,7 @@ fn color_name(color: Color) -> &'static str {
     if color == Color::White { "white" } else { "black" }
 }
 
-/// Whether a game can have these pieces, wherever they came from.
+/// Whether a game can have these pieces, on any squares.
 fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
     for color in [Color::White, Color::Black] {
         let name = color_name(color);
@@ -364,7 +364,7 @@ fn read_number(
     text: &str,
     range: std::ops::RangeInclusive<u16>,
 ) -> Result<u16, Wrong> {
-    // `parse` also takes a sign.
+    // `parse` also accepts a sign.
     let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     let number = digits.and_then(|digits| digits.parse().ok());
     number.filter(|number| range.contains(number)).ok_or_else(|| {

@@ -5,18 +5,18 @@ use super::{
     CHECKMATE, Chess, ChessMove, FIFTY_MOVES, INSUFFICIENT_MATERIAL, STALEMATE,
     THREEFOLD_REPETITION, book, fen,
 };
-use crate::book::{BookError, BookFormat, BookPosition};
+use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::outside::Protocol;
+use crate::core::parameters::{ParameterInfo, Value};
+use crate::core::position::{Ending, NotationError, Position as _, Side};
+use crate::core::rules::{Rules, RulesError};
+use crate::core::sketch::Sketch;
+use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::game::Game;
+use crate::games::game::Game;
 use crate::network::NetworkEvaluation;
-use crate::outside::Protocol;
-use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Ending, NotationError, Position as _, Side};
-use crate::rules::{Rules, RulesError};
-use crate::sketch::Sketch;
 use crate::tables::{self, TableValue};
-use crate::termination::Termination;
 
 /// The number of chess's own start position among those of Chess960.
 const USUAL_START: i64 = 518;
@@ -60,7 +60,7 @@ impl Game for Chess {
 
     const PROTOCOLS: &'static [Protocol] = &[Protocol::Uci];
 
-    /// Some programs castle onto their rook in all of chess, as Chess960 has it.
+    /// Some programs write castling onto the rook in ordinary chess too, as in Chess960.
     fn heard(&self, text: &str, _protocol: Protocol) -> Result<ChessMove, NotationError> {
         let mv = self.parse_move(text)?;
         if self.is_legal(mv) || self.is_chess960 {
@@ -69,7 +69,9 @@ impl Game for Chess {
         let onto_rook = [("e1h1", "e1g1"), ("e1a1", "e1c1"), ("e8h8", "e8g8"), ("e8a8", "e8c8")];
         let castling = onto_rook.into_iter().find(|(said, _)| *said == text);
         let castling = castling.map(|(_, castling)| self.parse_move(castling)).transpose()?;
-        Ok(castling.filter(|it| self.is_legal(*it) && self.is_castling(*it)).unwrap_or(mv))
+        Ok(castling
+            .filter(|castling| self.is_legal(*castling) && self.is_castling(*castling))
+            .unwrap_or(mv))
     }
 
     const TERMINATIONS: &'static [Termination] =
@@ -100,7 +102,7 @@ impl Game for Chess {
 
     fn from_rules(rules: &Rules) -> Self {
         if rules.switch("chess960") {
-            // In the range that the table of rules names.
+            // Within the range of the table of rules.
             Self::chess960(rules.integer("start") as u32)
         } else {
             Self::initial()
@@ -170,7 +172,7 @@ mod tests {
         assert_eq!(heard(open, "e1a1"), "e1c1");
         assert_eq!(heard(open, "e1g1"), "e1g1");
         assert_eq!(heard(&open.replace('w', "b"), "e8h8"), "e8g8");
-        // A rook's own move is what it says, and so is what castling has no right to.
+        // A rook's own move stays as written, as does castling without the right to it.
         assert_eq!(heard("3k4/8/8/8/8/8/8/K3R3 w - - 0 1", "e1h1"), "e1h1");
         assert_eq!(heard("r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1", "e1h1"), "e1h1");
         assert_eq!(heard("3k4/8/8/8/8/8/8/K3Q2R w - - 0 1", "e1h1"), "e1h1");

@@ -1,15 +1,15 @@
-//! What a search may know of chess.
+//! Knowledge of chess for searches.
 
 use cozy_chess::{BitBoard, Color, Piece, Rank, Square};
 
 use super::{CLOCK_MAX, Chess, ChessMove, Which, exchange};
-use crate::knowledge::Knowledge;
+use crate::core::knowledge::Knowledge;
 
-/// Plies without a capture or a pawn's move from which on [`Knowledge::table_key`] tells them apart.
+/// The number of plies without a capture or a pawn move from which [`Knowledge::table_key`] includes them.
 const CLOCK_TOLD_FROM: u8 = CLOCK_MAX / 2;
 
 impl Chess {
-    /// Pieces beside pawns and king of the side to move.
+    /// Pieces of the side to move, other than pawns and king.
     fn officers(&self) -> BitBoard {
         let board = &self.board;
         let others = board.pieces(Piece::Pawn) | board.pieces(Piece::King);
@@ -32,7 +32,7 @@ impl Knowledge for Chess {
 
     const HAS_TACTICS: bool = true;
 
-    /// None: a repetition is one of squares, so that mirror images are not the same position.
+    /// None: repetition compares squares, so mirror images are not the same position.
     type Orientation = ();
 
     #[inline]
@@ -40,11 +40,10 @@ impl Knowledge for Chess {
         mv.code()
     }
 
-    /// What a table promises: positions with one key have the same pieces, turn, rights and legal
-    /// moves. How many plies have passed without a capture or a pawn's move is part of it from the
-    /// fiftieth on. Before, no search of up to fifty plies can tell such positions apart by the rule
-    /// of fifty moves, so that they share what is known of them. Repetitions are no part of any
-    /// position: what a search learns of a value that rests on one holds for that line alone.
+    /// Positions with one key have the same pieces, side to move, rights and legal moves. The number of plies
+    /// without a capture or a pawn move is included from the fiftieth on. Before, no search of up to fifty
+    /// plies can distinguish such positions by the fifty-move rule, so they share entries. Repetitions are
+    /// not part of a position: a value that depends on one holds for its line alone.
     #[inline]
     fn table_key(&self) -> u64 {
         let clock = match self.board.halfmove_clock() {
@@ -60,14 +59,14 @@ impl Knowledge for Chess {
         (self.table_key(), ())
     }
 
-    /// Captures by [`Knowledge::capture_rank`], then all else.
+    /// Captures by [`Knowledge::capture_rank`], then all other moves.
     #[inline]
     fn move_kind(&self, mv: ChessMove) -> u8 {
         self.capture_rank(mv) as u8
     }
 
-    /// Each capture and each pawn's move gives a hundred plies more; there are no more of them than
-    /// pieces and ranks before the pawns.
+    /// Each capture and each pawn move allows a hundred more plies; their number is bounded by the
+    /// pieces and the ranks before the pawns.
     fn plies_left(&self) -> u32 {
         let captures = self.board.occupied().len() - 2;
         let plies = u32::from(CLOCK_MAX);
@@ -99,8 +98,8 @@ impl Knowledge for Chess {
             && self.exchange(mv) < 0
     }
 
-    /// What is won, a pawn being 1 and a queen 5, a promotion counting for what it adds; among equals
-    /// the least piece first. 0 if nothing is.
+    /// The captured value, a pawn being 1 and a queen 5, plus the gain of a promotion; ties go to the least
+    /// valuable attacker. 0 without any gain.
     #[inline]
     fn capture_rank(&self, mv: ChessMove) -> u16 {
         let (from, to) = (mv.from(), mv.to());
@@ -122,7 +121,7 @@ impl Knowledge for Chess {
         self.is_check()
     }
 
-    /// Not either where the pass would end the game by the rule of fifty moves.
+    /// Nor if the pass would end the game by the fifty-move rule.
     fn passed(&self) -> Option<Self> {
         if self.officers().is_empty() || self.board.halfmove_clock() + 1 >= CLOCK_MAX {
             return None;

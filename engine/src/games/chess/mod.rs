@@ -1,15 +1,15 @@
 //! Chess by the Laws of FIDE (2023), and Chess960.
 //!
-//! A game ends by checkmate, stalemate, a third repetition, fifty moves of both sides without a capture
-//! or a pawn's move, or where nobody can mate any more. All of them end it at once, as match runners
-//! have it: nobody needs to claim a draw.
+//! A game ends by checkmate, stalemate, threefold repetition, fifty moves of both sides without a capture or
+//! a pawn move, or if neither side can mate any more. All of them end it at once, as in match runners: draws
+//! need no claim.
 //!
 //! # Representation
 //!
-//! `cozy_chess::Board` (MIT): a set of squares for each kind of piece and each colour, what checks and
-//! what is pinned, the right to castle by the rook's file, and the counters of a FEN. It lists only
-//! legal moves. What is recorded of a position for all time, [`Position::canonical_key`], is not its
-//! hash, which may be another in its next release, and is made only where it is asked for.
+//! `cozy_chess::Board` (MIT): bitboards for each kind of piece and each colour, checkers and pins, castling
+//! rights by the rook's file, and the counters of a FEN. It lists only legal moves. The recorded, unchanging
+//! key of a position is [`Position::canonical_key`] rather than the board's hash, which may change in a later
+//! release; it is computed on demand.
 
 mod book;
 pub mod evaluation;
@@ -26,10 +26,10 @@ use std::hash::{Hash, Hasher};
 
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_pawn_attacks};
 
-use crate::position::{Ending, Line, NotationError, Position, Side, SideName, mix_key};
-use crate::rng::PlayoutRandom;
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, Line, NotationError, Position, Side, SideName, mix_key};
+use crate::core::rng::PlayoutRandom;
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 pub use moves::ChessMove;
 use moves::{Targets, Which};
@@ -42,45 +42,44 @@ pub const CHECKMATE: Termination =
 pub const STALEMATE: Termination =
     Termination::new(&TerminationInfo { name: "stalemate", words: "stalemate" });
 
-/// The same position for the third time (article 9.2): the same side to move, the same pieces on the
-/// same squares, the same rights to castle and to take en passant.
+/// The same position for the third time (article 9.2): the same side to move, the same pieces on the same
+/// squares, the same rights to castle and to capture en passant.
 pub const THREEFOLD_REPETITION: Termination = Termination::new(&TerminationInfo {
     name: "threefold_repetition",
     words: "the same position for the third time",
 });
 
-/// Fifty moves of each side without a capture or a pawn's move (article 9.3). A mate with the last of
-/// them counts.
+/// Fifty moves of each side without a capture or a pawn move (article 9.3). A mate with the last of them
+/// counts.
 pub const FIFTY_MOVES: Termination = Termination::new(&TerminationInfo {
     name: "fifty_moves",
     words: "fifty moves without a capture or a pawn's move",
 });
 
-/// No sequence of moves mates (article 5.2.2), as far as the pieces alone tell: beside the kings there
-/// is nothing, or one knight, or nothing but bishops on squares of one colour. That is the rule of
-/// match runners and servers; positions that are dead because pawns block each other are played on, as
-/// they are there.
+/// No sequence of moves mates (article 5.2.2), judged by the pieces alone: beside the kings there is nothing,
+/// or one knight, or only bishops on squares of one colour. That is the rule of match runners and servers;
+/// positions that are dead because pawns block each other are played on, as they are there.
 pub const INSUFFICIENT_MATERIAL: Termination = Termination::new(&TerminationInfo {
     name: "insufficient_material",
     words: "neither side has the pieces to mate",
 });
 
-/// Plies without a capture or a pawn's move that end the game.
+/// Plies without a capture or a pawn move that end the game.
 pub(crate) const CLOCK_MAX: u8 = 100;
 
-/// Plies in which a position can have come up twice before.
+/// Plies after which a position can have occurred twice before.
 const REPETITION_PLIES: usize = 8;
 
 /// A position of chess or Chess960.
 ///
-/// The notation is FEN (Edwards 1994, "Portable Game Notation Specification", 16.1), where the square
-/// of en passant is written only if a pawn can take there; it is read wherever a pawn has just made its
-/// double step. In Chess960, rights to castle are written by the files of the rooks (`HAha`), and
-/// `KQkq`, which stand for the outermost rooks, are read as well.
+/// The notation is FEN (Edwards 1994, "Portable Game Notation Specification", 16.1), with the square of en
+/// passant only if a pawn can capture there; it is accepted wherever a pawn has just made its double step. In
+/// Chess960, rights to castle are written by the files of the rooks (`HAha`); `KQkq`, for the outermost
+/// rooks, is accepted too.
 #[derive(Clone)]
 pub struct Chess {
     board: Board,
-    /// Whether it is Chess960: it differs in its notation, and in where the game may begin.
+    /// Whether it is Chess960, which differs in its notation and its start positions.
     is_chess960: bool,
 }
 
@@ -91,7 +90,7 @@ impl Chess {
         Self { board: Board::startpos(), is_chess960: false }
     }
 
-    /// A start position of Chess960 by its number (Scharnagl 2004), 518 being that of chess.
+    /// A start position of Chess960 by its number (Scharnagl 2004); 518 is that of chess.
     ///
     /// # Panics
     /// If the number is not below 960.
@@ -106,13 +105,13 @@ impl Chess {
         !self.board.checkers().is_empty()
     }
 
-    /// Plies since the last capture or move of a pawn, at most 100.
+    /// Plies since the last capture or pawn move, at most 100.
     #[must_use]
     pub fn halfmove_clock(&self) -> u32 {
         u32::from(self.board.halfmove_clock())
     }
 
-    /// The number of the move that comes next, from 1: it rises after each move of black.
+    /// The number of the next move, from 1: it increases after each move of black.
     #[must_use]
     pub fn fullmove_number(&self) -> u32 {
         u32::from(self.board.fullmove_number())
@@ -124,7 +123,7 @@ impl Chess {
         &self.board
     }
 
-    /// A move as `cozy_chess` makes it.
+    /// A move in the form of `cozy_chess`.
     #[inline]
     fn made(&self, mv: ChessMove) -> Move {
         mv.as_made(&self.board, self.is_chess960)
@@ -135,14 +134,14 @@ impl Chess {
         Targets::of(&self.board, self.is_chess960, which)
     }
 
-    /// The king's own move in castling, which in Chess960 is not the one that is written.
+    /// The king's own move in castling, which in Chess960 differs from the written one.
     fn is_castling(&self, mv: ChessMove) -> bool {
         let Move { from, to, .. } = self.made(mv);
         self.board.pieces(Piece::King).has(from)
             && self.board.colors(self.board.side_to_move()).has(to)
     }
 
-    /// Whether a legal move takes something, en passant as well.
+    /// Whether a legal move captures, including en passant.
     #[inline]
     fn is_capture(&self, mv: ChessMove) -> bool {
         let (from, to) = (mv.from(), mv.to());
@@ -150,13 +149,13 @@ impl Chess {
             || (from.file() != to.file() && self.board.pieces(Piece::Pawn).has(from))
     }
 
-    /// Whether the game is over whatever moves there are.
+    /// Whether the game is over regardless of legal moves.
     #[inline]
     fn is_drawn_by_rule(&self) -> bool {
         self.board.halfmove_clock() >= CLOCK_MAX || self.is_dead()
     }
 
-    /// Whether nobody can mate any more, whatever is played: see [`INSUFFICIENT_MATERIAL`].
+    /// Whether neither side can mate any more: see [`INSUFFICIENT_MATERIAL`].
     #[inline]
     fn is_dead(&self) -> bool {
         let pieces = |piece| self.board.pieces(piece);
@@ -180,7 +179,7 @@ impl Chess {
         self.board.generate_moves(|_| true)
     }
 
-    /// The file of the pawn that can be taken en passant by a legal move.
+    /// The file of the pawn that a legal move can capture en passant.
     fn en_passant(&self) -> Option<File> {
         let file = self.board.en_passant()?;
         let side = self.board.side_to_move();
@@ -190,8 +189,8 @@ impl Chess {
         takers.into_iter().any(takes).then_some(file)
     }
 
-    /// Whether these are the same position to FIDE's rule on repetition. (`Board::same_position` takes
-    /// a piece that can go where a pawn would take en passant for such a pawn.)
+    /// Whether these are the same position by FIDE's rule on repetition. (`Board::same_position` mistakes any
+    /// piece that can go to the square of en passant for a pawn that can capture there.)
     fn has_placement_of(&self, other: &Self) -> bool {
         let (board, other_board) = (&self.board, &other.board);
         let is_same_side = |color| {
@@ -201,11 +200,11 @@ impl Chess {
         self.placement_hash() == other.placement_hash()
             && board.side_to_move() == other_board.side_to_move()
             && [Color::White, Color::Black].into_iter().all(is_same_side)
-            && Piece::ALL.into_iter().all(|it| board.pieces(it) == other_board.pieces(it))
+            && Piece::ALL.into_iter().all(|piece| board.pieces(piece) == other_board.pieces(piece))
             && self.en_passant() == other.en_passant()
     }
 
-    /// A hash of what FIDE's rule on repetition compares; not for the record.
+    /// A hash of the fields that FIDE's rule on repetition compares; not recorded.
     #[inline]
     fn placement_hash(&self) -> u64 {
         if self.board.en_passant().is_some() && self.en_passant().is_none() {
@@ -216,7 +215,7 @@ impl Chess {
     }
 }
 
-/// The side that a colour is.
+/// The side of a colour.
 #[inline]
 const fn side_of(color: Color) -> Side {
     match color {
@@ -225,7 +224,7 @@ const fn side_of(color: Color) -> Side {
     }
 }
 
-/// Positions are equal if their FENs are, of the same game.
+/// Positions are equal if their FENs are, and they belong to the same game.
 impl PartialEq for Chess {
     fn eq(&self, other: &Self) -> bool {
         self.is_chess960 == other.is_chess960
@@ -334,7 +333,7 @@ impl Position for Chess {
     }
 
     fn is_legal(&self, mv: ChessMove) -> bool {
-        // By the king's squares alone: what castles by the rook's is Chess960.
+        // By the king's squares alone: castling by the rook's square is Chess960.
         let takes_own = self.board.colors(self.board.side_to_move()).has(mv.to());
         !self.is_drawn_by_rule()
             && (self.is_chess960 || !takes_own)
@@ -347,9 +346,9 @@ impl Position for Chess {
         self.board.play_unchecked(made);
     }
 
-    /// What FIDE's rule on repetition compares, mixed: the squares of each kind of piece and of white's,
-    /// whose turn it is, rights to castle by the rook's file, and en passant where it can be taken. Not
-    /// the counters, and not the rules. Mirror images differ, since a repetition is one of squares.
+    /// The fields that FIDE's rule on repetition compares, mixed: the squares of each kind of piece and of
+    /// white's, the side to move, castling rights by the rook's file, and en passant where a capture is
+    /// possible. Neither the counters nor the rules. Mirror images differ, since repetition compares squares.
     fn canonical_key(&self) -> u64 {
         let squares = |piece| self.board.pieces(piece).0;
         let file = |file: Option<File>| file.map_or(0, |file| file as u64 + 1);
@@ -370,7 +369,7 @@ impl Position for Chess {
         ])
     }
 
-    /// The third repetition. Nothing from before the last capture or move of a pawn comes again.
+    /// The third repetition. No position from before the last capture or pawn move recurs.
     fn adjudicate(line: Line<'_, Self>) -> Option<Ending> {
         let since = line.before.len().min(usize::from(line.position.board.halfmove_clock()));
         if since < REPETITION_PLIES {

@@ -4,17 +4,17 @@ use std::fmt;
 
 use cozy_chess::{BitBoard, Board, File, Move, Piece, Rank, Square, get_pawn_attacks};
 
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
-/// A move. The notation is that of the Universal Chess Interface: the square left, the square reached
-/// and, for a pawn that reaches the last rank, what it becomes (`e2e4`, `e7e8q`).
+/// A move. The notation is that of the Universal Chess Interface: the squares of origin and target and, for a
+/// pawn that reaches the last rank, its promotion (`e2e4`, `e7e8q`).
 ///
-/// Castling is the king's two squares (`e1g1`); in Chess960, where that may be no move of a king or an
-/// ordinary one, it is the king's and the castling rook's (`e1h1`).
+/// Castling is written with the king's two squares (`e1g1`); in Chess960, where these may be ambiguous, with
+/// the king's and the castling rook's (`e1h1`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChessMove(u16);
 
-/// What a pawn may become, in the order of their codes from 1 on.
+/// The promotion pieces of a pawn, in the order of their codes from 1 on.
 const PROMOTIONS: [(Piece, char); 4] =
     [(Piece::Knight, 'n'), (Piece::Bishop, 'b'), (Piece::Rook, 'r'), (Piece::Queen, 'q')];
 
@@ -22,7 +22,7 @@ const PROMOTIONS: [(Piece, char); 4] =
 const TO_QUEEN: u16 = 4;
 
 impl ChessMove {
-    /// [`crate::Knowledge::move_code`] is below this.
+    /// Upper bound (exclusive) of [`crate::Knowledge::move_code`].
     pub(super) const CODES: usize = 4 << 12;
 
     #[inline]
@@ -45,7 +45,7 @@ impl ChessMove {
         Square::index(usize::from(self.0 >> 3 & 63))
     }
 
-    /// What a pawn becomes.
+    /// The promotion piece.
     #[inline]
     pub(super) fn promotion(self) -> Option<Piece> {
         match self.0 & 7 {
@@ -54,8 +54,8 @@ impl ChessMove {
         }
     }
 
-    /// Squares left and reached; promotions to less than a queen come after all others, so that the
-    /// codes of nearly all moves lie close together.
+    /// Origin and target; underpromotions come after all other moves, so that the codes of nearly
+    /// all moves lie close together.
     #[inline]
     pub(super) const fn code(self) -> u16 {
         let promotion = match self.0 & 7 {
@@ -65,7 +65,7 @@ impl ChessMove {
         promotion << 12 | self.0 >> 3
     }
 
-    /// The move as `cozy_chess` makes it, which castles only by the rook's square.
+    /// The move in the form of `cozy_chess`, which castles only by the rook's square.
     #[inline]
     pub(super) fn as_made(self, board: &Board, is_chess960: bool) -> Move {
         let (from, mut to) = (self.from(), self.to());
@@ -81,10 +81,10 @@ impl ChessMove {
         Move { from, to, promotion: self.promotion() }
     }
 
-    /// Reads a move.
+    /// Parses a move.
     ///
     /// # Errors
-    /// If the text is no move in the notation of the Universal Chess Interface.
+    /// If the text is not a move in the notation of the Universal Chess Interface.
     pub(super) fn parse(text: &str) -> Result<Self, NotationError> {
         let error = |problem: String| NotationError {
             problem,
@@ -134,12 +134,12 @@ impl fmt::Debug for ChessMove {
     }
 }
 
-/// The square of a file's letter and a rank's digit.
+/// The square for a file's letter and a rank's digit.
 pub(super) fn square(file: char, rank: char) -> Option<Square> {
     Some(Square::new(File::try_from(file).ok()?, Rank::try_from(rank).ok()?))
 }
 
-/// Which of the legal moves are listed.
+/// The kind of legal moves to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
     /// All of them.
@@ -151,13 +151,13 @@ pub(super) enum Which {
 /// Pieces of a side, at most.
 const PIECES_MAX: usize = 16;
 
-/// The squares that each piece of the side to move may go to by the rules of movement.
+/// The squares that each piece of the side to move may move to.
 pub(super) struct Targets {
-    /// Where pieces stand that can move.
+    /// The squares of the pieces that can move.
     from: BitBoard,
-    /// Where each may go, in the order in which they were found. Castling is as the game writes it.
+    /// The targets of each, in the order of generation. Castling is in the game's notation.
     to: [BitBoard; PIECES_MAX],
-    /// The place in `to` of the piece on a square.
+    /// The index in `to` of the piece on a square.
     place: [u8; Square::NUM],
     /// Pawns before the last rank: each of their moves is a promotion.
     promoting: BitBoard,
@@ -189,11 +189,11 @@ impl Targets {
                 Which::All => {}
                 Which::Tactical if moves.piece != Piece::Pawn => to &= enemies,
                 Which::Tactical if promoting.has(moves.from) => {}
-                // The other squares of a pawn's attack are empty but for en passant.
+                // A pawn's attack has no other empty squares but for en passant.
                 Which::Tactical => to &= get_pawn_attacks(moves.from, side),
             }
             if !to.is_empty() {
-                // En passant comes apart from the pawn's other moves.
+                // En passant comes separately from the pawn's other moves.
                 if !targets.from.has(moves.from) {
                     targets.from |= moves.from.bitboard();
                     targets.place[moves.from as usize] = found;
@@ -212,7 +212,7 @@ impl Targets {
         self.to[usize::from(self.place[from as usize]) % PIECES_MAX]
     }
 
-    /// How many moves there are.
+    /// The number of moves.
     #[inline]
     pub(super) fn count(&self) -> u32 {
         self.from.iter().map(|from| self.of_piece(from).len() * self.moves_for_each(from)).sum()
@@ -228,7 +228,7 @@ impl Targets {
         }
     }
 
-    /// The first move in canonical order of which this holds.
+    /// The first move in canonical order that satisfies a predicate.
     #[inline]
     pub(super) fn find(&self, mut is_it: impl FnMut(ChessMove) -> bool) -> Option<ChessMove> {
         for from in self.from {
@@ -291,7 +291,7 @@ impl Targets {
     }
 }
 
-/// A king's squares with those that it castles to in the place of its rooks'.
+/// A king's targets, with the squares it castles to instead of its rooks'.
 #[inline]
 fn with_king_targets(to: BitBoard, own: BitBoard) -> BitBoard {
     let rooks = to & own;

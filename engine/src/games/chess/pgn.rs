@@ -1,28 +1,28 @@
-//! Games in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), as far as their moves go:
-//! where a game starts and which moves it has. Comments, variations and annotations are passed over. Where games lack
-//! their results, the next begins with its tags, after a blank line, or where the numbers of moves begin again.
+//! Moves of games in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"): the start
+//! position and the moves of each game. Comments, variations and annotations are skipped. Where games lack
+//! their results, the next begins with its tags, after a blank line, or where the move numbers restart.
 
 use std::ops::Range;
 
 use super::fen::END_OF_FILE_MARK;
-use crate::book::BookError;
+use crate::core::book::BookError;
 
-/// A game's moves as they are written.
+/// A game's moves as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Game<'t> {
     /// Its first tag or move.
     pub(super) place: Range<usize>,
-    /// Where it starts, if not at the start of the game: the tag `FEN`.
+    /// Its start position, if given: the tag `FEN`.
     pub(super) start: Option<(Range<usize>, String)>,
-    /// What is played, if the game says so: the tag `Variant`.
+    /// Its rules, if given: the tag `Variant`.
     pub(super) variant: Option<(Range<usize>, String)>,
     /// Its moves in algebraic notation, each with its place. They may be illegal.
     pub(super) moves: Vec<(Range<usize>, &'t str)>,
-    /// The first thing in it that cannot be read. What follows belongs to the same game.
+    /// The first unreadable part. The text after it belongs to the same game.
     pub(super) wrong: Option<BookError>,
 }
 
-/// The games of a text. Where something in a game cannot be read, reading goes on with what follows.
+/// The games of a text. After an unreadable part, reading continues with the next one.
 pub(super) fn games(text: &str) -> Vec<Game<'_>> {
     let mut reader = Reader {
         text,
@@ -67,15 +67,15 @@ pub(super) fn games(text: &str) -> Vec<Game<'_>> {
     reader.games
 }
 
-/// What cannot be read, and how reading goes on.
+/// An unreadable part, and how reading continues.
 struct Unread {
     error: BookError,
     next: usize,
-    /// Whether what comes next belongs to another game.
+    /// Whether the next part belongs to another game.
     ends_game: bool,
 }
 
-/// Signs of annotators that are no ASCII (the Informator's, and dots of a move's number).
+/// Non-ASCII signs of annotators (the Informator's, and dots of a move number).
 const ANNOTATIONS: &str = "±∓⩲⩱∞□○⊙⨀⊕⨁⟳↻↑→⇆⇄△∆▽⌓…−";
 
 /// Some editors begin files with it.
@@ -85,13 +85,13 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     games: Vec<Game<'t>>,
-    /// The one that is being read.
+    /// The game in progress.
     game: Option<Game<'t>>,
-    /// The last number of a move in it.
+    /// The last move number in it.
     number: Option<u32>,
     /// Whether there was a blank line since the last move, outside of comments.
     is_after_blank_line: bool,
-    /// Where the first tag of a later game is; the end, if there is none. Behind `at` it is out of date.
+    /// The first tag of a later game, or the end. Outdated if it is behind `at`.
     next_event: usize,
 }
 
@@ -110,7 +110,7 @@ impl<'t> Reader<'t> {
         before.last().is_none_or(|&byte| byte == b'\n' || byte == END_OF_FILE_MARK as u8)
     }
 
-    /// Passes over white space, marks, comments to the end of a line and escaped lines; the byte that comes next.
+    /// Skips white space, marks, comments to the end of a line and escaped lines; returns the next byte.
     fn skip_space(&mut self) -> Option<u8> {
         let mut is_blank = self.begins_line();
         loop {
@@ -134,13 +134,13 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Where a run of such bytes ends.
+    /// The end of a run of such bytes.
     fn end_of(&self, start: usize, is_in: impl Fn(u8) -> bool) -> usize {
         let rest = self.bytes().get(start..).unwrap_or_default();
         start + rest.iter().position(|&byte| !is_in(byte)).unwrap_or(rest.len())
     }
 
-    /// The game that is being read, or a new one that begins here.
+    /// The game in progress, or a new one that begins here.
     fn game(&mut self, place: &Range<usize>) -> &mut Game<'t> {
         self.game.get_or_insert_with(|| Game { place: place.clone(), ..Game::default() })
     }
@@ -155,14 +155,14 @@ impl<'t> Reader<'t> {
         self.game.as_ref().is_some_and(|game| !game.moves.is_empty())
     }
 
-    /// Ends the game whose result is missing, where what comes next is another's.
+    /// Ends a game without result, if the next part belongs to another.
     fn end_game_before(&mut self, number: Option<u32>) {
         let is_black = ["..", "…"].iter().any(|dots| self.rest().trim_start().starts_with(dots));
         let goes_on = match (number, self.number) {
             (Some(1), _) => {
                 is_black && self.game.as_ref().is_some_and(|game| game.moves.len() <= 1)
             }
-            // Some programs set a game's lines apart.
+            // Some programs write blank lines between a game's lines.
             (Some(number), Some(last)) if self.is_after_blank_line => {
                 number == last.saturating_add(1) || (is_black && number == last)
             }
@@ -175,8 +175,9 @@ impl<'t> Reader<'t> {
         self.is_after_blank_line = false;
     }
 
-    /// `[Name "value"]`, in whose value `\"` and `\\` stand for quotes and backslashes. What else stands in brackets at
-    /// the beginning of a line before the moves is passed over, as other programs do, unless it decides where the game starts.
+    /// `[Name "value"]`, in whose value `\"` and `\\` stand for quotes and backslashes. Other text in
+    /// brackets at the beginning of a line before the moves is skipped, as other programs do, unless it
+    /// determines the start position.
     fn tag(&mut self) -> Result<(), Unread> {
         let start = self.at;
         let end = self.end_of(start, |byte| byte != b'\n');
@@ -196,7 +197,7 @@ impl<'t> Reader<'t> {
             };
             return Err(Unread { error, next: end, ends_game: false });
         };
-        // Tags come before the moves: the result of the game before is missing.
+        // Tags come before the moves: the previous game lacks its result.
         if self.has_moves() {
             self.end_game();
         }
@@ -215,7 +216,7 @@ impl<'t> Reader<'t> {
     /// `{…}`, which does not nest.
     fn comment(&mut self) -> Result<(), Unread> {
         let end = self.rest().find('}').map(|end| self.at + end);
-        // A comment does not hold the first tag of a game: its end is missing.
+        // A comment cannot contain the first tag of a game: its end is missing.
         let next = self.next_event();
         let end = end.filter(|&end| end < next);
         self.at = 1 + end.ok_or_else(|| self.without_end(self.at, "comment", "}"))?;
@@ -250,7 +251,7 @@ impl<'t> Reader<'t> {
         Err(self.without_end(begin, "variation", ")"))
     }
 
-    /// Where the first tag of a later game is; the end, if there is none.
+    /// The first tag of a later game, or the end.
     fn next_event(&mut self) -> usize {
         if self.next_event <= self.at {
             let next = self.rest().find("\n[Event ").map(|offset| self.at + offset + 1);
@@ -265,7 +266,7 @@ impl<'t> Reader<'t> {
             problem: format!("this {what} does not end"),
             remedy: format!("end it with `{end}`"),
         };
-        // Without tags a blank line is all that may set games apart.
+        // Without tags only a blank line may separate games.
         let rest = &self.text[at..];
         let blank = || rest.find("\n\n").or_else(|| rest.find("\n\r\n"));
         let blank = || blank().filter(|_| !self.text.contains("[Event "));
@@ -276,12 +277,12 @@ impl<'t> Reader<'t> {
         Unread { error, next, ends_game: true }
     }
 
-    /// A move, its number, or the game's result.
+    /// A move, a move number, or the game's result.
     fn symbol(&mut self) -> Result<(), Unread> {
         let mut place = self.at..self.end_of(self.at, is_symbol);
         let text = self.text;
         self.at = place.end;
-        // En passant may be said behind the move.
+        // En passant may be marked after the move.
         let is_letter = |letter: &str| text[..place.end].ends_with(letter);
         if self.rest().starts_with(".p.") && is_letter("e") {
             self.at += 3;
@@ -302,7 +303,7 @@ impl<'t> Reader<'t> {
             };
             return Err(Unread { error, next: place.end, ends_game: false });
         }
-        // Annotations that stand by themselves.
+        // Standalone annotations.
         if symbol.bytes().all(|byte| b"!?+-=#/".contains(&byte)) {
             return Ok(());
         }
@@ -316,7 +317,7 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// What is neither ASCII nor a move.
+    /// A character that is neither ASCII nor part of a move.
     fn other(&mut self) -> Result<(), Unread> {
         let rest = self.rest();
         let character = rest.chars().next().unwrap_or_default();
@@ -340,7 +341,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The value of a tag that begins a line, its place there, and how long the tag is.
+/// The value of a tag that begins a line, its place there, and the tag's length.
 fn tag_value(line: &str) -> Option<(Range<usize>, String, usize)> {
     let name = 1 + line[1..].len() - line[1..].trim_start().len();
     let name = name..name + line[name..].bytes().take_while(|&byte| is_symbol(byte)).count();
@@ -349,7 +350,7 @@ fn tag_value(line: &str) -> Option<(Range<usize>, String, usize)> {
         return None;
     }
     let begin = quote + 1;
-    // Behind the quote that ends it.
+    // After the closing quote.
     let length = |end: usize| {
         let after = line.get(end + 1..)?;
         let bracket = after.len() - after.trim_start().len();
@@ -359,7 +360,7 @@ fn tag_value(line: &str) -> Option<(Range<usize>, String, usize)> {
     let mut characters = line[begin..].char_indices();
     while let Some((offset, character)) = characters.next() {
         match (character, length(begin + offset)) {
-            // Quotes within may not be escaped.
+            // Inner quotes may lack their escape.
             ('"', Some(length)) => return Some((begin..begin + offset, value, length)),
             ('\\', _) => value.extend(characters.next().map(|(_, escaped)| escaped)),
             _ => value.push(character),
@@ -370,7 +371,7 @@ fn tag_value(line: &str) -> Option<(Range<usize>, String, usize)> {
     Some((begin..end, line[begin..end].to_owned(), length(end)?))
 }
 
-/// What moves, their numbers and results are made of.
+/// The characters of moves, move numbers and results.
 const fn is_symbol(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(byte, b'-' | b'/' | b'+' | b'#' | b'=' | b':' | b'_' | b'!' | b'?')
@@ -404,9 +405,9 @@ mod tests {
             "1. e4 e5 2. Nf3 *\r\n\u{1a}",
             "1. e4 ± e5 2. Nf3 e.p. ep ½-½",
             "1. e4e.p. e5ep 2. Nf3 1/2",
-            // Headers that other programs pass over, quotes in quotes, and a path of another system.
+            // Headers that other programs skip, quotes in quotes, and a path of another system.
             "[Event x]\n[\n[White \"\"Joe\" Doe\"]\n[Site \"C:\\\"]\n[Black \"a\"] [Round \"b\"]\n1. e4 e5 2. Nf3",
-            // A game's lines set apart, and moves numbered for each side.
+            // Blank lines between a game's lines, and moves numbered for each side.
             "1. e4 e5\n\n2. Nf3 *",
             "1. e4 {x}\n\n1... e5 2 . Nf3 *",
             "1. e4\n;\n{\n\n}\n%\ne5\nNf3",
@@ -423,7 +424,7 @@ mod tests {
         assert_eq!(moves("e4 1-0 d4 0-1 c4 * Nf3"), [["e4"], ["d4"], ["c4"], ["Nf3"]]);
         assert_eq!(moves("[A \"1\"]\ne4\n[A \"2\"]\n[B \"2\"]\nd4"), [["e4"], ["d4"]]);
         assert_eq!(moves("[A \"1\"] *\n[A \"2\"] e4"), [vec![], vec!["e4"]]);
-        // Without results, by a blank line or by the numbers of moves.
+        // Without results, separated by a blank line or by move numbers.
         for text in [
             "1. e4 e5\n\n1. d4 d5",
             "e4 e5\r\n \t\r\nd4 d5",
@@ -473,7 +474,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever the text, places lie in it, between characters.
+        /// In any text, places lie within it, between characters.
         #[test]
         fn any_text_is_read_or_refused(text in "[\\PC\\n\\r\\u{1a}\\u{feff}\"\\[\\](){};%$.*1-9a-hx/\\\\]{0,60}") {
             for game in games(&text) {

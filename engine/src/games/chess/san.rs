@@ -1,11 +1,11 @@
-//! Moves as people write them: standard algebraic notation (SAN; FIDE's Laws, appendix C, in the form
-//! of Edwards 1994, "Portable Game Notation Specification", 8.2.3).
+//! Standard algebraic notation (SAN; FIDE's Laws, appendix C, in the form of Edwards 1994, "Portable Game
+//! Notation Specification", 8.2.3).
 
 use cozy_chess::{Piece, Rank, Square};
 
 use super::moves::{self, ChessMove};
 use super::{Chess, Which};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 impl Chess {
     /// A legal move in standard algebraic notation: `Nbd7`, `exd6`, `O-O`, `e8=Q+`, `Qh5#`.
@@ -38,8 +38,7 @@ impl Chess {
         format!("{file}{takes}{to}{promotion}")
     }
 
-    /// What tells a move of a piece from those of others of its kind to the same square: nothing, the
-    /// file, else the rank, else both.
+    /// The disambiguation of a piece's move: nothing, the file, else the rank, else both.
     fn origin(&self, piece: Piece, mv: ChessMove) -> String {
         let from = mv.from();
         let mut others: Vec<Square> = Vec::new();
@@ -61,13 +60,13 @@ impl Chess {
         }
     }
 
-    /// Reads a move that the pieces can make in standard algebraic notation, in long algebraic notation or by its
-    /// squares: `Nf3`, `Ng1-f3`, `g1f3`. What is superfluous may be missing or too much: signs of check, mate,
-    /// capture and promotion, comments such as `!?`, an origin that would not be needed; castling may be written with
-    /// zeros. A game on paper may go on where [`FIFTY_MOVES`](super::FIFTY_MOVES) ends it here.
+    /// Parses a legal move in standard algebraic notation, in long algebraic notation or by its squares:
+    /// `Nf3`, `Ng1-f3`, `g1f3`. Redundant parts may be missing or superfluous: signs of check, mate, capture
+    /// and promotion, comments such as `!?`, an unneeded origin; castling may be written with zeros. A
+    /// recorded game may continue where [`FIFTY_MOVES`](super::FIFTY_MOVES) ends it here.
     ///
     /// # Errors
-    /// If the text is no such move, or it stands for no legal move or for several.
+    /// If the text is not such a move, or matches no legal move or several.
     pub fn read_san(&self, text: &str) -> Result<ChessMove, NotationError> {
         let error = |problem: String, remedy: String| NotationError { problem, remedy };
         let Some(written) = Written::read(text) else {
@@ -118,10 +117,10 @@ impl Chess {
                     && mv.promotion() == promotion
                     && file.is_none_or(|file| char::from(from.file()) == file)
                     && rank.is_none_or(|rank| char::from(from.rank()) == rank)
-                    // A pawn that takes something is written with its file.
+                    // A pawn's capture is written with its file.
                     && (piece != Piece::Pawn || file.is_some() || from.file() == to.file())
             }
-            // Castling also by the square of the rook, whichever is the game's notation.
+            // Castling also by the square of the rook, in either game.
             Written::Squares { from: origin, to: target, promotion } => {
                 origin == from
                     && (target == to || (self.is_castling(mv) && target == self.made(mv).to))
@@ -131,7 +130,7 @@ impl Chess {
     }
 }
 
-/// What a move in algebraic notation says.
+/// A move in algebraic notation.
 #[derive(Clone, Copy, Debug)]
 enum Written {
     Castling {
@@ -139,13 +138,13 @@ enum Written {
     },
     Move {
         piece: Piece,
-        /// Of the square left, where it is written.
+        /// Of the origin, if written.
         file: Option<char>,
         rank: Option<char>,
         to: Square,
         promotion: Option<Piece>,
     },
-    /// Whichever piece stands there.
+    /// Any piece there.
     Squares {
         from: Square,
         to: Square,

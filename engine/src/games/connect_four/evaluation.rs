@@ -1,18 +1,18 @@
-//! Connect Four's evaluation `lines`, and what formulas may count.
+//! Connect Four's evaluation `lines`, and features for formulas.
 
 use super::{CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ROWS, fours};
+use crate::core::expression::FeatureInfo;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::position::{Position, Side};
 use crate::evaluation::{
     Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
 };
-use crate::expression::FeatureInfo;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
-use crate::position::{Position, Side};
 
-// Each line adds or takes one weight at most.
+// Each line adds or subtracts at most one weight.
 const _: () = assert!(fours::LINES as i32 <= WEIGHTS_SUMMED_MAX);
 
-/// `lines`: every line of four cells that holds discs of one player only counts for that player by
-/// their number, `weight_line1` for one disc to `weight_line3` for three.
+/// `lines`: every line of four cells with discs of only one player counts for that player by their
+/// number, `weight_line1` for one disc to `weight_line3` for three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectFourLines {
     /// Weights of a line with one to three discs, within ±[`crate::evaluation::WEIGHT_MAX`].

@@ -19,7 +19,7 @@ const DIRECTIONS: [Direction; 4] = [
     Direction::new(COLUMN_BITS + 1),
 ];
 
-/// How many lines there are: 21 in columns, 24 in rows, 12 on either kind of diagonal.
+/// The number of lines: 21 in columns, 24 in rows, 12 on either kind of diagonal.
 pub(super) const LINES: u32 = {
     let (mut lines, mut direction) = (0, 0);
     while direction < DIRECTIONS.len() {
@@ -44,7 +44,7 @@ pub(super) fn has_four(discs: u64) -> bool {
     })
 }
 
-/// The cells, taken or not, on which one more disc makes four.
+/// The cells, occupied or not, on which one more disc makes four.
 #[inline]
 pub(super) fn completing(discs: u64) -> u64 {
     let mut cells = 0;
@@ -58,11 +58,11 @@ pub(super) fn completing(discs: u64) -> u64 {
     cells & BOARD
 }
 
-/// How many lines hold one, two and three of a side's discs and none of the other's, for both
+/// The number of lines with one, two and three of a side's discs and none of the other's, for both
 /// sides.
 ///
-/// Numbers of discs are counted for all lines of a direction at once, in binary, at the bit of
-/// the line's first cell.
+/// Numbers of discs are counted for all lines of a direction at once, in binary, at the bit of the
+/// line's first cell.
 #[inline]
 pub(super) fn count_open([own, other]: [u64; 2]) -> [[u32; 3]; 2] {
     let mut counts = [[0; 3]; 2];
@@ -79,8 +79,8 @@ pub(super) fn count_open([own, other]: [u64; 2]) -> [[u32; 3]; 2] {
     counts
 }
 
-/// The fewest discs that a side lacks in a line that holds none of the other's; more than there
-/// are cells if there is no such line.
+/// The fewest discs that a side lacks in a line without any of the other's; more than there are
+/// cells if there is no such line.
 #[inline]
 pub(super) fn missing(own: u64, other: u64) -> u32 {
     let (mut open, mut one, mut two, mut three) = (0, 0, 0, 0);
@@ -101,8 +101,8 @@ pub(super) fn missing(own: u64, other: u64) -> u32 {
     }
 }
 
-/// The numbers of discs, 0 to 4, on the lines that begin at each cell: the lines that have a one,
-/// a two, a four in theirs.
+/// The numbers of discs, 0 to 4, on the lines that begin at each cell, as bits for one, two and
+/// four.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
     ones: u64,

@@ -2,14 +2,14 @@
 
 use super::evaluation::ConnectFourLines;
 use super::{ConnectFour, FOUR_IN_A_ROW, notation};
+use crate::core::parameters::ParameterInfo;
+use crate::core::position::{Ending, NotationError, Side};
+use crate::core::rules::Rules;
+use crate::core::sketch::{Piece, Sketch};
+use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::game::Game;
-use crate::parameters::ParameterInfo;
-use crate::position::{Ending, NotationError, Side};
-use crate::rules::Rules;
-use crate::sketch::{Piece, Sketch};
-use crate::termination::Termination;
+use crate::games::game::Game;
 
 impl ConnectFour {
     /// The rules of the game.
@@ -69,5 +69,5 @@ impl Game for ConnectFour {
     }
 }
 
-/// Discs on the board from which the solver is done in a moment.
+/// The number of discs from which the solver takes only a moment.
 const SOLVED_SOON: u32 = 20;

@@ -1,7 +1,7 @@
-//! What a search may know of Connect Four.
+//! Knowledge of Connect Four for searches.
 
 use super::{CELLS, COLUMNS, ConnectFour, ConnectFourMove, fours, mirrored};
-use crate::knowledge::{Knowledge, Losing, Sifted};
+use crate::core::knowledge::{Knowledge, Losing, Sifted};
 
 /// One of the two symmetries of the board.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Knowledge for ConnectFour {
         u16::from(mv.0)
     }
 
-    /// No two positions share it.
+    /// Unique to each position.
     #[inline]
     fn table_key(&self) -> u64 {
         self.packed()
@@ -52,7 +52,7 @@ impl Knowledge for ConnectFour {
         fours::completing(self.own()) & self.open_cells() != 0
     }
 
-    /// A disc does not change which cells the opponent wins on, but for its own cell: it opens the
+    /// A disc leaves the opponent's winning cells unchanged, except for its own cell: it opens the
     /// one above.
     #[inline]
     fn remove_losing(&self, moves: &mut Vec<ConnectFourMove>, first: usize) -> Sifted {

@@ -5,10 +5,10 @@
 //!
 //! # Representation
 //!
-//! Seven bits a column, the cell in column c (a is 0) and row r from the bottom being bit 7c + r
-//! (Tromp's Fhourstones benchmark; Pons 2015, "Solving Connect 4", part 6). The seventh bit of each
-//! column has no cell and stays empty. So nothing that is shifted from cell to cell runs over into
-//! another column, and adding one to a column's discs gives the cell where the next one comes to lie.
+//! Seven bits a column, the cell in column c (a is 0) and row r from the bottom being bit 7c + r (Tromp's
+//! Fhourstones benchmark; Pons 2015, "Solving Connect 4", part 6). The seventh bit of each column has no cell
+//! and stays empty. So shifts from cell to cell never run over into another column, and adding one to a
+//! column's discs gives the cell of the next one.
 
 pub mod evaluation;
 mod fours;
@@ -18,9 +18,9 @@ mod notation;
 
 use std::fmt;
 
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 pub use knowledge::Orientation;
 
@@ -128,16 +128,16 @@ impl ConnectFour {
         }
     }
 
-    /// The cells where the next disc may come to lie, one in each column that is not full: none if
-    /// the game is over.
+    /// The cells in which the next disc may land, one in each column that is not full: none if the
+    /// game is over.
     #[inline]
     const fn open_cells(&self) -> u64 {
         if self.is_won { 0 } else { (self.all + BOTTOM) & BOARD }
     }
 
-    /// A number below 2^49 that no other position has: in each column, to the discs of the side to
-    /// move as bits, the bits of all discs are added. Of n discs the sum is from 2^n - 1 to
-    /// 2^(n + 1) - 2, so that it tells n and with it the rest, and fits into the column's seven bits.
+    /// A number below 2^49 that is unique to the position: in each column, the discs of the side to move and
+    /// all discs, as bits, are added. For n discs the sum is from 2^n - 1 to 2^(n + 1) - 2, so it determines
+    /// n and with it the rest, and fits into the column's seven bits.
     #[inline]
     const fn packed(&self) -> u64 {
         self.own + self.all
@@ -221,7 +221,7 @@ impl Position for ConnectFour {
     #[inline]
     fn play_unchecked(&mut self, mv: ConnectFourMove) {
         let cells = mv.cells();
-        // In a full column there is no such cell, and nothing is added to it.
+        // A full column has no such cell, and nothing is added to it.
         let disc = (self.all + (cells & BOTTOM)) & cells;
         let mover = self.own | disc;
         self.own ^= self.all;

@@ -1,7 +1,7 @@
 //! Positions, moves and boards as text.
 
 use super::{BOTTOM, CELLS, COLUMN_BITS, COLUMNS, ConnectFour, ConnectFourMove, ROWS, fours};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 /// The bits of the cells, row by row from the top left.
 fn cells() -> impl Iterator<Item = u64> {
@@ -21,7 +21,7 @@ pub(super) fn write(position: &ConnectFour) -> String {
         .collect()
 }
 
-/// Reads a position that play can reach, as far as its discs tell.
+/// Parses a position that play can reach, as far as its discs show it.
 pub(super) fn parse(text: &str) -> Result<ConnectFour, NotationError> {
     let [red, yellow] = parse_cells(text)?;
     let all = red | yellow;
@@ -98,7 +98,7 @@ pub(super) fn parse_move(text: &str) -> Result<ConnectFourMove, NotationError> {
     }
 }
 
-/// The board with the columns' letters, and whose turn it is or how the game ended.
+/// The board with the columns' letters, and the side to move or the game's end.
 pub(super) fn board(position: &ConnectFour) -> String {
     let cells: Vec<char> = write(position).chars().collect();
     let spaced = |line: &[char]| -> String {

@@ -1,14 +1,14 @@
 //! Nim in the catalogue.
 
 use super::{LAST_OBJECT, Nim};
+use crate::core::parameters::{ParameterInfo, Value};
+use crate::core::position::{Ending, NotationError, Side};
+use crate::core::rules::{Rules, RulesError};
+use crate::core::sketch::Sketch;
+use crate::core::termination::Termination;
 use crate::evaluation::NoEvaluation;
 use crate::evaluations;
-use crate::game::Game;
-use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Ending, NotationError, Side};
-use crate::rules::{Rules, RulesError};
-use crate::sketch::Sketch;
-use crate::termination::Termination;
+use crate::games::game::Game;
 
 impl Nim {
     /// The rules of the game: the objects in each heap, and whether taking the last one loses.
@@ -63,7 +63,7 @@ impl Game for Nim {
         let heaps = rules.integers("heaps");
         let mut objects = [0; Self::HEAPS_MAX];
         for (to, &from) in objects.iter_mut().zip(&heaps) {
-            // In the range that the table of rules names.
+            // Within the range of the table of rules.
             *to = from as u8;
         }
         let to_move = Side::First;

@@ -4,10 +4,10 @@ mod game;
 
 use std::fmt;
 
-use crate::knowledge::Knowledge;
-use crate::position::{Ending, LEAVES_MAX, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::knowledge::Knowledge;
+use crate::core::position::{Ending, LEAVES_MAX, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 /// The last object was taken.
 pub const LAST_OBJECT: Termination =
@@ -15,7 +15,7 @@ pub const LAST_OBJECT: Termination =
 
 /// A Nim position.
 ///
-/// The notation is the objects in each heap, separated by commas, then `/w` or `/b` for who is to
+/// The notation is the objects in each heap, separated by commas, then `/w` or `/b` for the side to
 /// move: `3,4,5/w`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Nim {
@@ -26,8 +26,8 @@ pub struct Nim {
     misere: bool,
 }
 
-/// Takes objects from a heap. The notation is the heap's letter (a is the first) and how many
-/// objects are taken: `b3`.
+/// Takes objects from a heap. The notation is the heap's letter (a is the first) and the number of
+/// objects taken: `b3`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NimMove {
     heap: u8,
@@ -136,8 +136,8 @@ impl Position for Nim {
         self.to_move = self.to_move.other();
     }
 
-    /// The heaps from the largest down, five bits each, and below them one bit for who is to move:
-    /// exact, the order of heaps being the game's only symmetry. The rules are not a part.
+    /// The heaps in descending order, five bits each, and below them one bit for the side to move:
+    /// exact, since the order of heaps is the game's only symmetry. The rules are not included.
     fn canonical_key(&self) -> u64 {
         let mut objects = self.objects;
         objects.sort_unstable_by(|a, b| b.cmp(a));
@@ -145,8 +145,8 @@ impl Position for Nim {
         heaps << 1 | self.to_move.index() as u64
     }
 
-    /// The exact number of sequences of moves: Nim's tree narrows by the moves made, so that no
-    /// plain product bounds it well.
+    /// The exact number of sequences of moves: Nim's tree narrows by the moves made, so no plain
+    /// product bounds it well.
     fn full_tree_leaves(&self, depth: u32) -> Option<u64> {
         Some(count_sequences(self.used(), depth))
     }
@@ -213,7 +213,7 @@ impl Solvable for Nim {
     type Solver = PlainSolver;
 }
 
-/// Reads a position that play can reach from the start.
+/// Parses a position that play can reach from the start.
 fn parse(start: Nim, text: &str) -> Result<Nim, NotationError> {
     let error = |problem: String| NotationError {
         problem,
@@ -251,8 +251,8 @@ fn parse(start: Nim, text: &str) -> Result<Nim, NotationError> {
     Ok(position)
 }
 
-/// So many objects must have been taken by a number of moves that leaves this player to move.
-/// A heap that lacks objects lacks them by one move or more, at most one for each object.
+/// The missing objects must have been taken by a number of moves that leaves this player to move. A
+/// heap that lacks objects lacks them by one move or more, at most one for each object.
 fn check_turn(start: &Nim, position: &Nim) -> Result<(), String> {
     let taken = start.heaps().zip(position.heaps()).map(|(before, now)| before - now);
     let least = taken.clone().filter(|&taken| taken > 0).count() as u32;
@@ -267,7 +267,7 @@ fn check_turn(start: &Nim, position: &Nim) -> Result<(), String> {
     ))
 }
 
-/// Plain digits only: no sign, no spaces, no leading zero.
+/// Digits only: no sign, no spaces, no leading zero.
 fn parse_number(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number.to_string() == text).then_some(number)

@@ -1,15 +1,15 @@
-//! What a move flips and where one may be made, on boards of 64 bits: the bit of a square is eight
-//! times its row from the top and its column from the left.
+//! Flips and legal moves, on boards of 64 bits: the bit of a square is eight times its row from the
+//! top plus its column from the left.
 //!
-//! Where moves are is found for a whole board at once, by parallel prefix in each direction (Kogge &
-//! Stone 1973, as programs of chess and Othello have it). What one move flips is found on the eight
-//! rays from its square, by a carry that runs through the other side's discs (as in Delorme's Edax).
+//! Legal moves are found for a whole board at once, by parallel prefix in each direction (Kogge & Stone 1973,
+//! as in programs for chess and Othello). The flips of one move are found on the eight rays from its square,
+//! by a carry that runs through the other side's discs (as in Delorme's Edax).
 
-/// Squares without the columns a and h: a run of discs that is taken along a row or a diagonal lies
+/// Squares without the columns a and h: a run of flipped discs along a row or a diagonal lies
 /// within.
 const INNER: u64 = 0x7e7e_7e7e_7e7e_7e7e;
 
-/// The four axes: how many bits a step is, and where the discs of a run may lie.
+/// The four axes: the bits of a step, and the possible squares of a run's discs.
 const AXES: [(u32, u64); 4] = [(1, INNER), (8, u64::MAX), (7, INNER), (9, INNER)];
 
 /// The empty squares on which the side with the discs `own` may move.
@@ -58,8 +58,8 @@ pub(super) const fn flips(square: u32, own: u64, other: u64) -> u64 {
     let mut flipped = 0;
     let mut ray = 0;
     while ray < 4 {
-        // Towards higher bits: from the first square on, the carry goes through the discs of the other
-        // side and comes to rest on the square behind them.
+        // Towards higher bits: from the first square on, the carry runs through the other side's discs and
+        // stops at the square behind them.
         let up = rays[ray];
         let end = (other | !up).wrapping_add(1) & up & own;
         flipped |= end.wrapping_sub((end != 0) as u64) & up;
@@ -81,7 +81,7 @@ pub(super) const fn lines_through(square: u32) -> u64 {
 
 /// The index of the bit with this rank, the lowest having rank 0. There must be more than `rank` bits.
 ///
-/// Three halvings and a table: no branch, since which half it is cannot be foretold.
+/// Three halvings and a table: no branch, since the half is unpredictable.
 #[inline]
 pub(super) const fn nth(mut bits: u64, mut rank: u32) -> u32 {
     let mut base = 0;
@@ -150,7 +150,7 @@ static LINES: [u64; 64] = {
     lines
 };
 
-/// For each byte, the bits that are set in it, from the lowest on.
+/// For each byte, its set bits, from the lowest on.
 static RANKED: [[u8; 8]; 256] = {
     let mut ranked = [[0; 8]; 256];
     let mut byte = 0;
@@ -171,7 +171,7 @@ static RANKED: [[u8; 8]; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     /// Step by step along each ray.
     fn flips_slowly(square: i32, own: u64, other: u64) -> u64 {
@@ -199,7 +199,7 @@ mod tests {
         flipped
     }
 
-    /// On boards of any density, those that play cannot reach as well.
+    /// On boards of any density, including unreachable ones.
     #[test]
     fn flips_and_moves_are_what_steps_find() {
         let mut random = PlayoutRandom::from_seed(1);

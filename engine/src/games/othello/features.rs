@@ -1,8 +1,8 @@
-//! What can be counted on a board, from the view of the side to move: what evaluations are made of.
+//! Counts on a board, from the point of view of the side to move, for evaluations.
 
 use super::{Othello, SQUARES, board};
 
-/// A class of squares that the board's symmetries take to each other: ten, named in the upper left
+/// A class of squares that the board's symmetries map to each other: ten, named in the upper left
 /// triangle row by row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -29,7 +29,7 @@ pub enum SquareClass {
     J,
 }
 
-/// How many classes there are.
+/// The number of classes.
 pub(super) const CLASSES: usize = 10;
 
 impl SquareClass {
@@ -47,7 +47,7 @@ impl SquareClass {
         Self::ALL[CLASS_OF[square as usize] as usize]
     }
 
-    /// How many squares it has: four or eight.
+    /// The number of its squares: four or eight.
     #[must_use]
     pub const fn squares(self) -> u32 {
         self.board().count_ones()
@@ -61,7 +61,7 @@ impl SquareClass {
 }
 
 const CLASS_OF: [u8; 64] = {
-    /// By row and column, the lesser of which comes first: how far they are from the nearer edge.
+    /// By row and column, in ascending order: their distances from the nearer edge.
     const TRIANGLE: [[u8; 4]; 4] = [[0, 1, 2, 3], [1, 4, 5, 6], [2, 5, 7, 8], [3, 6, 8, 9]];
     let mut classes = [0; 64];
     let mut square = 0;
@@ -107,14 +107,14 @@ impl Othello {
         SQUARES - self.discs()
     }
 
-    /// Squares on which the side to move may put a disc: 0 if it must pass.
+    /// Squares on which the side to move may place a disc: 0 if it must pass.
     #[inline]
     #[must_use]
     pub const fn own_moves(&self) -> u32 {
         self.moves.count_ones()
     }
 
-    /// Squares on which the other side might put a disc if it were its turn.
+    /// Squares on which the other side could place a disc if it were its turn.
     #[inline]
     #[must_use]
     pub const fn other_moves(&self) -> u32 {
@@ -135,7 +135,7 @@ impl Othello {
         (self.other() & class.board()).count_ones()
     }
 
-    /// Empty squares beside discs of the other side, where the side to move may come to move, and empty
+    /// Empty squares beside discs of the other side, which may become moves of the side to move, and empty
     /// squares beside its own.
     #[inline]
     pub(super) const fn frontiers(&self) -> [u32; 2] {

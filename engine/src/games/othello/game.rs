@@ -2,15 +2,15 @@
 
 use super::evaluation::{OthelloDiscs, OthelloMobility, OthelloSquares};
 use super::{NO_MOVES, Othello, OthelloMove, WIPED_OUT, gtp, notation};
+use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::parameters::ParameterInfo;
+use crate::core::position::{Ending, NotationError, Side};
+use crate::core::rules::Rules;
+use crate::core::sketch::{Piece, Sketch};
+use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::game::Game;
-use crate::outside::{GtpBoard, Protocol};
-use crate::parameters::ParameterInfo;
-use crate::position::{Ending, NotationError, Side};
-use crate::rules::Rules;
-use crate::sketch::{Piece, Sketch};
-use crate::termination::Termination;
+use crate::games::game::Game;
 
 impl Othello {
     /// The rules of the game.
@@ -102,5 +102,5 @@ impl Game for Othello {
     }
 }
 
-/// Empty squares up to which the solver is done in a moment.
+/// The number of empty squares up to which the solver takes only a moment.
 const SOLVED_SOON: u32 = 10;

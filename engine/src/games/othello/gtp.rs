@@ -1,24 +1,23 @@
-//! Othello as programs that speak GTP have it: squares as everywhere, in capitals or not, and passes.
+//! Othello in GTP: squares in capitals or not, and passes.
 //!
 //! There is no command that sets up a position: it is reached by moves.
 
 use std::collections::BTreeSet;
 
 use super::{Othello, OthelloMove, SquareClass};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
-/// Reads a move of GTP.
+/// Parses a GTP move.
 pub(super) fn read(text: &str) -> Result<OthelloMove, NotationError> {
     super::moves::parse_move(&text.to_ascii_lowercase())
 }
 
-/// How many positions are looked at on the way to another at most: enough for openings of ten plies and
-/// more, and done in a moment.
+/// The most positions searched on the way to another: enough for openings of ten plies and more, in a moment.
 const TRIES_MAX: usize = 50_000;
 
-/// Moves that lead from the start to a position, if some are found.
+/// Moves that lead from the start to a position, if found.
 ///
-/// Discs are put only where the position has some, and no position is tried twice.
+/// Discs are placed only where the position has some, and no position is tried twice.
 pub(super) fn way_to(position: &Othello) -> Option<Vec<OthelloMove>> {
     let mut moves = Vec::new();
     walk(&Othello::initial(), position, &mut moves, &mut BTreeSet::new()).then_some(moves)
@@ -55,7 +54,7 @@ fn walk(
     false
 }
 
-/// Whether a corner, which nobody flips any more, has the disc of the wrong side.
+/// Whether a corner, which is never flipped, has the disc of the wrong side.
 fn has_wrong_corner(position: &Othello, goal: &Othello) -> bool {
     let corners = SquareClass::A.board();
     let [black, white] = position.black_and_white();
@@ -66,7 +65,7 @@ fn has_wrong_corner(position: &Othello, goal: &Othello) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     #[test]
     fn moves_are_read_in_capitals_too() {

@@ -1,9 +1,9 @@
-//! What a search may know of Othello.
+//! Knowledge of Othello for searches.
 
 use super::features::SquareClass;
 use super::{Orientation, Othello, OthelloMove, SQUARES, State, symmetry};
-use crate::knowledge::Knowledge;
-use crate::position::{Position, Side, mix};
+use crate::core::knowledge::Knowledge;
+use crate::core::position::{Position, Side, mix};
 
 impl Knowledge for Othello {
     const MOVE_CODES: usize = OthelloMove::CODES;
@@ -39,14 +39,14 @@ impl Knowledge for Othello {
         self.winning_move().is_some()
     }
 
-    /// Corners, which nobody flips back, before the edges, and last what gives a corner away.
+    /// Corners, which are never flipped, before the edges, and moves that give away a corner last.
     #[inline]
     fn move_kind(&self, mv: OthelloMove) -> u8 {
         mv.square().map_or(0, |square| PROMISE[SquareClass::of(square) as usize])
     }
 
-    /// Each empty square is a ply, and a pass may come before each, but for the first where there is a
-    /// move now.
+    /// Each empty square is a ply, and a pass may come before each, except for the first if there is a move
+    /// now.
     #[inline]
     fn plies_left(&self) -> u32 {
         let empty = SQUARES - self.discs();
@@ -58,12 +58,12 @@ impl Knowledge for Othello {
     }
 }
 
-/// How promising moves on the classes of squares are, from a to j.
+/// The rank of moves on the classes of squares, from a to j.
 const PROMISE: [u8; 10] = [9, 2, 7, 6, 1, 3, 4, 8, 5, 0];
 
 impl Othello {
-    /// The discs of the side to move and of the other, or images of them, with whose turn it is: d4 has
-    /// a disc in exactly one of the words, or, where White is to move, in both or none.
+    /// The discs of the side to move and of the other, or images of them, with the side to move: d4 has a
+    /// disc in exactly one of the words, or, if White is to move, in both or none.
     #[inline]
     pub(super) const fn words(&self, own: u64, other: u64) -> [u64; 2] {
         const D4: u64 = 1 << 27;

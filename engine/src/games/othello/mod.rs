@@ -1,18 +1,17 @@
-//! Othello: discs are put on a board of 8×8 squares and flip what they enclose; who has more of them in
-//! the end wins.
+//! Othello: discs are placed on a board of 8×8 squares and flip the discs they enclose; the side with more
+//! discs in the end wins.
 //!
-//! Black moves first. A move puts a disc on an empty square so that it encloses a run of the other
-//! side's discs in a straight line with another disc of the mover's, in one of the eight directions at
-//! least; all that is enclosed is flipped. Who has no such move passes, which is a move of its own, legal
-//! then alone. When neither side can move, the game is over: the side with more discs wins, and as many
-//! on both sides are a draw.
+//! Black moves first. A move places a disc on an empty square so that it encloses a run of the other side's
+//! discs in a straight line with another disc of the mover's, in at least one of the eight directions; all
+//! enclosed discs are flipped. A side without such a move passes, which is a move of its own and then the
+//! only legal one. When neither side can move, the game is over: the side with more discs wins, and equal
+//! numbers are a draw.
 //!
 //! # Representation
 //!
-//! A word of 64 bits for each side's discs, square by square from the top left, row by row (`board.rs`).
-//! A position keeps the squares on which its side may move: whether the game is over, how many moves
-//! there are and what they are is then at hand, and a random game or a search finds them once for each
-//! position.
+//! A 64-bit word for each side's discs, square by square from the top left, row by row (`board.rs`). A
+//! position keeps the squares on which its side may move: they show whether the game is over and which moves
+//! there are, so a random game or a search computes them once for each position.
 
 mod board;
 pub mod evaluation;
@@ -26,15 +25,15 @@ mod symmetry;
 
 use std::fmt;
 
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 pub use features::SquareClass;
 pub use moves::OthelloMove;
 pub use symmetry::Orientation;
 
-/// Neither side can move, though there are empty squares and discs of both.
+/// Neither side can move, with empty squares and discs of both left.
 pub const NO_MOVES: Termination =
     Termination::new(&TerminationInfo { name: "no_moves", words: "neither side can move" });
 /// One side has no disc left, and there are empty squares.
@@ -51,25 +50,26 @@ const WHITE_AT_START: u64 = 0x0000_0010_0800_0000;
 /// An Othello position.
 ///
 /// The notation is 64 characters, `b` (black, who moves first), `w` or `.`, row by row from the top
-/// left, and after a space whose turn it is, `b` or `w`: passes have it that the discs do not tell.
+/// left, and after a space the side to move, `b` or `w`, which the discs alone do not show because
+/// of passes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Othello {
     /// Discs of the side to move.
     own: u64,
     /// Discs of the other side.
     other: u64,
-    /// The squares on which the side to move may put a disc.
+    /// The squares on which the side to move may place a disc.
     moves: u64,
     to_move: Side,
     state: State,
 }
 
-/// Whether the game goes on, and how.
+/// Whether and how the game continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     /// The side to move has a square to move on.
     Moves,
-    /// It has none, and the other side would have one.
+    /// It has none, but the other side would have one.
     MustPass,
     /// Neither has.
     Over,
@@ -88,8 +88,7 @@ impl Othello {
         (self.own | self.other).count_ones()
     }
 
-    /// Black's discs less White's, as they lie: in a game that is over, what it was won by. Squares that
-    /// stay empty count for nobody.
+    /// Black's discs minus White's: in a finished game, the margin. Empty squares do not count.
     #[must_use]
     pub const fn disc_difference(&self) -> i32 {
         let difference = self.own.count_ones() as i32 - self.other.count_ones() as i32;
@@ -131,7 +130,7 @@ impl Othello {
         }
     }
 
-    /// Whether a move on this square, which is legal, ends the game with more discs for who makes it.
+    /// Whether a legal move on this square ends the game with more discs for the mover.
     fn wins(&self, square: u32) -> bool {
         let flipped = board::flips(square, self.own, self.other);
         let (own, other) = (self.own | flipped | 1 << square, self.other & !flipped);
@@ -204,9 +203,8 @@ impl Position for Othello {
         OthelloMove::new(board::nth(self.moves, index))
     }
 
-    /// A move after which neither side can move. Most are passed over at a glance: what a move flips
-    /// lies on the lines through its square, and any other move whose first disc to flip lies elsewhere
-    /// is still there afterwards.
+    /// A move after which neither side can move. Most are rejected quickly: the flips of a move lie on the
+    /// lines through its square, so any other move whose first flip lies elsewhere remains legal.
     fn winning_move(&self) -> Option<OthelloMove> {
         if self.state != State::Moves {
             return None;
@@ -242,11 +240,11 @@ impl Position for Othello {
         *self = Self::of_discs(other, own, self.to_move.other());
     }
 
-    /// The discs of both sides, least among the eight images under the board's symmetries, mixed with
-    /// whose turn it is.
+    /// The discs of both sides, least among the eight images under the board's symmetries, mixed with the
+    /// side to move.
     fn canonical_key(&self) -> u64 {
         let ([own, other], _) = symmetry::reduced([self.own, self.other]);
-        crate::position::mix_key(self.words(own, other))
+        crate::core::position::mix_key(self.words(own, other))
     }
 
     fn margin(&self) -> Option<i32> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
 /// A disc put on a square, or a pass. The notation of a square is its column's letter, a to h from the
 /// left, and its row's number, 1 to 8 from the top: `d3`. A pass is `pass`.
@@ -12,10 +12,10 @@ use crate::position::NotationError;
 pub struct OthelloMove(u8);
 
 impl OthelloMove {
-    /// Nothing is put on the board, since nothing can be.
+    /// Places nothing, since no placement is legal.
     pub const PASS: Self = Self(64);
 
-    /// How many moves there are.
+    /// The number of move codes.
     pub(super) const CODES: usize = 65;
 
     /// A disc on a square, numbered row by row from the top left (0 to 63).
@@ -34,7 +34,7 @@ impl OthelloMove {
         if self.0 == Self::PASS.0 { None } else { Some(self.0 as u32) }
     }
 
-    /// The move on the lowest of these squares, of which there is one at least.
+    /// The move on the lowest of these squares, of which there is at least one.
     #[inline]
     pub(super) const fn lowest(squares: u64) -> Self {
         Self(squares.trailing_zeros() as u8)
@@ -46,7 +46,7 @@ impl OthelloMove {
     }
 }
 
-/// Reads a move as it is written.
+/// Parses a move.
 pub(super) fn parse_move(text: &str) -> Result<OthelloMove, NotationError> {
     match text.as_bytes() {
         b"pass" => Ok(OthelloMove::PASS),

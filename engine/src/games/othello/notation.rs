@@ -1,7 +1,7 @@
 //! Positions and boards as text.
 
 use super::{CENTRE, Othello, OthelloMove, SQUARES, board};
-use crate::position::{NotationError, Position, Side};
+use crate::core::position::{NotationError, Position, Side};
 
 pub(super) fn write(position: &Othello) -> String {
     let mut text = squares(position);
@@ -22,8 +22,8 @@ fn squares(position: &Othello) -> String {
         .collect()
 }
 
-/// Reads a position that play can reach, as far as is easily told: the middle is taken, and every disc
-/// was put beside another.
+/// Parses a position that play can reach, as far as is easy to check: the middle is occupied, and every disc
+/// was placed beside another.
 pub(super) fn parse(text: &str) -> Result<Othello, NotationError> {
     let ([black, white], to_move) = parse_discs(text)?;
     let all = black | white;
@@ -56,7 +56,7 @@ pub(super) fn parse(text: &str) -> Result<Othello, NotationError> {
     })
 }
 
-/// Black's discs and White's, and whose turn it is.
+/// Black's discs and White's, and the side to move.
 fn parse_discs(text: &str) -> Result<([u64; 2], Side), NotationError> {
     let error = |problem: String| NotationError {
         problem,
@@ -85,7 +85,7 @@ fn parse_discs(text: &str) -> Result<([u64; 2], Side), NotationError> {
     Ok((discs, to_move))
 }
 
-/// The board with the names of columns and rows, and whose turn it is or how the game ended.
+/// The board with the names of columns and rows, and the side to move or the game's end.
 pub(super) fn board(position: &Othello) -> String {
     let squares: Vec<char> = squares(position).chars().collect();
     let mut board = "  a b c d e f g h\n".to_owned();

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Orientation(u8);
 
-/// Where each symmetry takes each square.
+/// The image of each square under each symmetry.
 static SQUARES_TO: [[u8; 64]; 8] = {
     let mut to = [[0; 64]; 8];
     let mut orientation = 0;
@@ -33,7 +33,8 @@ static SQUARES_TO: [[u8; 64]; 8] = {
 impl Orientation {
     /// The symmetry that undoes this one.
     pub(super) const fn inverse(self) -> Self {
-        // Where rows become columns, reversing the ones before is reversing the others after.
+        // If rows become columns, a reversal before the exchange is a reversal of the others after
+        // it.
         match self.0 {
             3 => Self(5),
             5 => Self(3),
@@ -41,14 +42,14 @@ impl Orientation {
         }
     }
 
-    /// Where a move's code goes: that of a pass is no square's, and stays.
+    /// The image of a move's code; a pass stays a pass.
     pub(super) fn apply(self, code: u16) -> u16 {
         let to = &SQUARES_TO[usize::from(self.0) & 7];
         to.get(usize::from(code)).map_or(code, |&square| u16::from(square))
     }
 }
 
-/// The least of the eight images of two boards, and the symmetry that leads to it.
+/// The least of the eight images of two boards, and its symmetry.
 #[inline]
 pub(super) fn reduced(boards: [u64; 2]) -> ([u64; 2], Orientation) {
     let mut least = (boards, Orientation(0));
@@ -96,7 +97,7 @@ const fn transposed(board: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     #[test]
     fn boards_and_squares_go_the_same_ways() {

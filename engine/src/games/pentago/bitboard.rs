@@ -17,7 +17,7 @@ const CENTRES: u64 = 1 << 4 | 1 << 20 | 1 << 36 | 1 << 52;
 
 /// The 32 lines of five cells.
 static FIVES: [u64; LINES] = windows::<5, LINES>();
-/// For each quadrant and its marbles: the lines that lack nothing there, one bit each.
+/// For each quadrant and its marbles: the lines that are complete there, one bit each.
 pub(super) static FULL: [[u32; 512]; 4] = narrow(&fulfilled(&windows::<5, LINES>()));
 /// For each quadrant and its marbles: the lines that lack exactly one cell there.
 pub(super) static NEAR: [[u32; 512]; 4] = narrow(&completable(&fulfilled(&windows::<5, LINES>())));
@@ -129,7 +129,7 @@ impl Bitboard {
     /// The bit index of the cell with this rank, the lowest having rank 0. The set must have more
     /// than `rank` cells.
     ///
-    /// Two halvings and a table: no branch, since which half it is cannot be foretold.
+    /// Two halvings and a table: no branch, since the half is unpredictable.
     #[inline]
     pub(crate) fn nth(self, rank: u32) -> u32 {
         let (mut bits, mut rank, mut base) = (self.0, rank, 0);
@@ -176,7 +176,7 @@ impl Bitboard {
         Self(cells & !self.0)
     }
 
-    /// The lines that are whole in the set, and those that lack one cell.
+    /// The lines that are complete in the set, and those that lack one cell.
     #[inline]
     pub(super) fn lines(self) -> Lines {
         self.line_parts().together()
@@ -226,7 +226,7 @@ impl Bitboard {
     }
 }
 
-/// Lines by what they lack in some part of the board.
+/// Lines by the number of cells they lack in some part of the board.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines {
     /// Those that lack nothing.
@@ -235,18 +235,18 @@ pub(super) struct Lines {
     pub(super) lacking_one: u32,
 }
 
-/// Lines by what they lack in each quadrant.
+/// Lines by the number of cells they lack in each quadrant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineParts([Lines; 4]);
 
 impl Lines {
-    /// By what they lack in a quadrant with these cells.
+    /// By the cells they lack in a quadrant with these cells.
     #[inline]
     pub(super) fn in_quadrant(quadrant: usize, cells: usize) -> Self {
         Self { complete: FULL[quadrant & 3][cells], lacking_one: NEAR[quadrant & 3][cells] }
     }
 
-    /// By what they lack in two parts together.
+    /// By the cells they lack in two parts together.
     #[inline]
     pub(super) const fn and(self, other: Self) -> Self {
         Self {
@@ -257,14 +257,14 @@ impl Lines {
 }
 
 impl LineParts {
-    /// By what they lack on the whole board.
+    /// By the cells they lack on the whole board.
     #[inline]
     pub(super) const fn together(&self) -> Lines {
         let [a, b, c, d] = self.0;
         a.and(b).and(c.and(d))
     }
 
-    /// By what they lack in the three other quadrants.
+    /// By the cells they lack in the three other quadrants.
     #[inline]
     pub(super) const fn without_quadrant(&self, quadrant: usize) -> Lines {
         let [a, b, c, d] = self.0;
@@ -278,8 +278,8 @@ impl LineParts {
 }
 
 /// Adds four two-bit numbers for each of the 32 lines of five, one from each quadrant: the low bits
-/// in the low half of a word, the high ones in the high half. The sums, at most 5, in binary: the
-/// lines that have a one, a two, a four in it.
+/// in the low half of a word, the high ones in the high half. The sums, at most 5, are returned as
+/// bits for one, two and four.
 #[inline]
 pub(crate) fn add_parts(parts: [u64; 4]) -> [u32; 3] {
     let split = |part: u64| (part as u32, (part >> 32) as u32);

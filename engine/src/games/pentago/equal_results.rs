@@ -1,18 +1,19 @@
 //! Moves that lead to the same board.
 //!
-//! Turning a quadrant that looks the same afterwards is as good as not turning it, whichever it is;
-//! where half a turn changes nothing, both directions are one; and a marble can be placed where the
-//! turn will bring it or elsewhere in the quadrant. Two moves lead to one board only if a quadrant
-//! looks the same after half a turn, or would with one marble more of the mover's: the two boards
-//! must agree in every quadrant, and a turned one agrees with an unturned one, or with one turned
-//! the other way, in no other case.
+//! Turning a quadrant that looks the same afterwards has the same result for every such quadrant;
+//! if half a turn changes nothing, both directions are one; and a marble can be placed at its final
+//! cell or at the cell from which the turn brings it there. Two moves lead to one board only if a
+//! quadrant looks the same after half a turn, or would with one more marble of the mover's: the two
+//! boards must agree in every quadrant, and a turned one agrees with an unturned one, or with one
+//! turned the other way, in no other case.
 
 use super::Pentago;
 use super::bitboard::Bitboard;
 use super::moves::PentagoMove;
-use crate::position::Position;
+use crate::core::position::Position;
 
-/// For each filling of a quadrant: how many of its marbles half a turn brings to where none is.
+/// For each filling of a quadrant: the number of its marbles that half a turn moves to an empty
+/// cell.
 static ODD: [u8; 512] = {
     let mut table = [0; 512];
     let mut marbles = 0_usize;
@@ -31,7 +32,7 @@ fn may_repeat(own: Bitboard, other: Bitboard) -> bool {
     (0..4).any(|q| ODD[own.quadrant(q)] <= 1 && ODD[other.quadrant(q)] == 0)
 }
 
-/// Lists the legal moves but those that lead to the same position as one listed before them.
+/// Lists the legal moves except those that lead to the same position as an earlier one.
 pub(super) fn distinct_moves(position: &Pentago, moves: &mut Vec<PentagoMove>) {
     let first = moves.len();
     position.legal_moves(moves);
@@ -74,7 +75,7 @@ pub(super) fn distinct_moves(position: &Pentago, moves: &mut Vec<PentagoMove>) {
     moves.truncate(kept);
 }
 
-/// What one quadrant has come to look like by moves that changed no other.
+/// The appearances of one quadrant after moves that changed no other.
 struct Seen {
     quadrant: usize,
     /// The opponent's marbles there as they are, and after either turn.
@@ -90,7 +91,7 @@ impl Seen {
         Self { quadrant, others, fillings: [[0; 8]; 3] }
     }
 
-    /// Whether it did not look so yet.
+    /// Adds an appearance; returns whether it is new.
     fn insert(&mut self, own: usize, other: usize) -> bool {
         let way = self.others.iter().position(|&seen| seen == other).unwrap_or(0);
         let word = &mut self.fillings[way][own / 64];

@@ -2,17 +2,17 @@
 
 use super::evaluation::{PentagoLines, PentagoRuns};
 use super::{BOTH_FIVE, FIVE_BY_PLACEMENT, FIVE_BY_ROTATION, Pentago, PentagoMove, gtp, notation};
+use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::parameters::{ParameterInfo, Value};
+use crate::core::position::{Ending, NotationError, Position, Side};
+use crate::core::rules::Rules;
+use crate::core::sketch::{Piece, Sketch};
+use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::game::Game;
-use crate::outside::{GtpBoard, Protocol};
-use crate::parameters::{ParameterInfo, Value};
-use crate::position::{Ending, NotationError, Position, Side};
-use crate::rules::Rules;
-use crate::sketch::{Piece, Sketch};
-use crate::termination::Termination;
+use crate::games::game::Game;
 
-/// Eight for each empty cell: with 17 of them, the solver is sure to be done in seconds.
+/// Eight for each empty cell: with 17 of them, the solver always takes only seconds.
 const MOVES_SOLVED_SOON: u32 = 8 * 17;
 
 impl Pentago {

@@ -1,13 +1,13 @@
-//! Pentago as programs that speak GTP have it.
+//! Pentago in GTP.
 //!
 //! A move is the row's letter from the top, the column's number from the left, and a letter for the turn:
 //! quadrants go clockwise from the top left, each with its counter-clockwise turn first, from s to z. Every
-//! move has a turn, also one whose placement wins. So has it pentagod (Ewalds 2014). There is no command
-//! that sets up a position: it is reached by moves.
+//! move has a turn, even one whose placement wins, as in pentagod (Ewalds 2014). There is no command that
+//! sets up a position: it is reached by moves.
 
 use super::Pentago;
 use super::moves::{Direction, PentagoMove, Quadrant, Turn};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
 /// The quadrants clockwise from the top left.
 const CLOCKWISE: [Quadrant; 4] =
@@ -22,16 +22,16 @@ fn turns() -> impl Iterator<Item = (char, Turn)> {
     ('s'..='z').zip(all)
 }
 
-/// A move in GTP. A placement that wins gets a turn that nobody will look at.
+/// A move in GTP. A winning placement gets an arbitrary turn.
 pub(super) fn write(mv: PentagoMove) -> String {
     let (row, column) = (mv.cell() / 6, mv.cell() % 6);
-    let is_it = |turn: Turn| mv.turn().is_none_or(|it| it == turn);
+    let is_it = |turn: Turn| mv.turn().is_none_or(|own| own == turn);
     let turn = turns().find(|(_, turn)| is_it(*turn)).map_or('s', |(letter, _)| letter);
     let letter = char::from(b'a' + u8::try_from(row).unwrap_or(0));
     format!("{letter}{}{turn}", column + 1)
 }
 
-/// Reads a move of GTP in a position: its turn is left out where the placement wins at once.
+/// Parses a GTP move in a position: its turn is dropped if the placement wins at once.
 pub(super) fn read(position: &Pentago, text: &str) -> Result<PentagoMove, NotationError> {
     let error = || NotationError {
         problem: format!("`{text}` is not a move of Pentago over GTP"),
@@ -56,11 +56,11 @@ pub(super) fn read(position: &Pentago, text: &str) -> Result<PentagoMove, Notati
     Ok(if position.is_legal(wins) { wins } else { PentagoMove::new(cell, Some(turn)) })
 }
 
-/// How many ways back are tried at most: almost always the first one leads to the start.
+/// The most ways back that are tried: almost always the first one leads to the start.
 const TRIES_MAX: u32 = 100_000;
 
-/// Moves that lead from the empty board to a position, if some are found: marbles are taken off one by one,
-/// each after a turn was taken back, so that nothing on the way is the end of a game.
+/// Moves that lead from the empty board to a position, if found: marbles are removed one by one, each after
+/// undoing a turn, so that no intermediate position is the end of a game.
 pub(super) fn way_to(position: &Pentago) -> Option<Vec<PentagoMove>> {
     let start = Pentago::empty(position.win_before_rotation);
     let mut moves = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn way_to(position: &Pentago) -> Option<Vec<PentagoMove>> {
     })
 }
 
-/// The cells as the notation has them.
+/// The cells as in the notation.
 fn cells(position: &Pentago) -> [u8; 36] {
     let mut cells = [b'.'; 36];
     for (cell, byte) in cells.iter_mut().zip(position.to_string().bytes()) {
@@ -92,7 +92,7 @@ fn walk_back(
     if whites + blacks == 0 {
         return true;
     }
-    // White moves first, so that the last move was white's if there is one white marble more.
+    // White moves first, so the last move was white's if there is one white marble more.
     let colour = if whites > blacks { b'w' } else { b'b' };
     for (_, turn) in turns() {
         let before_turn = turned_back(cells, turn);
@@ -116,7 +116,7 @@ fn walk_back(
     false
 }
 
-/// Whether a move can be played before, and leads to these cells.
+/// Whether the preceding position is not over, and the move leads from it to these cells.
 fn leads(before: &[u8; 36], mv: PentagoMove, after: &[u8; 36], start: &Pentago) -> bool {
     let text: String = before.iter().map(|cell| char::from(*cell)).collect();
     let Ok(mut position) = super::notation::parse(start.win_before_rotation, &text) else {
@@ -140,7 +140,7 @@ fn turned_back(cells: &[u8; 36], Turn { quadrant, direction }: Turn) -> [u8; 36]
     let mut turned = *cells;
     for row in 0..3 {
         for column in 0..3 {
-            // Where a clockwise turn took the marble, or a counter-clockwise one.
+            // The origin of the marble under a clockwise, or a counter-clockwise, turn.
             let (to_row, to_column) = match direction {
                 Direction::Clockwise => (column, 2 - row),
                 Direction::CounterClockwise => (2 - column, row),
@@ -154,7 +154,7 @@ fn turned_back(cells: &[u8; 36], Turn { quadrant, direction }: Turn) -> [u8; 36]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rng::PlayoutRandom;
+    use crate::core::rng::PlayoutRandom;
 
     fn position(text: &str) -> Pentago {
         super::super::notation::parse(true, text).unwrap()
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(write(four.parse_move("e1").unwrap()), "a5s");
     }
 
-    /// Every position of random games is reached by the moves that are found.
+    /// Every position of random games is reached by the moves found.
     #[test]
     fn there_is_a_way_to_every_position() {
         for win_before_rotation in [true, false] {

@@ -1,10 +1,10 @@
-//! What alpha-beta may know of Pentago.
+//! Knowledge of Pentago for searches.
 
 use super::moves::PentagoMove;
 use super::symmetry::{self, Orientation};
 use super::threats::Defence;
 use super::{CELLS, Pentago, equal_results, threats};
-use crate::knowledge::{Knowledge, Losing, Sifted};
+use crate::core::knowledge::{Knowledge, Losing, Sifted};
 
 impl Knowledge for Pentago {
     const MOVE_CODES: usize = PentagoMove::CODES;
@@ -87,8 +87,8 @@ impl Knowledge for Pentago {
 }
 
 impl Pentago {
-    /// What the side to move, which cannot win at once, can do against a loss at once or to the
-    /// next reply; `None` if no reply can win, whatever is played.
+    /// The defences of the side to move, which cannot win at once, against a loss at once or to the
+    /// next reply; `None` if no reply can win after any move.
     #[inline]
     pub(crate) fn defence(&self) -> Option<Defence> {
         // The last placement has no reply.

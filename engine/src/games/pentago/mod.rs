@@ -3,11 +3,11 @@
 //! White moves first. A turn places a marble on an empty cell, then turns any one quadrant (an
 //! empty one too) a quarter turn; there is no pass. A placement that makes five or more in a row
 //! for the mover wins at once, with no turn of a quadrant. After the quadrant has turned: if both
-//! colours have five, it is a draw; if only one has, that one wins, though it is not the mover's;
+//! colours have five, it is a draw; if only one has, that one wins, even if it is not the mover's;
 //! otherwise a full board is a draw.
 //!
 //! Under the rule `win_before_rotation = false`, the other published form, five counts only after
-//! the turn of the quadrant, so that every placement has its eight turns.
+//! the turn of the quadrant, so every placement has its eight turns.
 
 mod bitboard;
 mod cell_bits;
@@ -26,10 +26,10 @@ mod threats;
 
 use std::fmt;
 
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::rng::{PlayoutRandom, Random};
-use crate::solver::Solvable;
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::rng::{PlayoutRandom, Random};
+use crate::core::solver::Solvable;
+use crate::core::termination::{Termination, TerminationInfo};
 
 use bitboard::Bitboard;
 pub use moves::{Direction, PentagoMove, Quadrant, Turn};
@@ -38,12 +38,12 @@ pub use symmetry::Orientation;
 
 /// A Pentago position.
 ///
-/// The notation is 36 characters, `w`, `b` or `.`, row by row from the top left; the count of
-/// marbles tells who is to move. A `+` follows if the last placement made five and so ended the
-/// game, which the marbles alone do not tell from five made by a turn.
+/// The notation is 36 characters, `w`, `b` or `.`, row by row from the top left; the number of
+/// marbles determines the side to move. A `+` follows if the last placement made five and so ended
+/// the game, which the marbles alone do not distinguish from five made by a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Pentago {
-    /// Marbles of the side to move (in a game that is over: of who would be).
+    /// Marbles of the side to move (in a finished game: of the side that would be).
     own: Bitboard,
     /// Marbles of the opponent, who moved last.
     other: Bitboard,
@@ -53,7 +53,7 @@ pub struct Pentago {
     win_before_rotation: bool,
 }
 
-/// Whether a position is over, and how: "mover" is who moved last.
+/// Whether and how a position is over: "mover" is the side that moved last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum State {
     Going,
@@ -310,7 +310,7 @@ impl Position for Pentago {
     fn canonical_key(&self) -> u64 {
         let [white, black] = symmetry::canonical(self.white_and_black());
         let ended = u64::from(self.state == State::FiveByPlacement);
-        crate::position::mix_key([white.bits(), black.bits() | ended << 63])
+        crate::core::position::mix_key([white.bits(), black.bits() | ended << 63])
     }
 
     /// Eight moves for each empty cell, until the board is full.
@@ -318,7 +318,7 @@ impl Position for Pentago {
         if self.is_over() {
             return Some(1);
         }
-        Some(crate::position::product_of_moves(
+        Some(crate::core::position::product_of_moves(
             (1..=u64::from(CELLS - self.marbles)).rev().map(|empty| u64::from(TURNS) * empty),
             depth,
         ))

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::cell_bits::{bit_of_cell, cell_of_bit};
-use crate::position::NotationError;
+use crate::core::position::NotationError;
 
 /// One of the four 3×3 quadrants of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,7 +18,7 @@ pub enum Quadrant {
     BottomRight,
 }
 
-/// Which way a quadrant turns by a quarter.
+/// The direction of a quarter turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// To the right: `r` in the notation.
@@ -52,13 +52,13 @@ impl Direction {
 /// places a marble on c3 and turns the top right quadrant clockwise; `c3` alone makes five.
 /// Columns are a to f from the left, rows 1 to 6 from the top: a1 is the top left corner.
 ///
-/// The order is: placements that win first, then by quadrant of the cell, cell, quadrant turned,
+/// The order is: winning placements, then by quadrant of the cell, cell, quadrant turned,
 /// direction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PentagoMove(u16);
 
 /// Codes from here on have a turn: `TURNS + 8 * bit + 2 * quadrant + direction`, `bit` being the
-/// cell's index in a bitboard; below is the bit alone.
+/// cell's index in a bitboard; codes below are the bit alone.
 const TURNS: u16 = 64;
 
 impl PentagoMove {
@@ -108,7 +108,7 @@ impl PentagoMove {
         Self(TURNS + 8 * bit as u16 + turn as u16)
     }
 
-    /// Codes are below this: the last cell has bit 56.
+    /// Upper bound (exclusive) of codes: the last cell has bit 56.
     pub(super) const CODES: usize = TURNS as usize + 8 * 57;
 
     /// A number for the move, in their order.

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use super::bitboard::Bitboard;
 use super::cell_bits::bit_of_cell;
 use super::{Pentago, State};
-use crate::position::{NotationError, Position};
+use crate::core::position::{NotationError, Position};
 
-/// Follows the 36 cells of a position that a placement ended.
+/// Follows the 36 cells of a position that ended by a placement.
 const ENDED_BY_PLACEMENT: char = '+';
 
 /// The notation: 36 characters, row by row from the top left, then `+` if the last placement made
@@ -21,7 +21,7 @@ pub(super) fn write(position: &Pentago) -> String {
     text
 }
 
-/// Reads what [`write()`] writes.
+/// Parses the output of [`write()`].
 pub(super) fn parse(win_before_rotation: bool, text: &str) -> Result<Pentago, NotationError> {
     let (cells, by_placement) = match text.strip_suffix(ENDED_BY_PLACEMENT) {
         None => (text, false),
@@ -45,7 +45,7 @@ pub(super) fn parse(win_before_rotation: bool, text: &str) -> Result<Pentago, No
     Ok(position)
 }
 
-/// The board with coordinates, the quadrants apart, and whose turn it is or how the game ended.
+/// The board with coordinates, the quadrants apart, and the side to move or the game's end.
 pub(super) fn board(position: &Pentago) -> String {
     let [white, black] = position.white_and_black();
     let mut text = String::from("    a b c   d e f\n");
@@ -105,7 +105,7 @@ fn parse_cells(text: &str) -> Result<[Bitboard; 2], NotationError> {
     Ok(boards)
 }
 
-/// A placement can have ended the game only under the rule that lets it, if its five is there, no
+/// A placement can have ended the game only under the rule that allows it, if its five is there, no
 /// other colour's is, and some marble of the mover's is in all of the mover's fives.
 fn check_placement_end(position: &Pentago) -> Result<(), NotationError> {
     let error = |problem: &str| NotationError {

@@ -1,6 +1,6 @@
-//! Compile-time tables for patterns: sets of cells of which one asks whether they are all there.
+//! Compile-time tables for patterns: sets of cells to test for completeness.
 //!
-//! A pattern is there if and only if each quadrant has its part of it. So for every quadrant and
+//! A pattern is complete if and only if each quadrant has its part of it. So for every quadrant and
 //! each of its 512 fillings, a table holds the set of patterns (one bit each) whose part lies in
 //! the filling; the AND of the four entries of a board is the set of patterns on it.
 
@@ -40,15 +40,15 @@ pub(crate) const fn windows<const LENGTH: usize, const COUNT: usize>() -> [u64; 
     windows
 }
 
-/// For each quadrant and its marbles: the patterns whose part in the quadrant is all there.
-/// A pattern with no part in a quadrant lacks nothing in it.
+/// For each quadrant and its marbles: the patterns whose part in the quadrant is complete. A
+/// pattern without a part in a quadrant lacks nothing in it.
 pub(crate) const fn fulfilled(patterns: &[u64]) -> [[u64; 512]; 4] {
     assert!(patterns.len() <= 64, "one bit for each pattern");
     let all = if patterns.len() == 64 { u64::MAX } else { (1 << patterns.len()) - 1 };
     let mut table = [[all; 512]; 4];
     let mut quadrant = 0;
     while quadrant < 4 {
-        // From the full quadrant down: taking a cell away takes away the patterns through it.
+        // From the full quadrant down: removing a cell removes the patterns through it.
         let mut cells = 511;
         while cells > 0 {
             cells -= 1;

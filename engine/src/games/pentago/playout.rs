@@ -1,18 +1,18 @@
-//! Random games, as fast as they can be had.
+//! Fast random games.
 //!
-//! They are what the obvious way of [`Position`](crate::Position) plays, move for move: the tests
-//! hold them to it.
+//! They play the same moves as the plain implementation in [`Position`](crate::Position); the tests
+//! ensure it.
 
 use super::bitboard::{Bitboard, FULL, NEAR, TURNED};
 use super::moves::PentagoMove;
 use super::{CELLS, Pentago, State, TURNS};
-use crate::position::Position;
-use crate::rng::PlayoutRandom;
+use crate::core::position::Position;
+use crate::core::rng::PlayoutRandom;
 
-/// With fewer marbles on the board neither colour has four, so that no move makes five.
+/// With fewer marbles on the board neither colour has four, so no move makes five.
 const MARBLES_BEFORE_FIVE: u8 = 8;
 
-/// For each quadrant and its marbles: the lines that lack nothing in it after a turn of it, in
+/// For each quadrant and its marbles: the lines that are complete in it after a turn of it, in
 /// either direction.
 static COMPLETE_AFTER_TURN: [[u32; 512]; 4] = after_either_turn(&FULL);
 /// The same for the lines that then lack exactly one cell in it.
@@ -21,10 +21,10 @@ static LACKING_ONE_AFTER_TURN: [[u32; 512]; 4] = after_either_turn(&NEAR);
 impl Pentago {
     /// `Position::play_randomly`.
     ///
-    /// One random number a move and no branch on it but at the end of the game: which cell is
-    /// drawn, and what turns, cannot be foretold. Winning cells are looked up only where a line
-    /// lacks one marble, and each board's lines once a ply: the opponent's, read for a five now,
-    /// tell the winning cells of the next ply.
+    /// One random number a move and no branch on it except at the end of the game: the cell and the
+    /// turn are unpredictable. Winning cells are looked up only if a line lacks one marble, and
+    /// each board's lines once a ply: the opponent's, read for a five now, give the winning cells
+    /// of the next ply.
     pub(super) fn play_fast(&mut self, random: &mut PlayoutRandom, plies_max: u32) -> u32 {
         if self.state != State::Going {
             return 0;
@@ -69,7 +69,7 @@ impl Pentago {
     }
 
     /// `Position::play_decisively`: a move of either kind costs little more than a test of a few
-    /// tables whether some turn might win, and wins at once are rare until the last move.
+    /// tables for a possible win, and wins at once are rare until the last move.
     pub(super) fn play_decisively_fast(
         &mut self,
         random: &mut PlayoutRandom,
@@ -87,7 +87,7 @@ impl Pentago {
                 self.play_unchecked(mv);
                 break;
             }
-            // No placement wins, so that each has its eight turns.
+            // No placement wins, so each has its eight turns.
             let index = random.below(u32::from(CELLS - self.marbles) * TURNS);
             let (quadrant, direction) = PentagoMove::turn_of_index(index % TURNS);
             let cell = Bitboard::cell(self.empty_cells().nth(index / TURNS));
@@ -104,8 +104,8 @@ impl Pentago {
         plies
     }
 
-    /// Whether a line lacks at most one marble as the board is or after a turn, wherever the gap
-    /// is and whoever has it: false only if no move wins at once.
+    /// Whether a line lacks at most one marble now or after a turn, with any gap and for either
+    /// colour: false only if no move wins at once.
     fn might_win_at_once(&self) -> bool {
         if self.marbles < MARBLES_BEFORE_FIVE {
             return false;

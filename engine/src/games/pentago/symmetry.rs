@@ -48,7 +48,7 @@ impl Symmetry {
             to[inside[cell] as usize] = cell as u32;
             cell += 1;
         }
-        // What the four rotations make of a corner and its neighbours; all else reflects.
+        // The images of a corner and its neighbours under the four rotations; all others reflect.
         let [a, b, _, c, ..] = inside;
         let reflects = !matches!((a, b, c), (0, 1, 3) | (6, 3, 7) | (8, 7, 5) | (2, 5, 1));
         Self { source, inside: table, ternary, to, reflects }
@@ -77,7 +77,7 @@ pub(super) fn packed(boards: [Bitboard; 2]) -> u64 {
     SYMMETRIES[0].packed(boards)
 }
 
-/// The least packed image under the symmetries, and the symmetry that leads to it.
+/// The least packed image under the symmetries, and its symmetry.
 pub(super) fn reduced(boards: [Bitboard; 2]) -> (u64, Orientation) {
     let mut least = (u64::MAX, Orientation(0));
     for (number, symmetry) in (0..).zip(&SYMMETRIES) {
@@ -134,12 +134,12 @@ pub(super) fn canonical(boards: [Bitboard; 2]) -> [Bitboard; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::position::Position;
+    use crate::core::rng::Random;
     use crate::games::Pentago;
-    use crate::position::Position;
-    use crate::rng::Random;
 
-    /// Moving and mapping is mapping and making the mapped move; what maps back undoes it; and the
-    /// reduced key is the least packed image, exactly one for each class of equal positions.
+    /// Moving and mapping commutes; the inverse undoes a mapping; and the reduced key is the least
+    /// packed image, exactly one for each class of equal positions.
     #[test]
     fn moves_and_positions_are_mapped_alike() {
         let mut random = Random::from_key([1; 32]);

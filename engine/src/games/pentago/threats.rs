@@ -1,9 +1,9 @@
-//! Wins with the next move, and the moves that prevent the opponent's, from tables.
+//! Wins with the next move, and defences against the opponent's, from tables.
 //!
-//! A position has eight turns and up to 36 placements, and to find a win by making each move is up
-//! to 288 positions. But a placement fills one cell, and a turn changes one quadrant: whether any
-//! placement wins with a given turn is a few ANDs over the lines that the quadrants fill, and
-//! which one it is can be read off the lines that lack one cell.
+//! A position has eight turns and up to 36 placements, so finding a win by making each move takes
+//! up to 288 positions. But a placement fills one cell, and a turn changes one quadrant: a few ANDs
+//! over the lines that the quadrants fill show whether any placement wins with a given turn, and
+//! the lines that lack one cell show which.
 
 use super::bitboard::{Bitboard, LANE, LineParts, Lines, add_parts};
 use super::moves::PentagoMove;
@@ -11,15 +11,15 @@ use super::patterns::{LINES, windows};
 
 /// For each quadrant and its marbles: the lines of five that have a marble there.
 static TOUCHED: [[u32; 512]; 4] = touched();
-/// For each quadrant and its marbles: how many marbles of each line's part in the quadrant can be
-/// there after some turns of it, in two bits, laid out as [`add_parts`] takes them.
+/// For each quadrant and its marbles: the greatest number of marbles on each line's part in the
+/// quadrant over its turns, in two bits, laid out as for [`add_parts`].
 static POTENTIAL: [[u64; 512]; 4] = potential();
 
 /// The eight turns, as quadrant and direction, in the order of the moves.
 const TURNS: [(usize, usize); 8] = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0), (3, 1)];
 
-/// A lower bound on the marbles that a colour must still place to have five in a row, however the
-/// quadrants turn.
+/// A lower bound on the marbles that a colour must still place to have five in a row, under any
+/// rotation of the quadrants.
 #[inline]
 pub(super) fn missing(marbles: Bitboard) -> u32 {
     let part = |quadrant: usize| POTENTIAL[quadrant][marbles.quadrant(quadrant)];
@@ -33,26 +33,26 @@ pub(super) fn missing(marbles: Bitboard) -> u32 {
     }
 }
 
-/// What one colour could do with one placement and one turn, were it to move.
+/// The possible wins of one colour with one placement and one turn, were it to move.
 #[derive(Clone, Copy)]
 struct Attack {
     attacker: Bitboard,
     defender: Bitboard,
     /// The attacker's lines.
     lines: LineParts,
-    /// For each quadrant, the lines on which the defender has nothing in the other three.
+    /// For each quadrant, the lines without the defender's marbles in the other three.
     others_open: [u32; 4],
     /// For each quadrant, the lines that the defender fills in the other three.
     defended: [u32; 4],
 }
 
-/// With which placements one turn wins.
+/// The placements with which one turn wins.
 #[derive(Clone, Copy)]
 enum Wins {
     None,
     /// With any: the turn alone makes five.
     Any,
-    /// With one on any of these cells, numbered as they lie after the turn.
+    /// With one on any of these cells, numbered by their places after the turn.
     On(Bitboard),
 }
 
@@ -69,7 +69,8 @@ impl Attack {
         }
     }
 
-    /// With which placements this turn wins. A placement that makes five before it does not count.
+    /// The placements with which this turn wins. A placement that makes five before it does not
+    /// count.
     #[inline]
     fn wins(&self, (quadrant, direction): (usize, usize)) -> Wins {
         let attacker = self.attacker.turned_quadrant(quadrant, direction);
@@ -91,7 +92,7 @@ impl Attack {
     }
 }
 
-/// Whether `own`, which is to move, can win at once.
+/// Whether `own`, to move, can win at once.
 #[inline]
 pub(super) fn can_win(own: Bitboard, other: Bitboard, win_before_rotation: bool) -> bool {
     if missing(own) > 1 {
@@ -132,16 +133,16 @@ pub(super) fn winning_move(
     (0..).zip(TURNS).filter_map(|(number, turn)| first_with(number, turn)).min()
 }
 
-/// What a side that cannot win at once can do against a loss at once or to the next reply.
+/// The defences of a side that cannot win at once against a loss at once or to the next reply.
 pub(crate) struct Defence {
     /// For each turn, the cells on which a placement with it does not lose so.
     pub(crate) safe: [Bitboard; 8],
-    /// For each turn, whether a placement elsewhere loses at once, and not only to the reply.
+    /// For each turn, whether a placement elsewhere loses at once, rather than only to the reply.
     pub(crate) loses_at_once: [bool; 8],
 }
 
 /// The defence of `own`, which is to move, cannot win at once, and does not fill the board with
-/// this move. `None` if no reply can win, whatever is played.
+/// this move. `None` if no reply can win after any move.
 #[inline]
 pub(super) fn defence(
     own: Bitboard,
@@ -169,7 +170,7 @@ pub(super) fn defence(
 
 /// The cells among `empty` on which a marble of `own` leaves `other`, to move next, without a win.
 ///
-/// Where `other` wins by a placement on one cell, that cell must be taken. A win with a turn is
+/// If `other` wins by a placement on one cell, that cell must be occupied. A win with a turn is
 /// also prevented by a marble that gives `own` five after that turn: then both have five.
 fn unanswered(
     own: Bitboard,
@@ -203,7 +204,7 @@ fn unanswered(
     safe
 }
 
-/// For each of four sets, what the other three have in common.
+/// For each of four sets, the intersection of the other three.
 #[inline]
 fn all_but_one([a, b, c, d]: [u32; 4]) -> [u32; 4] {
     let (top, bottom) = (a & b, c & d);

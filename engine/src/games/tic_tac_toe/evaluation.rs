@@ -1,17 +1,17 @@
-//! Tic-tac-toe's evaluations `lines` and `open-lines`, and what formulas may count.
+//! Tic-tac-toe's evaluations `lines` and `open-lines`, and features for formulas.
 
 use super::{LINES, TicTacToe};
+use crate::core::expression::FeatureInfo;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
+use crate::core::position::{Position, Side};
 use crate::evaluation::{
     Contents, Evaluate, Features, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights,
 };
-use crate::expression::FeatureInfo;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
-use crate::position::{Position, Side};
 
-// Each line adds or takes one weight at most.
+// Each line adds or subtracts at most one weight.
 const _: () = assert!(LINES.len() as i32 <= WEIGHTS_SUMMED_MAX);
 
-/// `lines`: every line of three cells that holds marks of one player only counts for that player,
+/// `lines`: every line of three cells with marks of only one player counts for that player,
 /// `weight_line1` with one mark, `weight_line2` with two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TicTacToeLines {
@@ -60,8 +60,8 @@ impl Evaluate<TicTacToe> for TicTacToeLines {
     }
 }
 
-/// `open-lines`: the lines of three that are still open to the side to move, less those open to the
-/// other. A line is open to who has no opposing mark on it, an empty one to both.
+/// `open-lines`: the lines of three that are open to the side to move, minus those open to the
+/// other. A line is open to a side if it has no opposing mark; an empty one is open to both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TicTacToeOpenLines;
 

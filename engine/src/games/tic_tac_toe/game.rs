@@ -2,14 +2,14 @@
 
 use super::evaluation::{TicTacToeLines, TicTacToeOpenLines};
 use super::{THREE_IN_A_ROW, TicTacToe};
+use crate::core::parameters::ParameterInfo;
+use crate::core::position::{Ending, NotationError, Side};
+use crate::core::rules::Rules;
+use crate::core::sketch::{Piece, Sketch};
+use crate::core::termination::Termination;
 use crate::evaluation::{ExpressionEvaluation, NoEvaluation};
 use crate::evaluations;
-use crate::game::Game;
-use crate::parameters::ParameterInfo;
-use crate::position::{Ending, NotationError, Side};
-use crate::rules::Rules;
-use crate::sketch::{Piece, Sketch};
-use crate::termination::Termination;
+use crate::games::game::Game;
 
 impl TicTacToe {
     /// The rules of the game.

@@ -5,10 +5,10 @@ mod game;
 
 use std::fmt;
 
-use crate::knowledge::Knowledge;
-use crate::position::{Ending, NotationError, Position, Side, SideName};
-use crate::solver::{PlainSolver, Solvable};
-use crate::termination::{Termination, TerminationInfo};
+use crate::core::knowledge::Knowledge;
+use crate::core::position::{Ending, NotationError, Position, Side, SideName};
+use crate::core::solver::{PlainSolver, Solvable};
+use crate::core::termination::{Termination, TerminationInfo};
 
 /// Three in a row.
 pub const THREE_IN_A_ROW: Termination =
@@ -18,7 +18,7 @@ const BOARD: u16 = 0o777;
 /// The eight lines of three cells. A cell's bit is its number, row by row from the top left.
 pub(super) const LINES: [u16; 8] =
     [0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0b100_010_001, 0b001_010_100];
-/// Where each cell goes under the eight symmetries of the board.
+/// The image of each cell under the eight symmetries of the board.
 const SYMMETRIES: [[u8; 9]; 8] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8],
     [2, 5, 8, 1, 4, 7, 0, 3, 6],
@@ -159,7 +159,7 @@ impl Position for TicTacToe {
     /// One move for each empty cell, until the board is full.
     fn full_tree_leaves(&self, depth: u32) -> Option<u64> {
         let moves = u64::from(self.legal_move_count());
-        Some(crate::position::product_of_moves((1..=moves).rev(), depth))
+        Some(crate::core::position::product_of_moves((1..=moves).rev(), depth))
     }
 
     fn board(&self) -> String {
@@ -244,7 +244,7 @@ fn parse(text: &str) -> Result<TicTacToe, NotationError> {
     Ok(position)
 }
 
-/// The marks must alternate from x on, and nobody may have moved after a three.
+/// The marks must alternate from x on, and no move may follow a three.
 fn check_reachable(position: &TicTacToe) -> Result<(), NotationError> {
     let [crosses, noughts] = position.marks.map(u16::count_ones);
     if crosses != noughts && crosses != noughts + 1 {

@@ -2,39 +2,36 @@
 //! "An analysis of alpha-beta pruning"), fail-soft (Fishburn 1983), with the field's refinements,
 //! each of which is a switch.
 //!
-//! To one fixed depth, or by iterative deepening: one ply deeper each time until something ends it,
+//! To one fixed depth, or by iterative deepening: one ply deeper each time until a limit ends it,
 //! the best move of an iteration tried first in the next.
 //!
 //! # What a search plays that a limit cuts off
 //!
-//! To a fixed depth: the best root move it has finished, and it reports depth 0, since it has
-//! completed none. By iterative deepening: the last completed iteration's move, unless the
-//! unfinished iteration has finished that move (it is searched first) and then a better one. It
-//! reports the depth of the completed iteration and the newest value of the move it plays. Where that
-//! move turns out by table to lose to the next reply (`threats`), another is played that does not,
-//! without a value.
+//! To a fixed depth: the best root move it has finished; the reported depth is 0, since none is complete. By
+//! iterative deepening: the last completed iteration's move, unless the unfinished iteration has finished
+//! that move (it is searched first) and then a better one. The reported depth is that of the completed
+//! iteration, with the newest value of the move. If a table shows that the move loses to the next reply
+//! (`threats`), another is played that does not, without a value.
 //!
 //! # Which of several best moves
 //!
-//! The first that was tried, where a later one is only asked whether it is better. To a fixed depth and
-//! with `shuffle` alone that is each of them with the same chance, since the order of the moves does not
-//! depend on their values. Where it does (`iterative`, `order`, `combined`), `ties = "random"` says it:
-//! moves are then asked whether they are as good, and with each completed iteration one of the best is
-//! drawn, which is tried first in the next. Of moves that `distinct` takes for one, one is there to be
-//! drawn. What a limit leaves of an iteration draws nothing.
+//! The first that was tried: a later one must be better. To a fixed depth and with `shuffle` alone each of
+//! them is equally likely, since the order of the moves does not depend on their values. Where it does
+//! (`iterative`, `order`, `combined`), use `ties = "random"`: moves then need only be as good, and each
+//! completed iteration draws one of the best, which is tried first in the next. Of moves that `distinct`
+//! joins, only one takes part. An unfinished iteration draws nothing.
 //!
 //! # Switches
 //!
-//! Each is declared in the table of parameters as value-preserving (every combination of those
-//! returns minimax's value at the same depth, and a move of that value), as depth-extending, or as
-//! heuristic. `docs/engine.md` says where each comes from and what it is worth.
+//! The table of parameters declares each as value-preserving (every combination of those returns
+//! minimax's value at the same depth, and a move of that value), as depth-extending, or as
+//! heuristic. `docs/engine.md` has their sources and their worth.
 //!
 //! # What is proven
 //!
-//! A search of any switches calls a position won or lost only if it is (but for what a table says where
-//! history matters). Iterative deepening ends with a win or loss no farther away than the depth: without
-//! heuristic switches none is sooner. One that was seen farther away, behind the horizon, is played for,
-//! but looked into further.
+//! With any switches, a search reports a win or loss only if it is one (except by a table where history
+//! matters). Iterative deepening ends with a win or loss no farther away than the depth: without heuristic
+//! switches none is sooner. A win or loss beyond the horizon is played for, but searched further.
 
 mod node;
 mod ordering;
@@ -51,13 +48,13 @@ use super::algorithm::{Algorithm, Maker, has_depth};
 use super::handover::Handover;
 use super::path::Path;
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, root};
+use crate::core::knowledge::Knowledge;
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, Value};
+use crate::core::position::Line;
+use crate::core::rng::Random;
+use crate::core::score;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::knowledge::Knowledge;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
-use crate::position::Line;
-use crate::rng::Random;
-use crate::score;
-use crate::solver::Solvable;
 use ordering::{History, Key, Killers};
 use transposition::TranspositionTable;
 
@@ -97,34 +94,34 @@ impl Algorithm for AlphaBetaPlay {
 pub struct AlphaBeta<P: Knowledge, E> {
     options: Options,
     evaluation: E,
-    /// Whether the evaluation has one value for positions equal up to symmetry.
+    /// Whether the evaluation is equal for positions equal up to symmetry.
     is_symmetric: bool,
     root_moves: Vec<P::Move>,
-    /// What the root moves are worth that an iteration has searched, in the order of the search.
+    /// The values of the root moves that an iteration has searched, in the order of the search.
     root_values: Vec<i32>,
-    /// The root moves of the best value that an iteration has found: all of them if ties are drawn.
+    /// The best root moves of an iteration: all of them if ties are drawn.
     tied: Vec<P::Move>,
-    /// Whether the root moves that are left are known not to lose to a reply.
+    /// Whether the remaining root moves are known not to lose to a reply.
     is_root_safe: bool,
-    /// The moves of all positions from the root to here: a stack.
+    /// A stack of the moves of all positions from the root to here.
     moves: Vec<P::Move>,
-    /// In which order those are tried that are still to be searched: a stack.
+    /// A stack of the orders in which moves are still to be searched.
     keys: Vec<Key>,
-    /// What is kept from one move of a game to the next; made with the first search.
+    /// Data kept from one move of a game to the next; made with the first search.
     table: Option<TranspositionTable>,
     killers: Killers,
     history: History,
-    /// The line from where the game began to here.
+    /// The line from the start of the game to here.
     path: Path<P>,
     /// With `repetition`, the table keys of the positions from the root to here.
     line_keys: Vec<u64>,
-    /// Plies that are searched from the root now.
+    /// Current search depth in plies from the root.
     root_depth: u32,
     sight: root::Sight,
 }
 
-/// The scores that matter: from `beta` up the opponent has a better choice elsewhere, up to
-/// `alpha` the side to move has one.
+/// The scores that matter: from `beta` up the opponent avoids the position, and up to `alpha` the
+/// side to move has an alternative.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     alpha: i32,
@@ -132,14 +129,14 @@ struct Window {
 }
 
 impl Window {
-    /// Every score. A root cannot be worth more than a win with the next move.
+    /// Every score. A root's value never exceeds a win with the next move.
     const WHOLE: Self = Self { alpha: score::WORST, beta: score::BEST };
 
     const fn for_opponent(self) -> Self {
         Self { alpha: -self.beta, beta: -self.alpha }
     }
 
-    /// The narrowest window at its lower end: is a value above `alpha` or not?
+    /// The narrowest window at its lower end: it tests whether a value exceeds `alpha`.
     const fn null(self) -> Self {
         Self { alpha: self.alpha, beta: self.alpha + 1 }
     }
@@ -173,11 +170,11 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// The value of a position that is not over, for its side to move, to the depth that the options say,
-    /// without their table.
+    /// The value of a position that is not over, for its side to move, to the depth in the options, without
+    /// their table.
     ///
     /// # Errors
-    /// If a limit or the host stops it; then nothing is known.
+    /// If a limit or the host stops it; the value is then unknown.
     pub(super) fn value_of(&mut self, position: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.root_moves.clear();
         position.legal_moves(&mut self.root_moves);

@@ -3,27 +3,27 @@
 use super::ranking::Order;
 use super::transposition::{Bound, Entry};
 use super::{AlphaBeta, Window};
-use crate::knowledge::{Knowledge, Losing, Sifted};
-use crate::score;
+use crate::core::knowledge::{Knowledge, Losing, Sifted};
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, LastPly, PLIES_MAX, Stop, WIN_MIN};
 
-/// Where a move lies in the search: the position that it is made in, and what is known of it.
+/// A move's place in the search: the position in which it is made, and known facts about it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     /// Plies to search from the position.
     pub(super) depth: u32,
     /// Plies from the root to the position.
     pub(super) ply: u32,
-    /// Whether the move is the first that is tried there.
+    /// Whether the move is tried first there.
     pub(super) is_first: bool,
-    /// Whether it is known that after the move the opponent cannot win at once.
+    /// Whether the opponent is known to have no win at once after the move.
     pub(super) is_safe: bool,
-    /// Plies by which it is searched less deep at first.
+    /// Plies by which its first search is shallower.
     pub(super) reduction: u32,
 }
 
-/// Where a position lies in the search, and what is known of it.
+/// A position's place in the search, and known facts about it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     /// Plies to search from it.
@@ -32,15 +32,15 @@ pub(super) struct Node {
     pub(super) ply: u32,
     /// Whether the side to move is known to have no win at once.
     pub(super) has_no_win: bool,
-    /// Whether it came about by a pass.
+    /// Whether it results from a pass.
     pub(super) is_passed: bool,
 }
 
-/// A position's value and the code of the move that has it, if one is known.
+/// A position's value and the code of its best move, if one is known.
 type Valued = (i32, Option<u16>);
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
-    /// The value of a move from `position` to `child`, pushed onto the path, for who makes it.
+    /// The value of a move from `position` to `child`, pushed onto the path, for the mover.
     #[inline]
     pub(super) fn move_value(
         &mut self,
@@ -98,7 +98,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Ok(score::for_mover(mover, child.to_move(), value))
     }
 
-    /// The value of where the search ends, `ply` plies from the root, for who moved there from
+    /// The value at the end of the search, `ply` plies from the root, for the mover from
     /// `position`.
     #[inline]
     pub(super) fn value_at_horizon(
@@ -134,7 +134,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         let Node { depth, ply, has_no_win, .. } = node;
-        // Nothing here is above a win with the next move.
+        // Nothing here exceeds a win with the next move.
         let soonest_win = score::won_in(ply + 1);
         let window = Window { beta: window.beta.min(soonest_win), ..window };
         if window.alpha >= window.beta {
@@ -160,8 +160,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// A bound on the value that suffices, if no win and no loss that lies inside the window can
-    /// come soon enough (after the mate-distance pruning of chess programs).
+    /// A sufficient bound on the value, if no win or loss inside the window can come soon enough
+    /// (after the mate-distance pruning of chess programs).
     #[inline]
     fn out_of_reach(&mut self, position: &P, depth: u32, ply: u32, window: Window) -> Option<i32> {
         const UNDECIDED: i32 = WIN_MIN - 1;
@@ -190,7 +190,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Some(bound)
     }
 
-    /// As [`Self::value`], with what the transposition table has of the position.
+    /// As [`Self::value`], using the position's entry in the transposition table.
     fn value_by_table(
         &mut self,
         position: &P,
@@ -199,8 +199,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
         let Node { depth, ply, .. } = node;
-        // Where little lies below, finding the least image costs more than it finds. A position that
-        // is its own least image has one entry either way.
+        // For small subtrees, computing the least image costs more than it saves. A position that is its own
+        // least image has one entry either way.
         let shares = self.options.table_symmetry && self.is_symmetric;
         let (key, orientation) = if shares && depth > 2 {
             position.reduced_key()
@@ -229,7 +229,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             }
         }
         let hint = known.and_then(|entry| entry.best).map(|code| P::restored(code, orientation));
-        // What is seen from here on is this position's own, until it is joined with the rest.
+        // From here on, the extent belongs to this position alone, until it is joined with the
+        // rest.
         let before = (self.sight.begin_part(), self.path.begin_part());
         let (value, best) = self.value_by_search(position, node, hint, window, budget)?;
         let mut entry = Entry {
@@ -255,7 +256,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Ok(value)
     }
 
-    /// As [`Self::value`], by looking further.
+    /// As [`Self::value`], by searching.
     fn value_by_search(
         &mut self,
         position: &P,
@@ -278,7 +279,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         window: Window,
         budget: &mut Budget<'_>,
     ) -> Result<i32, Stop> {
-        // Together, nobody asks what came before the position.
+        // A joint evaluation ignores the moves before the position.
         if self.options.last_ply && !P::HISTORY_MATTERS {
             let ply = node.ply;
             let last_ply = LastPly {
@@ -305,7 +306,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     ) -> Result<Valued, Stop> {
         let Node { depth, ply, .. } = node;
         let first = self.moves.len();
-        // Where little lies below a move, finding its equals costs more than searching them.
+        // For small subtrees, finding a move's equals costs more than searching them.
         if self.options.distinct && depth > 2 {
             position.distinct_moves(&mut self.moves);
         } else {
@@ -313,7 +314,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
         let mut best = (score::WORST, None);
         let mut is_safe = false;
-        // A move that loses to a reply may instead end the game by what came before.
+        // A move that loses to a reply may instead end the game by a history rule.
         if self.options.threats && depth > 1 && !P::HISTORY_MATTERS {
             let sifted = position.remove_losing(&mut self.moves, first);
             is_safe = sifted != Sifted::Unknown;
@@ -366,7 +367,8 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Ok(best)
     }
 
-    /// A move was good enough here: it may be elsewhere. Of tactical moves, what they take says more.
+    /// A move that caused a cut-off here may do so elsewhere. For tactical moves, their captures are a better
+    /// guide.
     fn learn(&mut self, position: &P, mv: P::Move, depth: u32, ply: u32) {
         if self.options.captures && position.is_tactical(mv) {
             return;

@@ -1,19 +1,19 @@
-//! In which order moves are tried: the sooner a good one comes up, the more of the rest is cut off.
+//! Move ordering: the sooner a good move is tried, the more of the rest is cut off.
 
-use crate::knowledge::Knowledge;
+use crate::core::knowledge::Knowledge;
 use crate::search::WIN;
 
-/// What decides a move's place among those of a position: the greater comes first, and no two are
-/// equal.
+/// A move's sort key in its position: the greater comes first, and no two are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
-/// What comes before everything that any rank says: the later in this list, the sooner.
+/// Classes of moves, which take precedence over ranks: later in this list means earlier in the
+/// search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     /// A tactical move that loses material in the exchange, or a move of no class.
     Last,
-    /// Any other move, where those that lose material come after it.
+    /// Any other move, if moves that lose material come after it.
     Quiet,
     Killer,
     /// A tactical move, until its exchange is known to lose material.
@@ -26,15 +26,15 @@ pub(super) enum Class {
 const CLASS_SHIFT: u32 = 61;
 
 impl Key {
-    /// The key of a move with this rank, below 2^45. Equals stay in the order of their places, which
-    /// are below 2^16.
+    /// The key of a move with this rank, below 2^45. Ties keep the order of their places, which are below
+    /// 2^16.
     #[inline]
     pub(super) const fn new(rank: u64, place: usize) -> Self {
         Self(rank << 16 | (u16::MAX as u64 - place as u64))
     }
 
-    /// The rank by a static value or the score of an ending, and among equals by another rank,
-    /// below 2^22.
+    /// The rank by a static value or the score of an ending; ties are broken by another rank, below
+    /// 2^22.
     #[inline]
     pub(super) const fn rank_of_value(value: i32, other: u32) -> u64 {
         ((value + WIN) as u64) << 22 | other as u64
@@ -46,7 +46,7 @@ impl Key {
         Self(self.0 & !(u64::MAX << CLASS_SHIFT) | (class as u64) << CLASS_SHIFT)
     }
 
-    /// The same move in this class, unless its own comes before it.
+    /// The same move in this class, unless its own precedes it.
     pub(super) fn raised_to(self, class: Class) -> Self {
         self.in_class(class).max(self)
     }
@@ -62,9 +62,9 @@ impl Key {
     }
 }
 
-/// Brings the next key to its place at `index`, the ones before it being in theirs.
+/// Moves the next key to its place at `index`, after the ones already in place.
 ///
-/// The first few are looked for one by one, since one of them usually is enough; then the rest is
+/// The first few are selected one by one, since one of them usually suffices; then the rest is
 /// sorted.
 #[inline]
 pub(super) fn bring_next(keys: &mut [Key], index: usize) {
@@ -82,7 +82,7 @@ pub(super) fn bring_next(keys: &mut [Key], index: usize) {
     }
 }
 
-/// The two newest moves that were good enough at each ply, wherever in the tree: they often are in
+/// The two newest moves that caused cut-offs at each ply, anywhere in the tree: they often do so in
 /// the next position as well (Huberman 1968; Akl & Newborn 1977, "The principal continuation and
 /// the killer heuristic").
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl Killers {
     }
 }
 
-/// How often, and how high in the tree, each move was good enough for each side (Schaeffer 1989,
+/// For each side, how often and how high in the tree each move caused a cut-off (Schaeffer 1989,
 /// "The history heuristic and alpha-beta search enhancements in practice").
 #[derive(Debug)]
 pub(super) struct History {
@@ -121,14 +121,14 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The greatest count; one that would be greater halves all.
+    /// The greatest count; exceeding it halves all.
     const MAX: u32 = (1 << 20) - 1;
 
     pub(super) fn new<P: Knowledge>() -> Self {
         Self { counts: vec![0; 2 * P::MOVE_CODES], codes: P::MOVE_CODES }
     }
 
-    /// Begins the search of another move of the game: what was learnt fades.
+    /// Begins the search of another move of the game: old counts decay.
     pub(super) fn fade(&mut self) {
         self.counts.iter_mut().for_each(|count| *count /= 2);
     }
@@ -139,7 +139,7 @@ impl History {
         &self.counts[side * self.codes..][..self.codes]
     }
 
-    /// A move with so many plies below it was good enough.
+    /// Rewards a move with this many plies below it for a cut-off.
     pub(super) fn reward(&mut self, side: usize, code: u16, depth: u32) {
         let index = side * self.codes + usize::from(code);
         self.counts[index] += depth.min(100).pow(2);

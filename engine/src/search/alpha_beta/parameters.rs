@@ -1,22 +1,22 @@
-//! What a sweep may say of alpha-beta.
+//! The parameters of alpha-beta.
 
-use crate::parameters::{
+use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Preset, Promise, Settings, Value,
     count_of, shared,
 };
+use crate::core::solver::SOLVER_BYTES_MAX;
 use crate::search::{Limits, WIN_MIN, root};
-use crate::solver::SOLVER_BYTES_MAX;
 
-/// The size of a transposition table where nothing else is said.
+/// The default size of a transposition table.
 const TABLE_MIB: u64 = 16;
 
-/// How far quiescence looks where nothing else is said.
+/// The default depth of quiescence.
 const QUIESCENCE_PLIES: u32 = 32;
 
-/// By how much a search after a pass is less deep where nothing else is said (Donninger 1993).
+/// The default reduction of a search after a pass (Donninger 1993).
 const NULL_REDUCTION: u32 = 2;
 
-/// What `ties` may be.
+/// The values of `ties`.
 const FIRST: &str = "first";
 const RANDOM: &str = "random";
 
@@ -271,20 +271,20 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     bounded_by: &["depth", "nodes", "evaluations", "move_time"],
 };
 
-/// A value-preserving switch that is off unless a sweep or a preset turns it on.
+/// A value-preserving switch, off by default.
 const fn refinement(name: &'static str, meaning: &'static str) -> ParameterInfo {
     ParameterInfo::switch(name, false, meaning).promises(Promise::ValuePreserving).added_later()
 }
 
-/// The greatest number of plies from the end at which the solver that chooses there needs little
-/// memory, and how little.
+/// The greatest number of plies from the end at which the solver needs little memory, and that
+/// amount.
 const EXACT_PLIES_CHEAP: u64 = 13;
 const EXACT_CHEAP_BYTES: u64 = 8 << 20;
 
-/// Bytes of memory that a search with these parameters reserves at most.
+/// The most memory in bytes that a search with these parameters reserves.
 pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
     let has_table = parameters.get("table") == Some(&Value::Bool(true));
-    // The canonical map leaves the default out.
+    // The canonical map omits the default.
     let mebibytes = match count_of(parameters, "table_mib") {
         0 => TABLE_MIB,
         mebibytes => mebibytes,
@@ -301,7 +301,7 @@ pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
 /// Alpha-beta's parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Plies to search, at least 1; `None`: until something else ends it.
+    /// Plies to search, at least 1; `None`: until another limit ends it.
     pub depth: Option<u32>,
     /// Whether it deepens ply by ply.
     pub iterative: bool,
@@ -309,13 +309,13 @@ pub struct Options {
     pub order: bool,
     /// Whether root moves are tried in random order.
     pub shuffle: bool,
-    /// Whether among root moves of the best value one is drawn, and not the first played.
+    /// Whether one of the best root moves is drawn, rather than the first played.
     pub draw_ties: bool,
     /// Whether moves after the first are searched with a null window first.
     pub pvs: bool,
     /// Half the width of an iteration's first window; 0: the whole range.
     pub aspiration: u32,
-    /// The size of the transposition table in MiB; `None`: there is none.
+    /// The size of the transposition table in MiB; `None` for no table.
     pub table_mib: Option<u32>,
     /// Whether positions equal up to symmetry share an entry of the table.
     pub table_symmetry: bool,
@@ -329,33 +329,33 @@ pub struct Options {
     pub distinct: bool,
     /// Whether immediate wins and forced blocks come from tables.
     pub threats: bool,
-    /// Whether it cuts off where no win or loss that matters is near enough.
+    /// Whether it cuts off if no relevant win or loss is near enough.
     pub distance: bool,
     /// Whether the last ply is evaluated from tables.
     pub last_ply: bool,
-    /// Whether wins with the ply after the last are seen.
+    /// Whether wins one ply beyond the depth are seen.
     pub extension: bool,
-    /// With how many plies left at most the exact solver chooses; 0 for never.
+    /// The number of remaining plies from which the exact solver chooses; 0 for never.
     pub exact_plies: u32,
-    /// Whether the table answers with what deeper searches found.
+    /// Whether the table also uses results of deeper searches.
     pub table_deeper: bool,
-    /// Whether tactical moves have places of their own in the order.
+    /// Whether tactical moves are ordered separately.
     pub captures: bool,
-    /// How many plies tactical moves are searched behind the horizon at most; 0: none.
+    /// The most plies of quiescence search beyond the horizon; 0 for none.
     pub quiescence_plies: u32,
-    /// Whether those are left out that lose material in the exchange.
+    /// Whether it omits those that lose material in the exchange.
     pub exchange: bool,
     /// Whether moves that give check are searched deeper.
     pub check_extension: bool,
-    /// By how many plies a search after a pass is less deep; 0: there is none.
+    /// The reduction in plies of a search after a pass; 0 for no pass.
     pub null_reduction: u32,
-    /// Whether late moves are searched less deep.
+    /// Whether late moves are searched to a reduced depth.
     pub reductions: bool,
-    /// Whether a position that comes again is a draw.
+    /// Whether a repeated position is a draw.
     pub repetition: bool,
 }
 
-/// Whether one of several best moves is drawn.
+/// Whether ties are drawn.
 pub(super) fn draws_ties(settings: &Settings) -> bool {
     settings.word("ties") == RANDOM
 }

@@ -1,21 +1,21 @@
-//! Quiescence: behind the horizon, until nothing is left to be taken (Shannon 1950, "Programming a
-//! computer for playing chess", asked for it; Harris 1975, "The heuristic search and the game of
+//! Quiescence search: beyond the horizon, until no captures are left (proposed by Shannon 1950,
+//! "Programming a computer for playing chess"; Harris 1975, "The heuristic search and the game of
 //! chess", has the form with the static value as a bound).
 
 use super::ordering::{Key, bring_next};
 use super::ranking::tactical_key;
 use super::{AlphaBeta, Window};
-use crate::knowledge::Knowledge;
-use crate::score;
+use crate::core::knowledge::Knowledge;
+use crate::core::score;
 use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, made};
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     /// The value of a position at the horizon that is not over, `ply` plies from the root, for its
-    /// side to move: the best of its static value, for who need not take anything, and its tactical
-    /// moves. In check, where the static value says little, that of all moves.
+    /// side to move: the best of its static value, since captures are optional, and its tactical
+    /// moves. In check, where the static value means little, all moves are searched instead.
     ///
-    /// Exact inside the window, otherwise a bound on the same side of it. Rules that look back are
-    /// not asked: what is taken does not come again.
+    /// Exact inside the window, otherwise a bound on the same side of it. History rules are
+    /// ignored: captured pieces do not come back.
     pub(super) fn value_when_quiet(
         &mut self,
         position: &P,
@@ -27,7 +27,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         self.quiesce(position, (plies, ply), window, budget)
     }
 
-    /// The same, at most `plies` further.
+    /// The same, for at most `plies` more plies.
     fn quiesce(
         &mut self,
         position: &P,

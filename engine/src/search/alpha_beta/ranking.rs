@@ -1,33 +1,33 @@
-//! In which order a position's moves are tried.
+//! Ranks the moves of a position.
 
 use std::cmp::Reverse;
 
 use super::ordering::{Class, Key, bring_next};
 use super::{AlphaBeta, Options};
-use crate::knowledge::Knowledge;
-use crate::score;
+use crate::core::knowledge::Knowledge;
+use crate::core::score;
 use crate::search::{Budget, Evaluate, Stop, made};
 
-/// In which order the moves of a position are tried.
+/// The order of a position's moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The canonical one.
+    /// Canonical.
     AsListed,
-    /// That of their keys.
+    /// By their keys.
     Ranked,
-    /// The same, and each has been made to get its key: it was counted as a node then.
+    /// The same, and each has been made, and counted as a node, to get its key.
     RankedAndMade,
 }
 
-/// The key of a tactical move by what it takes and with what, before its exchange is looked at.
+/// The key of a tactical move by victim and attacker, before its exchange is evaluated.
 #[inline]
 pub(super) fn tactical_key<P: Knowledge>(position: &P, mv: P::Move, place: usize) -> Key {
     Key::new(u64::from(position.capture_rank(mv)), place).in_class(Class::Tactical)
 }
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
-    /// Says in which order the moves listed from `first` on are tried, and pushes their keys if it
-    /// is not that of the list.
+    /// Determines the order of the moves listed from `first` on, and pushes their keys if it is not
+    /// that of the list.
     pub(super) fn rank(
         &mut self,
         position: &P,
@@ -39,7 +39,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     ) -> Result<Order, Stop> {
         let Options { order, combined, killers, history, .. } = self.options;
         let captures = self.ranks_captures();
-        // The last ply is not ordered by the evaluations that it takes anyway.
+        // The last ply is not ordered by the evaluations that it needs anyway.
         let is_static = if combined { depth > 2 } else { order && depth > 1 };
         let by_history = history || (combined && depth == 2);
         let killers = if killers { self.killers.at(ply) } else { [None; 2] };
@@ -65,7 +65,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Ok(Order::Ranked)
     }
 
-    /// As [`Self::rank`], by the static evaluation of where the moves lead.
+    /// As [`Self::rank`], by the static evaluation of the resulting positions.
     fn rank_by_value(
         &mut self,
         position: &P,
@@ -88,7 +88,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
                 }
             };
             if value >= score::won_in(ply + 1) {
-                // Nothing is above it: it is the only one that is tried.
+                // Nothing exceeds it: it is the only one that is tried.
                 self.keys.truncate(first_key);
                 self.moves.truncate(first);
                 self.moves.push(mv);
@@ -105,7 +105,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     }
 
     /// Puts killer moves before all others, tactical moves before them, and the move of the
-    /// transposition table before all.
+    /// transposition table first.
     fn put_first(
         &mut self,
         position: &P,
@@ -139,15 +139,15 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         put(hint, Class::Remembered);
     }
 
-    /// Whether tactical moves have places of their own.
+    /// Whether tactical moves are ordered separately.
     #[inline]
     pub(super) fn ranks_captures(&self) -> bool {
         P::HAS_TACTICS && self.options.captures
     }
 
-    /// Brings the next move to its place in the order, and says where it is listed. A tactical move
-    /// whose turn it is goes behind all others if its exchange loses material: most never get there,
-    /// and need no exchange.
+    /// Moves the next move to its place in the order, and returns its index in the list. A tactical move
+    /// whose exchange loses material is deferred behind all others when its turn comes: most never get there,
+    /// so their exchange is never computed.
     #[inline]
     pub(super) fn next_place(
         &mut self,
@@ -166,14 +166,14 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             if !is_losing {
                 return key.place();
             }
-            // Those that come later have a lesser rank: they stay in order.
+            // Later ones have a lesser rank: they stay in order.
             keys[index] = key.in_class(Class::Last);
             keys[index..].rotate_left(1);
         }
     }
 
-    /// Puts the root's tactical moves first, those that lose material last, before anything is
-    /// searched.
+    /// Puts the root's tactical moves first, those that lose material last, before the search
+    /// begins.
     pub(super) fn rank_root(&mut self, root: &P) {
         if self.ranks_captures() {
             self.root_moves.sort_by_cached_key(|&mv| {

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use super::node::Step;
 use super::{AlphaBeta, Window};
-use crate::knowledge::{Knowledge, Sifted};
-use crate::limits::EndedBy;
-use crate::rng::Random;
-use crate::score;
+use crate::core::knowledge::{Knowledge, Sifted};
+use crate::core::limits::EndedBy;
+use crate::core::rng::Random;
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Found, NoMove, Stop, WIN, WIN_MIN, made, root};
 
-/// A search that was stopped: the move to play and the depth completed.
+/// The result of a stopped search: the move to play and the completed depth.
 type Stopped<M> = (root::Best<M>, u32, Stop);
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
@@ -31,7 +31,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// The value of a root whose moves are listed; an error if the search is stopped.
+    /// The value of a root with listed moves; an error if the search is stopped.
     pub(super) fn value_of_root(&mut self, root: &P, budget: &mut Budget<'_>) -> Result<i32, Stop> {
         self.narrow_root(root);
         self.rank_root(root);
@@ -41,7 +41,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// Drops root moves that are as good as others by the rules alone.
+    /// Drops root moves that duplicate others by the rules alone.
     fn narrow_root(&mut self, root: &P) {
         self.is_root_safe = false;
         if self.options.threats
@@ -54,7 +54,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return;
         }
         if self.options.distinct {
-            // Here it costs nothing to take positions for equal that a symmetry maps to each other.
+            // Here it costs nothing to treat symmetric positions as equal.
             let is_symmetric = self.is_symmetric;
             let mut keys = BTreeSet::new();
             self.root_moves.retain(|&mv| {
@@ -131,15 +131,15 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Ok(best.found(depth_max, EndedBy::Depth))
     }
 
-    /// Whether a value is that of a win or loss that is as soon as it can be: every line of so many
-    /// plies was searched. A win seen behind the horizon may be a detour.
+    /// Whether a value is a win or loss of the shortest possible length: every line of that many
+    /// plies was searched. A win beyond the horizon may be a detour.
     fn is_decided(&self, value: i32, depth: u32) -> bool {
         let seen = depth + u32::from(self.options.extension);
         value.abs() >= WIN_MIN && value.abs() >= score::won_in(seen)
     }
 
-    /// The window in which an iteration begins: around the value of the one two plies before it,
-    /// since evaluations of positions in which different sides move differ.
+    /// The initial window of an iteration: around the value two plies before, since evaluations of
+    /// positions with different sides to move differ.
     fn aspiration_window(&self, value: Option<i32>) -> Window {
         let half_width = i32::try_from(self.options.aspiration).unwrap_or(WIN);
         match value {
@@ -151,7 +151,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// One iteration, from this window: where the value lies outside, that side is opened.
+    /// One iteration, from this window: a side is opened if the value lies beyond it.
     fn aspire(
         &mut self,
         root: &P,
@@ -163,7 +163,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         loop {
             let mut newest = root::Best::unsearched(best.mv);
             let searched = self.iterate(root, depth, window, budget, &mut newest);
-            // A move above the window is better than all before it, though not by how much.
+            // A move above the window is better than all before it, by an unknown amount.
             if newest.is_searched() {
                 *best = newest;
             }
@@ -178,9 +178,9 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// Searches every root move to `depth`, and leaves the moves in the order for the next time.
-    /// Returns the root's value, which is a bound where it lies outside the window; moves up to
-    /// its lower end are not offered as the best.
+    /// Searches every root move to `depth`, and leaves the moves in order for the next iteration.
+    /// Returns the root's value, which is a bound if it lies outside the window; moves up to its
+    /// lower end are not candidates for the best.
     fn iterate(
         &mut self,
         root: &P,
@@ -201,7 +201,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         for index in 0..self.root_moves.len() {
             let mv = self.root_moves[index];
             let child = made(root, mv, budget)?;
-            // What is to be asked of a move: whether it is better, or whether it is as good.
+            // The window for a move: a test for better, or for at least as good.
             let unwanted = best.value() - i32::from(self.options.draw_ties);
             let window = Window { alpha: window.alpha.max(unwanted), ..window };
             let step = Step { depth, ply: 0, is_first: index == 0, is_safe, reduction: 0 };
@@ -227,7 +227,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         Ok(value)
     }
 
-    /// Takes one of the best moves of an iteration that was completed, and puts it before the others.
+    /// Draws one of the best moves of a completed iteration, and puts it first.
     fn draw_tied(&mut self, best: &mut root::Best<P::Move>, random: Option<&mut Random>) {
         let (true, Some(random)) = (self.options.draw_ties, random) else { return };
         let tied = u32::try_from(self.tied.len()).unwrap_or(u32::MAX);
@@ -245,7 +245,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     }
 
     fn arrange_root(&mut self, depth: u32, best: &root::Best<P::Move>) {
-        // Only a search of depth 1 knows the value of every move, and not only of the best.
+        // Only a search of depth 1 knows the value of every move; others know only the best.
         let is_every_value_known = depth == 1 && self.root_values.len() == self.root_moves.len();
         if is_every_value_known && self.is_root_ordered() {
             let mut valued: Vec<_> =

@@ -1,26 +1,25 @@
-//! Looking more closely at some lines than at others: passes, reductions, extensions, and positions
-//! that come again.
+//! Selective search: passes, reductions, extensions, and repeated positions.
 
 use super::node::{Node, Step};
 use super::{AlphaBeta, Window};
-use crate::knowledge::Knowledge;
-use crate::score;
+use crate::core::knowledge::Knowledge;
+use crate::core::score;
 use crate::search::{Budget, Evaluate, PLIES_MAX, Stop, WIN_MIN};
 
 impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
-    /// Whether some lines are searched further than the depth, in a game with tactical moves.
+    /// Whether some lines are searched beyond the depth, in a game with tactical moves.
     #[inline]
     pub(super) fn sees_tactics(&self) -> bool {
         P::HAS_TACTICS && (self.options.quiescence_plies > 0 || self.options.check_extension)
     }
 
-    /// A value that is too good for the opponent to let it come, since even after a pass a search that
-    /// is less deep finds as much: the null move (Beal 1989, "Experiments with the null move";
-    /// Donninger 1993, "Null move and deep search").
+    /// A value so good that the opponent avoids the position, since even after a pass a shallower search
+    /// reaches it: the null move (Beal 1989, "Experiments with the null move"; Donninger 1993, "Null move and
+    /// deep search").
     ///
-    /// Not where the side to move might be glad to pass ([`Knowledge::passed`]), not twice in a row,
-    /// not where a win or loss is asked about, not where the search sees the end of the game, and not
-    /// where the static value is below what the pass would have to reach.
+    /// Not tried if the side to move might gain by passing ([`Knowledge::passed`]), twice in a row, for wins
+    /// and losses, if the search sees the end of the game, or if the static value is below the target of the
+    /// pass.
     pub(super) fn bound_by_passing(
         &mut self,
         position: &P,
@@ -30,7 +29,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
     ) -> Result<Option<i32>, Stop> {
         let Node { depth, ply, is_passed, .. } = node;
         let reduction = self.options.null_reduction;
-        // With `pvs`, a wide window means that a value is asked for and not a bound.
+        // With `pvs`, a wide window asks for a value rather than a bound.
         let is_bound_enough = !self.options.pvs || window.is_null();
         if reduction == 0
             || is_passed
@@ -66,14 +65,13 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
             return Ok(None);
         }
         self.sight.end_at_horizon();
-        // That a win follows upon a pass does not prove it.
+        // A win after a pass does not prove a win.
         Ok(Some(value.min(WIN_MIN - 1)))
     }
 
-    /// Plies by which a move is searched less deep, until it turns out to be better than those before
-    /// it: late move reductions, by the formula of Senpai 1.0 (Letouzey 2014). One ply from the fourth
-    /// move on, a third of the depth from the seventh on; nothing for tactical moves, in check, and
-    /// for moves that give check.
+    /// Plies by which a move is searched shallower, until it proves better than those before it: late move
+    /// reductions, by the formula of Senpai 1.0 (Letouzey 2014). One ply from the fourth move on, a third of
+    /// the depth from the seventh on; none for tactical moves, in check, and for moves that give check.
     #[inline]
     pub(super) fn reduction(position: &P, mv: P::Move, child: &P, depth: u32, index: usize) -> u32 {
         match index {
@@ -84,16 +82,16 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// Plies by which a move is searched deeper: one if it gives check (Slate & Atkin 1977), as long as
-    /// the line becomes no longer than twice the depth.
+    /// Plies by which a move is searched deeper: one if it gives check (Slate & Atkin 1977), as long as the
+    /// line stays within twice the depth.
     #[inline]
     pub(super) fn check_extension(&self, child: &P, step: Step) -> u32 {
         let has_room = || step.ply + step.depth < PLIES_MAX.min(2 * self.root_depth);
         u32::from(self.options.check_extension && child.is_in_check() && has_room())
     }
 
-    /// Whether a move leads back to a position that the line from the root has had. Whoever gains by
-    /// coming back a first time could come back a second time, so that it is as good as a draw.
+    /// Whether a move leads back to an earlier position of the line from the root. A side that gains by the
+    /// first repetition could repeat again, so it counts as a draw.
     #[inline]
     pub(super) fn comes_again(&mut self, position: &P, mv: P::Move, child: &P) -> bool {
         if !P::HISTORY_MATTERS || !self.options.repetition || position.is_irreversible(mv) {
@@ -104,12 +102,12 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         let keys = &self.line_keys[first.min(self.line_keys.len())..];
         let Some(place) = keys.iter().position(|&other| other == key) else { return false };
         self.path.need(root + first + place);
-        // Not proven: there are other ways on.
+        // Not proven: other continuations exist.
         self.sight.end_at_horizon();
         true
     }
 
-    /// The moves of a position are about to be made.
+    /// Call before the moves of a position are made.
     #[inline]
     pub(super) fn enter_line(&mut self, position: &P) {
         if P::HISTORY_MATTERS && self.options.repetition {
@@ -117,7 +115,7 @@ impl<P: Knowledge, E: Evaluate<P>> AlphaBeta<P, E> {
         }
     }
 
-    /// They have been.
+    /// Call after the moves of a position were made.
     #[inline]
     pub(super) fn leave_line(&mut self) {
         if P::HISTORY_MATTERS && self.options.repetition {

@@ -1,24 +1,23 @@
-//! The transposition table: what a search has found out about positions it may meet again
-//! (Greenblatt, Eastlake & Crocker 1967, "The Greenblatt chess program").
+//! The transposition table: a search's results for positions that may recur (Greenblatt, Eastlake &
+//! Crocker 1967, "The Greenblatt chess program").
 //!
 //! # When a value may be used again
 //!
-//! Minimax's value depends on the depth, so that an entry answers for its own depth only, with two
-//! exceptions that hold at every depth: a win or loss within the entry's depth, since a search of
-//! any depth that sees so far finds it as soon; and a value whose tree was searched to the ends of
-//! all its games, for every greater depth. So a table changes what a search costs, and not what it
-//! finds. (With `table_deeper` an entry answers for every smaller depth as well: the search then finds
-//! what a deeper one would.)
+//! Minimax's value depends on the depth, so an entry is valid for its own depth only, with two exceptions
+//! that hold at every depth: a win or loss within the entry's depth, which every search of that depth or more
+//! finds; and, for every greater depth, a value whose tree was searched to the ends of all its games. So a
+//! table changes the cost of a search, not its result. (With `table_deeper` an entry is also valid for every
+//! smaller depth: the search then finds what a deeper one would.)
 //!
-//! Where history matters that is lost: one position has many values, for each line that leads to it.
-//! A value that rests on a position before the one that it is of, since a line came back to it, is not
-//! kept. But no entry knows of the lines on which its position, or one below it, would be a repetition.
+//! Where history matters this fails: a position's value depends on the line that leads to it. A value that
+//! depends on an earlier position of its line, through a repetition, is not kept. But entries do not record
+//! on which lines their position, or one below it, would be a repetition.
 
-use crate::memory;
-use crate::score;
+use crate::core::memory;
+use crate::core::score;
 use crate::search::{MemoryRefused, WIN, WIN_MIN};
 
-/// Which values an entry stands for.
+/// The values that an entry stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Exact,
@@ -28,7 +27,7 @@ pub(super) enum Bound {
     Upper,
 }
 
-/// What is known of a position.
+/// The entry of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     /// For its side to move, wins and losses counted in plies from this position.
@@ -36,22 +35,21 @@ pub(super) struct Entry {
     /// Plies searched.
     pub(super) depth: u32,
     pub(super) bound: Bound,
-    /// Whether nothing was evaluated to find the value: more depth does not change it.
+    /// Whether no evaluation contributed to the value: more depth does not change it.
     pub(super) is_whole: bool,
-    /// The code of the best move, or of the one that was good enough, if there is one.
+    /// The code of the best move, or of the one that caused a cut-off, if there is one.
     pub(super) best: Option<u16>,
 }
 
 impl Entry {
-    /// A move to be tried first, of a position whose value must not be used again: it says no more
-    /// of the value than that it is not below the least there is.
+    /// An entry with only a move to try first, for a position whose value must not be reused: its
+    /// value is the trivial lower bound.
     pub(super) const fn without_value(self) -> Self {
         Self { value: score::WORST, bound: Bound::Lower, is_whole: false, ..self }
     }
 
-    /// What it says of the value at this depth, if it says anything: the bound, and whether it
-    /// would stay at any greater depth. With `deeper`, a search deeper than this depth speaks for it
-    /// too.
+    /// The value's bound at this depth, if it has one, and whether it would hold at any greater depth. With
+    /// `deeper`, deeper entries count too.
     pub(super) fn at_depth(&self, depth: u32, deeper: bool) -> Option<(i32, Bound, bool)> {
         let plies = WIN - self.value.abs();
         let is_decided = self.value.abs() >= WIN_MIN && plies <= self.depth.min(depth) as i32;
@@ -64,12 +62,12 @@ impl Entry {
 
 /// A hash table of fixed size.
 ///
-/// A bucket has two slots: the first keeps what was searched deeper, until it is of an earlier
-/// move of the game; the second takes whatever comes (Breuker, Uiterwijk & van den Herik 1994,
-/// "Replacement schemes for transposition tables": TwoBig1 without the shift).
+/// A bucket has two slots: the first keeps the deeper entry until it belongs to an earlier move of
+/// the game; the second is always replaced (Breuker, Uiterwijk & van den Herik 1994, "Replacement
+/// schemes for transposition tables": TwoBig1 without the shift).
 #[derive(Debug)]
 pub(super) struct TranspositionTable {
-    /// For each slot the key and the packed entry, next to each other; 0 where there is none.
+    /// For each slot the key and the packed entry, next to each other; 0 if empty.
     words: Vec<u64>,
     buckets: u64,
     /// The number of the search, in as many bits as an entry has for it.
@@ -81,8 +79,8 @@ const BUCKET_SLOTS: usize = 2;
 const AGES: u64 = 1 << 3;
 
 impl TranspositionTable {
-    /// An empty table of so many mebibytes. The operating system provides the memory as it is
-    /// written, so that a large table delays no move.
+    /// An empty table of this size in MiB. The operating system provides the memory as it is
+    /// written, so a large table delays no move.
     ///
     /// # Errors
     /// If the system refuses it.
@@ -93,12 +91,12 @@ impl TranspositionTable {
         Ok(Self { words, buckets: buckets as u64, age: 0 })
     }
 
-    /// Begins the search of another move: what is there stays, but makes room.
+    /// Begins the search of another move: entries stay, but become replaceable.
     pub(super) fn begin_search(&mut self) {
         self.age = (self.age + 1) % AGES;
     }
 
-    /// What is known of the position with this key.
+    /// The entry for this key.
     #[inline]
     pub(super) fn find(&self, key: u64) -> Option<Entry> {
         let bucket = self.bucket(key);
@@ -108,7 +106,7 @@ impl TranspositionTable {
             .map(|at| unpack(self.words[at + 1]))
     }
 
-    /// Remembers an entry. One of the same position is replaced.
+    /// Stores an entry, replacing one of the same position.
     #[inline]
     pub(super) fn insert(&mut self, key: u64, entry: Entry) {
         let packed = pack(entry) | self.age << AGE_SHIFT;
@@ -133,7 +131,7 @@ impl TranspositionTable {
 
     #[inline]
     fn bucket(&self, key: u64) -> usize {
-        // Keys are not hashes: the multiplication brings all their bits to the top.
+        // Keys are not hashes: the multiplication moves all their bits to the top.
         let mixed = (key ^ key >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let bucket = (u128::from(mixed) * u128::from(self.buckets)) >> 64;
@@ -193,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_table_that_the_system_refuses_is_an_error() {
-        // 4 PiB: beyond every address space that there is.
+        // 4 PiB: beyond every address space.
         let refused = TranspositionTable::new(u32::MAX).unwrap_err();
         assert_eq!((refused.parameter, refused.bytes >> 20), ("table_mib", u32::MAX.into()));
     }
@@ -207,7 +205,7 @@ mod tests {
             prop_assert_eq!(table.find(key ^ 1 << 40), None);
         }
 
-        /// A table too small for what it is given forgets, but mistakes no key for another.
+        /// A table that is too small forgets, but never confuses two keys.
         #[test]
         fn a_full_table_answers_with_the_newest_or_not_at_all(
             inserted in prop::collection::vec((0..40_u64, entries()), 1..200),

@@ -1,8 +1,8 @@
-//! Where a reservation tree keeps who is whose child.
+//! The lists of children of a reservation tree's nodes.
 
 use super::node::PARAMETER;
-use crate::limits::MemoryRefused;
-use crate::memory;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
 
 /// The children of one node: a run of entries in [`ChildLists`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,15 +28,15 @@ impl ChildList {
 
 /// All nodes' lists of children, sorted by move, in one piece of memory.
 ///
-/// A node has a list to itself, so that a search for a move stays within a few cache lines however
-/// large the tree is. A list that is full moves to room for twice as many, and what it leaves is
-/// given to another list of that size. So `n` children never need more than `4 n` entries: their
-/// lists are at least half full, and all the room a list had before is less than it has.
+/// A node has its own list, so that a search for a move stays within a few cache lines however
+/// large the tree is. A full list moves to room for twice as many, and its old room goes to another
+/// list of that size. So `n` children never need more than `4 n` entries: their lists are at least
+/// half full, and all earlier rooms of a list together are smaller than its present one.
 #[derive(Clone, Debug)]
 pub(super) struct ChildLists<M> {
     entries: Vec<(M, u32)>,
-    /// For each power of two the first list of this size that was left, which holds in the number
-    /// of its first entry where the next one starts.
+    /// For each power of two the first free list of this size; the number of its first entry names
+    /// the next one.
     vacant: [Option<u32>; u32::BITS as usize],
 }
 
@@ -45,7 +45,7 @@ impl<M: Copy + Ord> ChildLists<M> {
         Self { entries: Vec::new(), vacant: [None; u32::BITS as usize] }
     }
 
-    /// Forgets all lists, and reserves room for so many children (see `ReservationTree::reset`).
+    /// Drops all lists, and reserves room for this many children (see `ReservationTree::reset`).
     ///
     /// # Errors
     /// If there is no memory for them.
@@ -55,21 +55,21 @@ impl<M: Copy + Ord> ChildLists<M> {
     }
 
     /// Moves and nodes of a list, in the order of the moves.
-    pub(super) fn of(&self, list: ChildList) -> &[(M, u32)] {
+    pub(super) fn entries(&self, list: ChildList) -> &[(M, u32)] {
         let start = list.start as usize;
         &self.entries[start..start + list.len as usize]
     }
 
     /// The child that a move leads to, or its place in the list.
     pub(super) fn find(&self, list: ChildList, mv: M) -> Result<u32, u32> {
-        let entries = self.of(list);
+        let entries = self.entries(list);
         match entries.binary_search_by_key(&mv, |&(mv, _)| mv) {
             Ok(place) => Ok(entries[place].1),
             Err(place) => Err(place as u32),
         }
     }
 
-    /// Puts a child in its place, as [`Self::find`] gave it, and returns the list as it is then.
+    /// Inserts a child at the place from [`Self::find`], and returns the updated list.
     pub(super) fn insert(&mut self, list: ChildList, place: u32, mv: M, node: u32) -> ChildList {
         let len = list.len as usize;
         let mut start = list.start as usize;
@@ -87,7 +87,7 @@ impl<M: Copy + Ord> ChildLists<M> {
         ChildList { start: start as u32, len: list.len + 1 }
     }
 
-    /// Room for so many entries, a power of two; new room is filled with `filler`.
+    /// Room for this many entries, a power of two; new room is filled with `filler`.
     fn take(&mut self, capacity: usize, filler: (M, u32)) -> usize {
         let vacant = &mut self.vacant[capacity.ilog2() as usize];
         match *vacant {
@@ -104,7 +104,7 @@ impl<M: Copy + Ord> ChildLists<M> {
         }
     }
 
-    /// Gives up room. The last in the chain names itself as the next.
+    /// Frees room. The last in the chain names itself as the next.
     fn leave(&mut self, start: usize, capacity: usize) {
         let vacant = &mut self.vacant[capacity.ilog2() as usize];
         self.entries[start].1 = vacant.unwrap_or(start as u32);
@@ -121,8 +121,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Lists equal sorted maps, whatever order their children come in, and stay within the
-        /// room that is reserved for them.
+        /// Lists equal sorted maps, whatever the order of insertion, and stay within the reserved
+        /// room.
         #[test]
         fn equals_sorted_maps(children in prop::collection::vec((0..5usize, 0..60u16), 0..300)) {
             let mut lists = ChildLists::new();
@@ -139,7 +139,7 @@ mod tests {
                     }
                 }
                 for (list, map) in of.iter().zip(&maps) {
-                    prop_assert!(lists.of(*list).iter().copied().eq(map.clone()));
+                    prop_assert!(lists.entries(*list).iter().copied().eq(map.clone()));
                 }
             }
             prop_assert_eq!(lists.entries.capacity(), reserved);

@@ -1,18 +1,18 @@
-//! From a draft to an individual: its moves are played from the root, illegal ones are replaced,
+//! Turns a draft into an individual: its moves are played from the root, illegal ones are replaced,
 //! and the line is grafted onto the reservation tree.
 
 use super::leaf::{LeafSearch, Window};
 use super::node::NodeId;
 use super::population::{Draft, Step};
 use super::tree::{BestSibling, NewNode, ReservationTree};
-use crate::limits::EndedBy;
-use crate::position::Position;
-use crate::rng::Random;
-use crate::score;
+use crate::core::limits::EndedBy;
+use crate::core::position::Position;
+use crate::core::rng::Random;
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Stop};
 
-/// What is searched: everything about a leaf's value that stays the same during one search.
+/// All that determines a leaf's value and is constant during one search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a, P, E> {
     pub(super) root: &'a P,
@@ -21,18 +21,18 @@ pub(super) struct Question<'a, P, E> {
     pub(super) evaluation: &'a E,
     /// Plies of alpha-beta search that value a leaf.
     pub(super) leaf_depth: u32,
-    /// What the best first move is worth at least: up to here leaves need no value.
+    /// A lower bound on the value of the best first move: leaves up to here need no exact value.
     pub(super) floor: i32,
-    /// Whether no gene is drawn behind which the tree knows everything, where there are others.
+    /// Whether genes that lead to completely known subtrees are avoided.
     pub(super) avoid_known: bool,
 }
 
 /// Turns drafts into individuals.
 #[derive(Clone, Debug)]
 pub(super) struct Graft<M> {
-    /// The part of the line that is new to the tree, kept for its memory.
+    /// The part of the line that is new to the tree; a field to reuse its memory.
     new: Vec<NewNode<M>>,
-    /// Moves behind which the tree knows everything, kept for its memory.
+    /// Moves to completely known subtrees; a field to reuse its memory.
     complete: Vec<M>,
 }
 
@@ -43,11 +43,11 @@ impl<M> Graft<M> {
 }
 
 impl<M: Copy + Ord> Graft<M> {
-    /// Plays a draft from the root and sees to it that its line is in the tree. Genes that are
-    /// missing, marked or illegal where they stand are drawn uniformly from the legal moves; the
-    /// end of the game or the horizon makes the leaf. Returns whether the line is new.
+    /// Plays a draft from the root and ensures that its line is in the tree. Genes that are
+    /// missing, marked or illegal at their place are drawn uniformly from the legal moves; the end
+    /// of the game or the horizon makes the leaf. Returns whether the line is new.
     ///
-    /// A new leaf is valued once. The tree changes at the very end, so that a search may stop
+    /// A new leaf is valued once. The tree changes only at the very end, so a search may stop
     /// anywhere.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl<M: Copy + Ord> Graft<M> {
             node = step.node;
         }
 
-        // While the tree knows the moves, it also knows where the game ends.
+        // While the tree has the moves, it also has the end of the game.
         let (vacancy, first_new) = loop {
             let gene = draft.gene(draft.known().len()).filter(|&mv| position.is_legal(mv));
             let mut mv = gene.unwrap_or_else(|| position.random_move(random));
@@ -113,7 +113,7 @@ impl<M: Copy + Ord> Graft<M> {
             }
             if ply == question.line_plies {
                 self.new.push(NewNode { mv, maximises: is_ours, legal_moves: 0 });
-                // Only a sibling can make a bound do in place of the value.
+                // Only if there is a sibling can a bound replace the value.
                 let parent = if self.new.len() == 1 { tree.best_sibling(vacancy) } else { None };
                 break value_of_leaf(question, &position, is_ours, parent, leaves, budget)?;
             }
@@ -133,8 +133,8 @@ impl<M: Copy + Ord> Graft<M> {
         Ok(true)
     }
 
-    /// A legal move behind which the tree does not know everything, each equally likely. There
-    /// must be one.
+    /// A legal move to a subtree that is not completely known, each equally likely. There must be
+    /// one.
     fn draw_open_move<P: Position<Move = M>>(
         &mut self,
         position: &P,
@@ -146,8 +146,8 @@ impl<M: Copy + Ord> Graft<M> {
         let complete = tree.children(node).filter(|&(_, child)| tree.is_complete(child));
         self.complete.extend(complete.map(|(mv, _)| mv));
         let place = random.below(tree.open_moves(node));
-        // The open move before which there are `place` others: the first legal move up to which
-        // there are more than `place` open ones.
+        // The open move preceded by `place` others: the first legal move up to which there are more
+        // than `place` open ones.
         let mut low = place;
         let mut high = place + self.complete.len() as u32;
         while low < high {
@@ -164,12 +164,12 @@ impl<M: Copy + Ord> Graft<M> {
     }
 }
 
-/// What a new leaf at the horizon is worth to the side to move at the root.
+/// The value of a new leaf at the horizon for the side to move at the root.
 ///
 /// With a leaf search the value is exact if it is better for the parent's mover than the leaf's
-/// siblings, and better than the floor. If it is not, the leaf never decides its parent's value,
-/// since siblings stay, or never the root's: a bound is enough, and what is stored is worse by one
-/// at least, so that it does not pass for an equal.
+/// siblings, and better than the floor. Otherwise the leaf never determines its parent's value,
+/// since siblings stay, or never the root's: a bound suffices, and the stored value is worse by at
+/// least one, so that it is not taken for an equal.
 fn value_of_leaf<P: Position, E: Evaluate<P>>(
     question: &Question<'_, P, E>,
     leaf: &P,
@@ -187,7 +187,7 @@ fn value_of_leaf<P: Position, E: Evaluate<P>>(
             }
             Some(BestSibling { value, maximises: false }) => {
                 window.beta = value;
-                // A sibling may be as good as the floor: whether this one is worse decides a tie.
+                // A sibling may equal the floor: whether this one is worse decides a tie.
                 window.alpha = window.alpha.max(score::WORST + 1) - 1;
             }
             None => {}

@@ -1,17 +1,17 @@
-//! What a leaf is worth: its static value, or that of a short alpha-beta search from it.
+//! The value of a leaf: its static value, or that of a short alpha-beta search from it.
 //!
-//! A genetic algorithm whose individuals are improved before they are judged is a memetic one
+//! A genetic algorithm whose individuals are improved before they are evaluated is a memetic one
 //! (Moscato 1989, "On evolution, search, optimization, genetic algorithms and martial arts"). Here
-//! the improvement is the best play of both sides for a few plies behind the horizon.
+//! the improvement is the best play of both sides for a few plies beyond the horizon.
 
 use std::cmp::Reverse;
 
-use crate::position::{Ending, Position};
-use crate::score;
+use crate::core::position::{Ending, Position};
+use crate::core::score;
 use crate::search::path::Path;
 use crate::search::{Budget, Evaluate, Stop, made};
 
-/// The values that matter to who asks: up to `alpha` and from `beta` up a bound is enough.
+/// The values that matter to the caller: up to `alpha` and from `beta` up a bound suffices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) alpha: i32,
@@ -22,7 +22,7 @@ impl Window {
     /// Every value matters.
     pub(super) const FULL: Self = Self { alpha: score::WORST, beta: -score::WORST };
 
-    /// The window as the other side sees it.
+    /// The window from the other side's point of view.
     pub(super) const fn negated(self) -> Self {
         Self { alpha: -self.beta, beta: -self.alpha }
     }
@@ -30,31 +30,31 @@ impl Window {
 
 /// Fail-soft alpha-beta (Knuth & Moore 1975; Fishburn 1983) from the leaves of individuals.
 ///
-/// Moves are tried in the order of the static evaluation of where they lead, except at the last
-/// ply, where the move that was last too good there, for any leaf, comes before all others (the
-/// killer heuristic: Akl & Newborn 1977, "The principal continuation and the killer heuristic").
+/// Moves are tried in the order of the static evaluation of the resulting positions. At the last
+/// ply, the move that last caused a cut-off there, for any leaf, comes first (the killer heuristic:
+/// Akl & Newborn 1977, "The principal continuation and the killer heuristic").
 #[derive(Clone, Debug)]
 pub(super) struct LeafSearch<P: Position> {
-    /// The moves from the root of all to here.
+    /// The moves from the tree's root to here.
     pub(super) path: Path<P>,
-    /// The moves still to be searched, of all positions from the leaf to here: a stack.
+    /// A stack of the moves still to be searched, for all positions from the leaf to here.
     moves: Vec<P::Move>,
-    /// The same for positions whose moves are ordered.
+    /// The same for positions with ordered moves.
     ordered: Vec<Ordered<P>>,
-    /// At the last ply.
+    /// The killer move of the last ply.
     killer: Option<P::Move>,
-    /// Whether a static value has decided anything since the last [`Self::reset`].
+    /// Whether a static value has affected a result since the last [`Self::reset`].
     saw_horizon: bool,
 }
 
-/// A move that was made in order to be given its place.
+/// A move that was made to determine its place in the order.
 #[derive(Clone, Debug)]
 struct Ordered<P: Position> {
     mv: P::Move,
     child: P,
-    /// The child's static value (or its ending's) for who moves to it.
+    /// The child's static value (or its ending's) for the side that moves to it.
     value: i32,
-    /// Its place in canonical order, in which equals stay.
+    /// Its place in canonical order, which breaks ties.
     place: u32,
 }
 
@@ -69,7 +69,7 @@ impl<P: Position> LeafSearch<P> {
         }
     }
 
-    /// To be called when the tree is emptied.
+    /// Call when the tree is emptied.
     pub(super) fn reset(&mut self) {
         self.moves.clear();
         self.ordered.clear();
@@ -81,7 +81,7 @@ impl<P: Position> LeafSearch<P> {
         self.saw_horizon
     }
 
-    /// The value of a position that is not over, `ply` plies from the root of all, for its side to
+    /// The value of a position that is not over, `ply` plies from the tree's root, for its side to
     /// move, searched `depth` plies further: exact inside the window, otherwise a bound on the same
     /// side of it.
     pub(super) fn value<E: Evaluate<P>>(
@@ -97,7 +97,7 @@ impl<P: Position> LeafSearch<P> {
             budget.evaluate()?;
             return Ok(evaluation.evaluate(position));
         }
-        // Nothing here is above a win with the next move.
+        // Nothing here exceeds a win with the next move.
         let window = Window { beta: window.beta.min(score::won_in(ply + 1)), ..window };
         if window.alpha >= window.beta {
             return Ok(window.beta);
@@ -145,8 +145,8 @@ impl<P: Position> LeafSearch<P> {
         Ok(best)
     }
 
-    /// Makes every move (each is a node, here and only here) and pushes what it leads to. A move
-    /// that wins at once is pushed alone if it comes up: nothing is above it.
+    /// Makes every move (each is a node, counted only here) and pushes the children. A move that
+    /// wins at once is pushed alone when it comes up: nothing exceeds it.
     fn make_all<E: Evaluate<P>>(
         &mut self,
         evaluation: &E,
@@ -224,10 +224,10 @@ impl<P: Position> LeafSearch<P> {
     }
 }
 
-/// The value of a child for who moves to it from `position`: of its ending, if it has one, or the
-/// static one.
+/// The value of a child for the side that moves to it from `position`: of its ending, if it has
+/// one, or the static one.
 ///
-/// A call of its own takes half as long again for the whole search (19 ns an evaluation against 28,
+/// A separate call takes half as long again for the whole search (19 ns an evaluation against 28,
 /// measured in games of the preset `strong`), and `#[inline]` alone does not prevent it.
 #[inline(always)]
 pub(super) fn static_value<P: Position, E: Evaluate<P>>(

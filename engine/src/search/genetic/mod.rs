@@ -2,13 +2,13 @@
 //!
 //! After Hong, Huang and Lin (2001), "Applying genetic algorithms to game search trees". An
 //! individual is a sequence of moves from the searched position; a gene is a move. Every individual
-//! ever made stays in one [`ReservationTree`], where the value of its leaf travels up by the
-//! minimax rule as far as other individuals let it. How far is its fitness, so that the fittest are
-//! those whose end both sides would play for, as far as the search has seen. The move played is the
-//! best in the tree, not a gene of the last generation.
+//! ever made stays in one [`ReservationTree`], where the value of its leaf is backed up by the
+//! minimax rule as far as other individuals let it. That distance is its fitness, so the fittest
+//! are those whose end both sides would play for, as far as the search has seen. The move played is
+//! the best in the tree, not a gene of the last generation.
 //!
-//! `docs/genetic-minimax.md` describes the algorithm as built, where it goes beyond the paper, and
-//! what its parameters were found to do.
+//! `docs/genetic-minimax.md` describes the algorithm as built, its extensions of the paper, and the
+//! effects of its parameters.
 
 mod children;
 mod graft;
@@ -36,13 +36,13 @@ use std::cmp::Reverse;
 
 use super::algorithm::{Algorithm, Maker, has_depth};
 use super::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN_MIN};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings, Value};
+use crate::core::position::{Line, Position};
+use crate::core::rng::Random;
+use crate::core::score::WORST;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings, Value};
-use crate::position::{Line, Position};
-use crate::rng::Random;
-use crate::score::WORST;
-use crate::solver::Solvable;
 
 /// Genetic minimax as an algorithm.
 pub(crate) struct GeneticPlay;
@@ -68,8 +68,8 @@ impl Algorithm for GeneticPlay {
     }
 }
 
-/// The search, with the memory it keeps from one move of a game to the next: once it has grown,
-/// nothing is allocated while it runs.
+/// The search, with the memory it keeps from one move of a game to the next: once it has grown, it
+/// allocates nothing during a search.
 #[derive(Clone, Debug)]
 pub struct GeneticMinimax<P: Position, E> {
     parameters: GeneticParameters,
@@ -82,17 +82,17 @@ pub struct GeneticMinimax<P: Position, E> {
     draft: Draft<P::Move>,
     graft: Graft<P::Move>,
     leaves: LeafSearch<P>,
-    /// Plies of search behind the horizon now: with `deepen` it grows.
+    /// Current plies of search beyond the horizon: with `deepen` it grows.
     leaf_depth: u32,
-    /// The best lines of the last tree, one for each first move, the best first.
+    /// The best lines of the last tree, one for each first move, in descending order.
     seeds: Population<P::Move>,
     /// The longest line in the tree, in plies.
     longest: usize,
-    /// The value of the best first move below which the tree knows everything.
+    /// The value of the best first move with a completely known subtree.
     floor: i32,
 }
 
-/// An individual as [`GeneticMinimax::individuals`] shows it.
+/// An individual, as returned by [`GeneticMinimax::individuals`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Individual<M> {
     /// Its genes, from the searched position to its leaf.
@@ -129,14 +129,14 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// The reservation tree of the last search. Before the first one it is empty, without a root to
-    /// ask it about.
+    /// The reservation tree of the last search. Before the first one it is empty, without a root.
     #[must_use]
     pub fn tree(&self) -> &ReservationTree<P::Move> {
         &self.tree
     }
 
-    /// The last generation that the last search completed, each individual as fit as it is now.
+    /// The last generation that the last search completed, each individual with its current
+    /// fitness.
     #[must_use]
     pub fn individuals(&self) -> Vec<Individual<P::Move>> {
         (0..self.population.len())
@@ -191,7 +191,7 @@ impl<P: Position, E: Evaluate<P>> Search<P> for GeneticMinimax<P, E> {
 }
 
 impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
-    /// The move that nothing left to be found can change: of a complete tree, or the principal one.
+    /// The move that no further search can change: of a complete tree, or the principal one.
     fn decisive_move(&self) -> Option<(P::Move, NodeId)> {
         if self.tree.is_complete(NodeId::ROOT) {
             self.tree.best_child(NodeId::ROOT, self.parameters.min_visits)
@@ -200,10 +200,10 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// What the tree says of a move.
+    /// The tree's result for a move.
     fn found(&self, mv: P::Move, node: NodeId, ended_by: EndedBy) -> Found<P::Move> {
         let score = self.tree.value(node);
-        // Where nothing was evaluated, or a win or loss decides, no deeper search can find another
+        // If nothing was evaluated, or a win or loss decides, no deeper search can change the
         // value.
         let is_proven =
             ended_by == EndedBy::Depth && (!self.leaves.saw_horizon() || score.abs() >= WIN_MIN);
@@ -215,9 +215,9 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// What to play when a limit ends the search: the best move of the tree. If another tree was
-    /// settled before, the best move that this one knows everything below, if it knows as much of
-    /// the other one's move, which is the first it is asked about; otherwise that move.
+    /// The move to play when a limit ends the search: the best move of the tree. If an earlier tree
+    /// was settled: this tree's best move, provided that it is completely known below that move and
+    /// below the earlier tree's move, which is searched first; otherwise the earlier tree's move.
     fn cut_off(
         &self,
         root: &P,
@@ -243,7 +243,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
         match self.tree.best_child(NodeId::ROOT, self.parameters.min_visits) {
             Some((mv, node)) => self.found(mv, node, limit),
-            // A limit came before the first individual: nothing is known of any move.
+            // A limit came before the first individual: no move has a value.
             None => {
                 let mv = root.random_move(random);
                 Found { mv, depth: 0, score: None, ended_by: limit }
@@ -251,8 +251,8 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// Whether nothing left to be found can change the best move: lines are a move and a reply, the
-    /// tree knows every reply to the best move, and what it knows of the others bounds them above.
+    /// Whether no further search can change the best move: lines are a move and a reply, the tree
+    /// has every reply to the best move, and the known replies to the others bound them above.
     fn is_settled(&self, root: &P) -> bool {
         let Some((_, best)) = self.principal.first() else { return false };
         let tree = &self.tree;
@@ -283,7 +283,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// Makes generation after generation until something ends the search, or the next tree is due.
+    /// Makes generations until a limit ends the search, or the next tree is due.
     fn evolve(
         &mut self,
         root: &P,
@@ -321,8 +321,9 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         }
     }
 
-    /// The first generation: the seeds from the last tree, if there was one. Otherwise, with `seed_root` one individual for every legal first move, in an
-    /// order drawn by lot (a limit may come before the last of them), then random ones.
+    /// The first generation: the seeds from the last tree, if there was one. Otherwise, with `seed_root` one
+    /// individual for every legal first move, in random order (a limit may come before the last of them),
+    /// then random ones.
     fn found_population(
         &mut self,
         root: &P,
@@ -353,7 +354,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
     }
 
     /// Makes the draft an individual of the first generation. With `in_turn` the best move so far
-    /// has then to withstand every reply before the next individual comes.
+    /// must then withstand every reply before the next individual comes.
     fn introduce(
         &mut self,
         root: &P,
@@ -414,10 +415,10 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         Ok(())
     }
 
-    /// Changes a gene of the draft, or makes it a refutation of the principal line.
+    /// Changes a gene of the draft, or turns it into a refutation of the principal line.
     ///
     /// # Errors
-    /// If a limit forbids it, or nothing is left to be refuted and the best move is settled.
+    /// If a limit forbids it, or nothing is left to refute and the best move is settled.
     fn mutate(
         &mut self,
         root: &P,
@@ -437,7 +438,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         Ok(())
     }
 
-    /// Makes the draft a refutation of the principal line, if there is anything to refute.
+    /// Turns the draft into a refutation of the principal line, if there is a reply left to try.
     fn refute(
         &mut self,
         root: &P,
@@ -449,7 +450,7 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
         principal.refute(&replies, tree, draft, budget, random)
     }
 
-    /// Makes the draft an individual of the coming generation: grafts it unless it is a copy, and
+    /// Makes the draft an individual of the next generation: grafts it unless it is a copy, and
     /// mutates it again if it should be new and is not.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! What names a node of the reservation tree, and the parameter that bounds how many there are.
+//! Node identifiers of the reservation tree, and the parameter that bounds their number.
 
-/// What decides how much memory a tree reserves.
+/// The parameter that sets a tree's memory.
 pub(super) const PARAMETER: &str = "max_tree_nodes";
 
 /// A node of a [`ReservationTree`](super::ReservationTree), valid until the tree's next search.

@@ -1,13 +1,13 @@
 //! The parameters of genetic minimax, and its presets.
 
 use super::{principal, tree};
-use crate::limits::Limits;
-use crate::parameters::{
+use crate::core::limits::Limits;
+use crate::core::parameters::{
     AlgorithmInfo, ParameterDefault, ParameterInfo, Parameters, Preset, Settings, Value, count_of,
     shared,
 };
 
-/// What a sweep may say of it.
+/// Its entry in the registry.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "genetic-minimax",
     meaning: "Breeds lines of play, and backs their values up a reservation tree.",
@@ -122,7 +122,7 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
         )),
     ],
     presets: &[
-        // The defaults; the others say how they differ from them.
+        // The defaults; the other presets state their differences.
         Preset { name: "tuned", values: &[] },
         Preset {
             name: "study",
@@ -178,9 +178,9 @@ const fn word(selection: Selection) -> &'static str {
     }
 }
 
-/// Bytes of memory that a search with these parameters reserves at most.
+/// The most memory in bytes that a search with these parameters reserves.
 pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
-    /// Generations that are there at once: this one, the next, and the best lines of the last tree.
+    /// Generations in memory at once: this one, the next, and the best lines of the last tree.
     const GENERATIONS: u64 = 3;
     /// A gene with the node that it leads to.
     const STEP_BYTES: u64 = 16;
@@ -199,98 +199,98 @@ pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
     tree::bytes(count_of(parameters, "max_tree_nodes")) + lines + ordered
 }
 
-/// Everything that decides how genetic minimax searches, apart from the limits in its budget.
+/// All that determines a genetic search, except the limits in its budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GeneticParameters {
-    /// Plies that are looked ahead, 1 to [`Self::MAX_DEPTH`]: those of an individual, if
-    /// [`Self::line_plies`] says nothing else. Games that end sooner make shorter ones.
+    /// Plies of look-ahead, 1 to [`Self::MAX_DEPTH`]: those of an individual, unless
+    /// [`Self::line_plies`] sets another number. Games that end sooner make shorter ones.
     pub depth: u32,
-    /// Generations, the first included; `None` is unlimited, and then something else must end the
+    /// Generations, the first included; `None` is unlimited, and then another limit must end the
     /// search.
     pub generations: Option<u64>,
-    /// Individuals in a generation, 1 to [`Self::MAX_POPULATION`]. With [`Self::seed_root`] the
-    /// first generation alone is larger if there are more legal first moves.
+    /// Individuals in a generation, 1 to [`Self::MAX_POPULATION`]. With [`Self::seed_root`] only
+    /// the first generation is larger if there are more legal first moves.
     pub population: u32,
-    /// How two parents are chosen.
+    /// The selection of parents.
     pub selection: Selection,
-    /// Individuals drawn for one tournament, at least 1; [`Selection::Tournament`] alone uses it.
+    /// Individuals drawn for one tournament, at least 1; used only by [`Selection::Tournament`].
     pub tournament_size: u32,
-    /// The fittest individuals, so many, that pass into the next generation unchanged. From the
+    /// The number of fittest individuals that pass into the next generation unchanged. From the
     /// population's size on, nothing new is bred.
     pub elites: u32,
     /// The share of pairs of parents that are crossed, 0 to 1; the others are copied.
     pub crossover_rate: f64,
-    /// The share of children of which one gene is drawn anew, 0 to 1.
+    /// The share of children with one redrawn gene, 0 to 1.
     pub mutation_rate: f64,
-    /// The share of mutations that, instead of changing the child, put in its place the principal
-    /// line with another reply of the opponent's, 0 to 1.
+    /// The share of mutations that replace the child by the principal line with another reply of
+    /// the opponent, 0 to 1.
     pub refute: f64,
     /// Whether the first generation has every legal first move.
     pub seed_root: bool,
-    /// The visits that a first move needs to be played, unless all that lies below it is known.
+    /// The visits that a first move needs to be played, unless its subtree is completely known.
     pub min_visits: u32,
     /// Whether a child whose whole line is already in the reservation tree is mutated until it is
-    /// new, [`Self::DUPLICATE_TRIES`] times at most. Genes are then drawn only from the moves
-    /// behind which the tree does not know everything, where there are such.
+    /// new, at most [`Self::DUPLICATE_TRIES`] times. Genes are then drawn only from moves to
+    /// incompletely known subtrees, if there are any.
     pub reject_duplicates: bool,
-    /// Nodes that the reservation tree may hold, 2 to [`Self::MAX_TREE_NODES`]; when the next line
+    /// Nodes that the reservation tree may hold, 2 to [`Self::MAX_TREE_NODES`]; if the next line
     /// does not fit, the search ends as at a node limit. A node takes 32 bytes with a move of 2.
     pub max_tree_nodes: u32,
-    /// Plies of an individual, at most [`Self::MAX_DEPTH`]: what is left of the depth is an
-    /// alpha-beta search that values its leaf. From the depth up, and with 0, there is none: the
-    /// static evaluation does.
+    /// Plies of an individual, at most [`Self::MAX_DEPTH`]; an alpha-beta search of the remaining
+    /// depth values its leaf. From the depth up, and with 0, the static evaluation does.
     pub line_plies: u32,
-    /// Whether leaves are first valued by their static evaluation, and by a search of one ply more,
-    /// in a new tree that starts from the best lines of the last one, whenever the move is settled,
-    /// until it is settled with the whole depth. It is settled when the tree is complete, or when
-    /// individuals of two plies have tried every reply to the best move.
+    /// Whether leaves are first valued by their static evaluation, and then by a search of one ply
+    /// more, in a new tree that starts from the best lines of the last one, each time the move is
+    /// settled, until it is settled with the whole depth. It is settled when the tree is complete,
+    /// or when individuals of two plies have tried every reply to the best move.
     pub deepen: bool,
-    /// Whether each individual of the first generation comes only when every reply on the best line
-    /// so far has been tried. A leaf then matters only if it is better than the best move there is.
+    /// Whether each individual of the first generation waits until every reply on the best line so
+    /// far has been tried. A leaf then matters only if it is better than the current best move.
     pub in_turn: bool,
-    /// Whether refutations try the opponent's replies in the order of the static evaluation of
-    /// where they lead, the opponent's best first, and not at random.
+    /// Whether refutations try the opponent's replies in the order of the static evaluation of the
+    /// resulting positions, the opponent's best first, and not at random.
     pub order: bool,
-    /// So many replies that were the last to refute something are tried first by refutations, at
-    /// most [`Self::MAX_KILLERS`].
+    /// The number of most recent refuting replies that refutations try first, at most
+    /// [`Self::MAX_KILLERS`].
     pub killers: u32,
 }
 
-/// How parents are chosen by their fitness.
+/// The selection of parents by fitness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// With a chance in proportion to fitness.
+    /// With a probability proportional to fitness.
     Roulette,
     /// The fittest of some drawn uniformly with replacement; of equals the first drawn.
     Tournament,
-    /// With a chance in proportion to the number of individuals that are no fitter than this one.
+    /// With a probability proportional to the number of individuals that are no fitter than this
+    /// one.
     Rank,
 }
 
 impl GeneticParameters {
     /// The names of the presets.
     pub const PRESETS: &[&str] = &["study", "tuned", "strong"];
-    /// The preset that holds where none is named.
+    /// The default preset.
     pub const DEFAULT_PRESET: &str = "tuned";
     /// The greatest depth.
     pub const MAX_DEPTH: u32 = shared::DEPTH_MAX as u32;
-    /// The greatest population, and the most first moves that `seed_root` seeds. Sums of ranks
-    /// and of fitness over one population stay below 2^32.
+    /// The largest population, and the most first moves that `seed_root` seeds. Sums of ranks and
+    /// of fitness over one population stay below 2^32.
     pub const MAX_POPULATION: u32 = 16_384;
     /// The largest tree.
     pub const MAX_TREE_NODES: u32 = 1 << 28;
     /// The most killers.
     pub const MAX_KILLERS: u32 = 64;
-    /// How often a duplicate is mutated before it is kept as it is.
+    /// The number of mutations of a duplicate before it is kept as it is.
     pub const DUPLICATE_TRIES: u32 = 4;
-    /// Whole generations of so many individuals in a row without a new line end the search, as a
-    /// limit on generations does: the population has converged where mutation cannot lead it out,
-    /// and a search that only evaluations bound would never end. Copies make no nodes, and so leave
-    /// no chance to look at the clock: so many of them take about a millisecond.
+    /// This many consecutive individuals, in whole generations, without a new line end the search,
+    /// as a limit on generations does: the population has converged beyond the reach of mutation,
+    /// and a search limited only by evaluations would never end. Copies make no nodes, so the clock
+    /// is not checked meanwhile: this number of them takes about a millisecond.
     pub const STALE_INDIVIDUALS: usize = 20_000;
 
-    /// Only the parts of the paper (Hong, Huang and Lin 2001): a random first generation,
-    /// roulette, one-point crossover, mutation and elitism over a reservation tree.
+    /// Only the parts of the paper (Hong, Huang and Lin 2001): a random first generation, roulette,
+    /// one-point crossover, mutation and elitism over a reservation tree.
     #[must_use]
     pub const fn study(depth: u32) -> Self {
         Self {
@@ -308,7 +308,7 @@ impl GeneticParameters {
         }
     }
 
-    /// What was found to play best: `docs/genetic-minimax.md` has what was tried.
+    /// The strongest by experiment: see `docs/genetic-minimax.md`.
     #[must_use]
     pub const fn tuned(depth: u32) -> Self {
         Self {
@@ -333,8 +333,8 @@ impl GeneticParameters {
         }
     }
 
-    /// With everything that makes it stronger: individuals of a move and a reply, judged by a
-    /// search behind them that deepens while there is time.
+    /// All features that make it stronger: individuals of a move and a reply, valued by a search
+    /// beyond them that deepens while there is time.
     #[must_use]
     pub const fn strong(depth: u32) -> Self {
         Self {
@@ -349,7 +349,7 @@ impl GeneticParameters {
         }
     }
 
-    /// The preset of this name, if there is one.
+    /// The preset with this name.
     #[must_use]
     pub fn preset(name: &str, depth: u32) -> Option<Self> {
         match name {
@@ -360,7 +360,7 @@ impl GeneticParameters {
         }
     }
 
-    /// What a player's settings say.
+    /// The parameters in a player's settings.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         let limits = Limits::from_settings(settings);
         // The table's ranges are inside the types'.
@@ -421,10 +421,10 @@ impl GeneticParameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::game::Game as _;
     use crate::games::TicTacToe;
+    use crate::games::game::Game as _;
 
-    /// The table says only how presets differ; the searches are made of all their values.
+    /// The table states only the differences of presets; searches are made from all their values.
     #[test]
     fn the_tables_presets_are_the_constructors() {
         for name in GeneticParameters::PRESETS {

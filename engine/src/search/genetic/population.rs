@@ -13,7 +13,7 @@ pub(super) struct Step<M> {
 #[derive(Clone, Debug)]
 pub(super) struct Population<M> {
     steps: Vec<Step<M>>,
-    /// Where each individual's genes end; they begin where those before it end.
+    /// The end of each individual's genes; they begin at the end of the previous ones.
     ends: Vec<usize>,
 }
 
@@ -57,10 +57,10 @@ impl<M: Copy> Population<M> {
 #[derive(Clone, Debug)]
 pub(super) struct Draft<M> {
     steps: Vec<Step<M>>,
-    /// So many leading genes are an inner path of the tree or, if they are all, a whole one: they
-    /// are legal and their nodes are right. The nodes of the others mean nothing.
+    /// The number of leading genes that form an inner path of the tree or, if they are all, a whole
+    /// one: they are legal and their nodes are right. The nodes of the others are meaningless.
     known: usize,
-    /// The ply whose gene is drawn anew, its old one being in `steps`.
+    /// The ply whose gene is to be redrawn; `steps` has its old one.
     redrawn: Option<usize>,
 }
 
@@ -69,20 +69,20 @@ impl<M: Copy> Draft<M> {
         Self { steps: Vec::new(), known: 0, redrawn: None }
     }
 
-    /// No gene at all: every move will be drawn.
+    /// Removes all genes: every move will be drawn.
     pub(super) fn clear(&mut self) {
         self.steps.clear();
         self.known = 0;
         self.redrawn = None;
     }
 
-    /// A first move; all others will be drawn. The node does not matter, since no gene is known.
+    /// A first move; all others will be drawn. The node is irrelevant, since no gene is known.
     pub(super) fn begin_with(&mut self, mv: M) {
         self.clear();
         self.steps.push(Step { mv, node: NodeId::ROOT });
     }
 
-    /// The moves of a line whose nodes do not matter, since no gene is known.
+    /// The moves of a line. The nodes are irrelevant, since no gene is known.
     pub(super) fn follow(&mut self, line: &[Step<M>]) {
         self.clear();
         self.steps.extend_from_slice(line);
@@ -95,20 +95,20 @@ impl<M: Copy> Draft<M> {
         self.known = individual.len();
     }
 
-    /// Puts the tail of another individual, from the ply `cut`, behind the genes before it.
+    /// Puts the tail of another individual, from ply `cut`, after the genes before it.
     pub(super) fn cross(&mut self, other: &[Step<M>], cut: usize) {
         self.steps.truncate(cut);
         self.steps.extend_from_slice(&other[cut..]);
         self.known = self.known.min(cut);
     }
 
-    /// Marks the gene of one ply to be drawn anew.
+    /// Marks the gene of one ply to be redrawn.
     pub(super) fn redraw(&mut self, ply: usize) {
         self.known = self.known.min(ply);
         self.redrawn = Some(ply);
     }
 
-    /// Puts another move in the place of the gene of one ply.
+    /// Replaces the gene of one ply by another move.
     pub(super) fn replace(&mut self, ply: usize, mv: M) {
         self.known = self.known.min(ply);
         self.steps[ply].mv = mv;
@@ -119,7 +119,7 @@ impl<M: Copy> Draft<M> {
         self.steps.len()
     }
 
-    /// Whether it is an individual that is in the tree already, gene for gene.
+    /// Whether it is an individual that is already in the tree, gene for gene.
     pub(super) fn is_copy(&self) -> bool {
         self.known == self.steps.len() && !self.steps.is_empty()
     }
@@ -129,12 +129,12 @@ impl<M: Copy> Draft<M> {
         &self.steps[..self.known]
     }
 
-    /// The gene of a ply; `None` if it is missing or to be drawn anew.
+    /// The gene of a ply; `None` if it is missing or to be redrawn.
     pub(super) fn gene(&self, ply: usize) -> Option<M> {
         (self.redrawn != Some(ply)).then(|| self.steps.get(ply).map(|step| step.mv)).flatten()
     }
 
-    /// Settles the next gene after the known ones.
+    /// Fixes the next gene after the known ones.
     pub(super) fn settle(&mut self, step: Step<M>) {
         match self.steps.get_mut(self.known) {
             Some(old) => *old = step,
@@ -143,7 +143,7 @@ impl<M: Copy> Draft<M> {
         self.known += 1;
     }
 
-    /// The game ends, or the horizon lies, behind the known genes: what is left is a copy of an
+    /// The game ends, or the horizon is reached, after the known genes: the result is a copy of an
     /// individual in the tree.
     pub(super) fn finish(&mut self) {
         self.steps.truncate(self.known);

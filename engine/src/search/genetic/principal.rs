@@ -1,4 +1,4 @@
-//! Refutation: the principal line with another reply of the opponent's.
+//! Refutation: the principal line with another reply of the opponent.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,11 +8,11 @@ use super::leaf::static_value;
 use super::node::NodeId;
 use super::population::{Draft, Step};
 use super::tree::ReservationTree;
-use crate::position::Position;
-use crate::rng::Random;
+use crate::core::position::Position;
+use crate::core::rng::Random;
 use crate::search::{Budget, Evaluate, Stop, made};
 
-/// The line on which each side plays its best known move, and what is known of replies to it.
+/// The line on which each side plays its best known move, and the known replies to it.
 #[derive(Clone, Debug)]
 pub(super) struct PrincipalLine<M> {
     steps: Vec<Step<M>>,
@@ -21,22 +21,22 @@ pub(super) struct PrincipalLine<M> {
     attack: Option<Attack>,
 }
 
-/// A refutation on trial.
+/// A refutation under test.
 #[derive(Clone, Copy, Debug)]
 struct Attack {
     ply: usize,
-    /// Where the opponent replies.
+    /// The node of the opponent's reply.
     node: NodeId,
-    /// What it was worth before.
+    /// Its value before.
     value: i32,
 }
 
-/// How replies are chosen.
+/// The order of replies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Replies<'a, P, E> {
     pub(super) root: &'a P,
     pub(super) evaluation: &'a E,
-    /// Whether replies come in the order of the static evaluation of where they lead.
+    /// Whether replies come in the order of the static evaluation of the resulting positions.
     pub(super) in_order: bool,
 }
 
@@ -44,23 +44,23 @@ pub(super) struct Replies<'a, P, E> {
 #[derive(Clone, Debug)]
 struct Orders<M> {
     moves: Vec<M>,
-    /// Where the replies at a node lie that are still to be tried.
+    /// The range of untried replies at each node.
     untried: BTreeMap<NodeId, Range<usize>>,
 }
 
-/// What became of the wish to refute.
+/// The outcome of a request for a refutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refutation {
-    /// The draft is one.
+    /// The draft is a refutation.
     Drafted,
-    /// The tree knows all replies on the principal line.
+    /// The tree has all replies on the principal line.
     NothingOpen,
 }
 
-/// Replies in static orders that are kept at most. All are forgotten when there are more.
+/// The most replies kept in static orders. If there are more, all are dropped.
 const MAX_ORDERED_REPLIES: usize = 1 << 22;
 
-/// Bytes of memory that they take at most.
+/// Their memory in bytes, at most.
 pub(super) const ORDERED_BYTES_MAX: u64 = 8 * MAX_ORDERED_REPLIES as u64;
 
 impl<M: Copy + Ord> PrincipalLine<M> {
@@ -68,27 +68,26 @@ impl<M: Copy + Ord> PrincipalLine<M> {
         Self { steps: Vec::new(), orders: Orders::new(), killers: Vec::new(), attack: None }
     }
 
-    /// To be called when the tree is emptied. Killers stay, as good replies do.
+    /// Call when the tree is emptied. Killers stay, since good replies remain good.
     pub(super) fn clear(&mut self) {
         self.steps.clear();
         self.orders.clear();
         self.attack = None;
     }
 
-    /// To be called when another position is searched.
+    /// Call when another position is searched.
     pub(super) fn forget_killers(&mut self) {
         self.killers.clear();
     }
 
-    /// The first move and the node that it leads to; none before there is a line.
+    /// The first move and its node; `None` before there is a line.
     pub(super) fn first(&self) -> Option<(M, NodeId)> {
         self.steps.first().map(|step| (step.mv, step.node))
     }
 
-    /// Makes a draft of the line in which one reply of the opponent's is another one. The ply is
-    /// drawn uniformly from those after which the tree does not know everything yet; the reply is
-    /// a killer that is not in the tree, or the first in static order that is not, or drawn when
-    /// the draft is grafted.
+    /// Makes a draft of the line with another reply of the opponent. The ply is drawn uniformly
+    /// from those whose subtrees are not completely known; the reply is a killer that is not in the
+    /// tree, or the first in static order that is not, or drawn when the draft is grafted.
     pub(super) fn refute<P: Position<Move = M>, E: Evaluate<P>>(
         &mut self,
         replies: &Replies<'_, P, E>,
@@ -120,8 +119,8 @@ impl<M: Copy + Ord> PrincipalLine<M> {
         Ok(Refutation::Drafted)
     }
 
-    /// To be called when what became of the draft is in the tree: if it was a refutation and
-    /// lowered what it was aimed at, its reply is a killer from now on.
+    /// Call when the draft's result is in the tree: if it was a refutation and lowered its target's
+    /// value, its reply becomes a killer.
     pub(super) fn learn(&mut self, tree: &ReservationTree<M>, line: &[Step<M>], killers: usize) {
         if let Some(Attack { ply, node, value }) = self.attack.take()
             && tree.value(node) != value
@@ -134,8 +133,8 @@ impl<M: Copy + Ord> PrincipalLine<M> {
         }
     }
 
-    /// A reply at a node, `ply` plies from the root, that is not in the tree; none if it is to be
-    /// drawn by lot.
+    /// A reply at a node, `ply` plies from the root, that is not in the tree; `None` if it is to be
+    /// drawn at random.
     fn choose<P: Position<Move = M>, E: Evaluate<P>>(
         &mut self,
         replies: &Replies<'_, P, E>,
@@ -162,7 +161,7 @@ impl<M: Copy + Ord> PrincipalLine<M> {
         Ok(self.orders.next(node, is_new))
     }
 
-    /// Keeps the line while its leaf's value climbs to the root, and finds another if it does not.
+    /// Keeps the line while its leaf's value is backed up to the root; otherwise finds another.
     fn update(&mut self, tree: &ReservationTree<M>) {
         let climbs = |leaf: &Step<M>| tree.fitness(leaf.node) as usize == self.steps.len() + 1;
         if self.steps.last().is_some_and(climbs) {
@@ -183,7 +182,7 @@ impl<M: Copy + Ord> Orders<M> {
         self.untried.clear();
     }
 
-    /// Makes every reply (each is a node) and keeps them, the statically best for who moves first.
+    /// Makes every reply (each is a node) and keeps them, the statically best for the mover first.
     fn add<P: Position<Move = M>, E: Evaluate<P>>(
         &mut self,
         node: NodeId,
@@ -200,7 +199,7 @@ impl<M: Copy + Ord> Orders<M> {
         let mut valued = Vec::with_capacity(moves.len());
         for mv in moves {
             let child = made(position, mv, budget)?;
-            // For the order alone: what came before the position is not asked.
+            // For the order alone: earlier positions are ignored.
             let leads_to = (&child, child.ending());
             valued.push((static_value(evaluation, position, leads_to, ply, budget)?, mv));
         }
@@ -211,7 +210,7 @@ impl<M: Copy + Ord> Orders<M> {
         Ok(())
     }
 
-    /// The next reply at a node that is new; none if the node has no order or it is used up.
+    /// The next new reply at a node; `None` if the node has no order or it is used up.
     fn next(&mut self, node: NodeId, is_new: impl Fn(M) -> bool) -> Option<M> {
         let Self { moves, untried } = self;
         untried.get_mut(&node)?.map(|index| moves[index]).find(|&mv| is_new(mv))

@@ -1,16 +1,16 @@
-//! Who becomes a parent, and who survives.
+//! Selection of parents and survivors.
 
 use std::cmp::Reverse;
 
 use super::parameters::Selection;
-use crate::rng::Random;
+use crate::core::rng::Random;
 
-/// A generation's fitness, prepared for drawing parents from it.
+/// A generation's fitness, prepared for drawing parents.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selector {
     fitness: Vec<u32>,
-    /// For roulette and rank: the sums of the individuals' shares up to each of them. All drawing
-    /// is by integers (invariant 2).
+    /// For roulette and rank: the cumulative sums of the individuals' shares. All drawing is by
+    /// integers (invariant 2).
     wheel: Vec<u32>,
     by_fitness: Vec<u32>,
 }
@@ -64,7 +64,7 @@ impl Selector {
         }
     }
 
-    /// The indices of the `count` fittest, the fittest first, of equals the earlier first.
+    /// The indices of the `count` fittest in descending order; ties keep the generation's order.
     pub(super) fn fittest(&mut self, count: usize) -> &[u32] {
         let Self { fitness, by_fitness, .. } = self;
         by_fitness.clear();
@@ -80,7 +80,7 @@ impl Selector {
     }
 }
 
-/// Sums up shares. The parameters' bounds keep the sum below 2^32.
+/// Accumulates shares. The parameters' bounds keep the sum below 2^32.
 fn spin_up(wheel: &mut Vec<u32>, shares: impl Iterator<Item = u32>) {
     wheel.clear();
     wheel.extend(shares.scan(0, |sum, share| {
@@ -99,7 +99,7 @@ mod tests {
         selector
     }
 
-    /// How often each of the individuals is drawn in 40,000 draws.
+    /// The number of times that each individual is drawn in 40,000 draws.
     fn counts(selection: Selection, tournament_size: u32, fitness: &[u32]) -> Vec<u32> {
         let selector = selector(selection, fitness);
         let mut random = Random::from_key([7; 32]);

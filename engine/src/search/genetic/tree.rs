@@ -1,32 +1,32 @@
-//! The reservation tree: every line that any individual of one search has taken, with minimax
-//! values over the moves that are in it.
+//! The reservation tree: every line of any individual of one search, with minimax values over the
+//! moves that it contains.
 
 use std::cmp::Reverse;
 
 use super::children::{ChildList, ChildLists};
 use super::node::{NodeId, PARAMETER};
 use super::population::Step;
-use crate::limits::MemoryRefused;
-use crate::memory;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
 
 /// Bytes at most of a node, and of the four entries for it in lists of children.
 const NODE_BYTES: usize = 32;
 const ENTRIES_BYTES: usize = 4 * 8;
 
-/// Bytes of a tree with room for so many nodes.
+/// Bytes of a tree with room for this many nodes.
 pub(super) const fn bytes(max_nodes: u64) -> u64 {
     max_nodes * (NODE_BYTES + ENTRIES_BYTES) as u64
 }
 
-/// All individuals of all generations of one search (Hong, Huang and Lin 2001), merged where they
-/// begin alike.
+/// All individuals of all generations of one search (Hong, Huang and Lin 2001), merged along common
+/// beginnings.
 ///
 /// A leaf holds its static value, or the score of the game that ends there; every other node the
-/// best of its children for whoever moves there. Values are for the side to move at the root.
+/// best of its children for the side to move there. Values are for the side to move at the root.
 ///
-/// Nodes lie in one arena and stay where they are; a new line touches the nodes of its own path
-/// and, where a value got worse, their children. Nothing is ever built anew or copied as a whole,
-/// which in the middle of a search would overrun its time limit.
+/// Nodes lie in one arena and do not move; a new line touches the nodes of its own path and, where
+/// a value got worse, their children. Nothing is ever rebuilt or copied as a whole, which would
+/// overrun a search's time limit.
 #[derive(Clone, Debug)]
 pub struct ReservationTree<M> {
     nodes: Vec<Node<M>>,
@@ -37,30 +37,30 @@ pub struct ReservationTree<M> {
 
 #[derive(Clone, Copy, Debug)]
 struct Node<M> {
-    /// The root's is the root.
+    /// For the root, itself.
     parent: u32,
-    /// Empty at a leaf, and only there.
+    /// Empty exactly at leaves.
     children: ChildList,
     /// For the side to move at the root.
     value: i32,
     /// Leaves at or below this node.
     visits: u32,
-    /// Legal moves that are not in the tree yet, or whose subtrees are incomplete.
+    /// Legal moves that are not in the tree, or whose subtrees are incomplete.
     open: u32,
-    /// The move that leads here; without meaning at the root.
+    /// The move that leads here; meaningless at the root.
     mv: M,
-    /// Whether the side to move at the root moves here; without meaning at a leaf.
+    /// Whether the side to move at the root moves here; meaningless at a leaf.
     maximises: bool,
 }
 
-/// Where a child that was not found belongs.
+/// The place of a missing child.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vacancy {
     parent: u32,
     place: u32,
 }
 
-/// The best of the children that there are where one more is to come.
+/// The best of the existing children of the parent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BestSibling {
     pub(super) value: i32,
@@ -73,7 +73,7 @@ pub(super) struct BestSibling {
 pub(super) struct NewNode<M> {
     /// The move that leads here.
     pub(super) mv: M,
-    /// Whether the side to move at the root moves here; without meaning for a leaf.
+    /// Whether the side to move at the root moves here; meaningless for a leaf.
     pub(super) maximises: bool,
     /// Legal moves here; 0 for a leaf.
     pub(super) legal_moves: u32,
@@ -85,11 +85,11 @@ impl<M: Copy + Ord> ReservationTree<M> {
         Self { nodes: Vec::new(), children: ChildLists::new(), max_nodes: 0, leaves: 0 }
     }
 
-    /// Empties the tree but for a root with so many legal moves, one of them `any_move`, and
+    /// Empties the tree except for a root with this many legal moves, one of them `any_move`, and
     /// reserves room for all nodes.
     ///
-    /// All at once, since moving a large tree to a larger place would overrun a time limit; the
-    /// operating system provides the memory only where it is written.
+    /// All at once, since moving a large tree would overrun a time limit; the operating system
+    /// provides the memory only where it is written.
     ///
     /// # Errors
     /// If there is no memory for them.
@@ -137,56 +137,56 @@ impl<M: Copy + Ord> ReservationTree<M> {
         self.at(node).value
     }
 
-    /// How many different individuals have passed through a node: its leaves.
+    /// The number of different individuals that pass through a node: its leaves.
     #[must_use]
     pub fn visits(&self, node: NodeId) -> u32 {
         self.at(node).visits
     }
 
-    /// Whether a node has no children: the horizon or the end of a game, if it is not the root.
+    /// Whether a node has no children: the horizon or the end of a game, unless it is the root.
     #[must_use]
     pub fn is_leaf(&self, node: NodeId) -> bool {
         self.at(node).children.is_empty()
     }
 
-    /// Whether the whole game tree below a node is in the tree, as far as the horizon: its value is
+    /// Whether the whole game tree below a node, up to the horizon, is in the tree: its value is
     /// then minimax's.
     #[must_use]
     pub fn is_complete(&self, node: NodeId) -> bool {
         self.at(node).open == 0
     }
 
-    /// The legal moves at a node behind which the tree does not know everything.
+    /// The legal moves at a node to subtrees that are not completely known.
     #[must_use]
     pub fn open_moves(&self, node: NodeId) -> u32 {
         self.at(node).open
     }
 
-    /// Whether the side to move at the root moves at a node; without meaning for a leaf.
+    /// Whether the side to move at the root moves at a node; meaningless for a leaf.
     #[must_use]
     pub fn maximises(&self, node: NodeId) -> bool {
         self.at(node).maximises
     }
 
-    /// The move that leads to a node; none leads to the root.
+    /// The move that leads to a node; none for the root.
     #[must_use]
     pub fn move_to(&self, node: NodeId) -> Option<M> {
         (node != NodeId::ROOT).then(|| self.at(node).mv)
     }
 
-    /// The node before a node; the root has none.
+    /// The parent of a node; none for the root.
     #[must_use]
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         (node != NodeId::ROOT).then(|| NodeId(self.at(node).parent))
     }
 
-    /// The moves in the tree from a node, in canonical order, and the nodes that they lead to.
+    /// The moves in the tree from a node, in canonical order, and their nodes.
     pub fn children(&self, node: NodeId) -> impl Iterator<Item = (M, NodeId)> {
-        self.children.of(self.at(node).children).iter().map(|&(mv, child)| (mv, NodeId(child)))
+        self.children.entries(self.at(node).children).iter().map(|&(mv, child)| (mv, NodeId(child)))
     }
 
-    /// One plus the plies that a leaf's value climbs along its own path, a tied child counting as
-    /// climbed: the fitness of the individual that ends in this leaf.
+    /// One plus the plies that a leaf's value is backed up along its own path, ties included: the
+    /// fitness of the individual that ends in this leaf.
     #[must_use]
     pub fn fitness(&self, leaf: NodeId) -> u32 {
         let value = self.value(leaf);
@@ -201,12 +201,12 @@ impl<M: Copy + Ord> ReservationTree<M> {
         fitness
     }
 
-    /// The child that looks best to whoever moves at `node`: by value, ties by visits, then by
-    /// canonical order; none if there is no child.
+    /// The best child for the side to move at `node`: by value, ties by visits, then by canonical
+    /// order; `None` without children.
     ///
-    /// Only children with `min_visits` visits are looked at, and those whose subtrees are complete.
-    /// Where no incomplete child has as many, the most that one of them has are enough: a move that
-    /// is known to lose is no reason to play it.
+    /// Considers only children with `min_visits` visits, and those with complete subtrees. If no
+    /// incomplete child has as many, the greatest number among them suffices: a move that is known
+    /// to lose should not be played for lack of visits elsewhere.
     #[must_use]
     pub fn best_child(&self, node: NodeId, min_visits: u32) -> Option<(M, NodeId)> {
         let enough = if min_visits == 0 {
@@ -222,7 +222,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
             .max_by_key(|&(mv, child)| (sign * self.value(child), self.visits(child), Reverse(mv)))
     }
 
-    /// Appends the best known play from the end of a line that is in the tree.
+    /// Appends the best known play from the end of a line in the tree.
     pub(super) fn extend_best_line(&self, line: &mut Vec<Step<M>>) {
         let mut node = line.last().map_or(NodeId::ROOT, |step| step.node);
         while let Some((mv, child)) = self.best_child(node, 0) {
@@ -231,7 +231,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
         }
     }
 
-    /// The child that a move leads to, or where it belongs.
+    /// The child after a move, or its place if missing.
     pub(super) fn find(&self, parent: NodeId, mv: M) -> Result<NodeId, Vacancy> {
         match self.children.find(self.at(parent).children, mv) {
             Ok(child) => Ok(NodeId(child)),
@@ -245,12 +245,12 @@ impl<M: Copy + Ord> ReservationTree<M> {
         (!children.is_empty()).then_some(BestSibling { value, maximises })
     }
 
-    /// How many of a node's moves are in the tree.
+    /// The number of a node's moves that are in the tree.
     pub(super) fn child_count(&self, node: NodeId) -> u32 {
         self.at(node).children.len()
     }
 
-    /// Whether so many more nodes fit.
+    /// Whether this many more nodes fit.
     pub(super) fn has_room(&self, nodes: usize) -> bool {
         self.max_nodes - self.nodes.len() >= nodes
     }
@@ -285,7 +285,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
         self.leaves += 1;
         self.count_visit(leaf);
         self.count_completion(leaf);
-        // The new nodes have one child each and its value already.
+        // Each new node has one child, and its value.
         self.raise(vacancy.parent, value);
     }
 
@@ -302,7 +302,7 @@ impl<M: Copy + Ord> ReservationTree<M> {
         }
     }
 
-    /// Tells the nodes of a path that the subtree below one of their moves is complete.
+    /// Marks the subtree below one of their moves as complete for the nodes of a path.
     fn count_completion(&mut self, leaf: u32) {
         let mut index = leaf;
         while index != NodeId::ROOT.0 && self.nodes[index as usize].open == 0 {
@@ -311,14 +311,14 @@ impl<M: Copy + Ord> ReservationTree<M> {
         }
     }
 
-    /// Brings the values from `index` upwards up to date, `new` being the value of a new child.
+    /// Updates the values from `index` upwards after a new child with the value `new`.
     ///
-    /// A child that is new, or better for its parent's mover than it was, can only raise the
-    /// parent. A child that got worse lowers its parent if it alone was as good as the parent is.
-    /// The first node whose value stays ends the walk: nothing above it sees a change.
+    /// A child that is new, or better for its parent's mover than before, can only raise the
+    /// parent. A child that got worse lowers its parent if no other was as good as the parent. The
+    /// first node whose value stays the same ends the walk: nothing above it changes.
     fn raise(&mut self, mut index: u32, mut new: i32) {
         let is_first_line = self.leaves == 1;
-        // What the child was worth before it changed; a new child was worth nothing.
+        // The child's value before the change; a new child has none.
         let mut child_was = None;
         loop {
             let Node { parent, children, value: old, maximises, .. } = self.nodes[index as usize];
@@ -341,11 +341,11 @@ impl<M: Copy + Ord> ReservationTree<M> {
         }
     }
 
-    /// The best value among children, none of which is better than `bound`. As values tie often,
-    /// it is often found early.
+    /// The best value among children, none of which is better than `bound`. As values often tie, it
+    /// is often found early.
     fn best_value(&self, children: ChildList, maximises: bool, bound: i32) -> i32 {
         let mut best = None;
-        for &(_, child) in self.children.of(children) {
+        for &(_, child) in self.children.entries(children) {
             let value = self.nodes[child as usize].value;
             if value == bound {
                 return bound;

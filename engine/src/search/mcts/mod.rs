@@ -1,25 +1,24 @@
 //! Monte Carlo tree search: UCT (Kocsis & Szepesvári 2006, "Bandit based Monte-Carlo planning") with
 //! the usual options (Browne et al. 2012, "A survey of Monte Carlo tree search methods").
 //!
-//! A simulation goes down the tree by the children's bounds, gives a position its first or next
-//! child, plays a game from there to its end at random, and counts the result at every move on the
-//! way. The move that is played is the root's most visited.
+//! A simulation descends by the children's bounds, adds a position's first or next child, plays a
+//! random game from there to its end, and counts the result at every move on the way. The root's
+//! most visited move is played.
 //!
 //! # What is counted
 //!
-//! A node of the budget is a position made by a move, in the tree and in playouts alike; whether
-//! there is a move that wins at once is asked of the position and makes none. A simulation that a
-//! limit cuts off leaves no result.
+//! A node of the budget is a position made by a move, in the tree and in playouts alike; the test
+//! for a winning move makes none. A simulation that a limit cuts off leaves no result.
 //!
-//! Every simulation makes a node, so that every one of them meets the budget. Where the root has
-//! nothing to go on to, since all its children are proven and the full tree has no room for
-//! another, nothing more can be learnt: the search ends as at a node limit.
+//! Every simulation makes a node, so every one of them checks the budget. If the root has nothing
+//! left to search, since all its children are proven or the tree is full, the search ends as at a
+//! node limit.
 //!
 //! # What is reported
 //!
 //! The depth is the length of the most visited line. The score is, in thousandths, the expected
-//! result of the move played (1,000 a win, -1,000 a loss); with [`MctsParameters::solver`], where
-//! the value is proven, that of a win or loss at the end of the proven line, which need not be the
+//! result of the move played (1,000 a win, -1,000 a loss); with [`MctsParameters::solver`], a
+//! proven value scores as a win or loss at the end of the proven line, which need not be the
 //! shortest.
 
 mod parameters;
@@ -32,13 +31,13 @@ use std::cmp::Reverse;
 use super::algorithm::{Algorithm, Maker};
 use super::path::Path;
 use super::{Budget, Evaluate, Found, MemoryRefused, NoMove, Search, Stop};
+use crate::core::limits::EndedBy;
+use crate::core::parameters::{AlgorithmInfo, Parameters, Settings};
+use crate::core::position::{Ending, Line, Position, Side};
+use crate::core::rng::{PlayoutRandom, Random};
+use crate::core::score;
+use crate::core::solver::Solvable;
 use crate::evaluation::GameEvaluation;
-use crate::limits::EndedBy;
-use crate::parameters::{AlgorithmInfo, Parameters, Settings};
-use crate::position::{Ending, Line, Position, Side};
-use crate::rng::{PlayoutRandom, Random};
-use crate::score;
-use crate::solver::Solvable;
 use tree::{Child, Known, Tree};
 
 /// Monte Carlo tree search as an algorithm.
@@ -69,9 +68,9 @@ pub struct Mcts<P: Position, E> {
     tree: Tree<P::Move>,
     /// The position after the move played last, and its node.
     kept: Option<(P, u32)>,
-    /// The way of the simulation in progress.
+    /// The path of the simulation in progress.
     way: Vec<Step<P::Move>>,
-    /// The same with what came before the root.
+    /// The same, including the moves before the root.
     path: Path<P>,
 }
 
@@ -82,16 +81,17 @@ struct Step<M> {
     /// The child's place among the node's children.
     place: u32,
     mv: M,
-    /// Whether a draw in hand is worth more to who moves here than this.
+    /// Whether a known draw is worth more to the mover than this child.
     draws: bool,
 }
 
-/// What a simulation found at its end.
+/// The result of a simulation.
 #[derive(Clone, Copy, Debug)]
 struct Verdict {
     /// 1 if the first side wins, 0 if the second does.
     result: f64,
-    /// What is known of the last position, for the first side, with the plies from the move that led there.
+    /// The proven value of the last position, for the first side, with the plies from the move that led
+    /// there.
     known: Known,
 }
 
@@ -141,17 +141,17 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         }
     }
 
-    /// Children that the tree has, with those of lines that were given up and whose memory was not
-    /// needed again yet.
+    /// Number of children in the tree, including those of abandoned lines whose memory is not
+    /// reclaimed yet.
     #[must_use]
     pub fn tree_size(&self) -> usize {
         self.tree.places()
     }
 
-    /// The root's node: what the last move's search knows of this position, or a new one.
+    /// The root's node: the last search's node of this position, or a new one.
     ///
-    /// Only a position that follows upon the move played last, with or without a reply, is looked
-    /// for; after a reply that had no choice, the tree begins anew.
+    /// Only a position that follows the move played last, with or without a reply, is looked up;
+    /// after a forced reply the tree starts afresh.
     fn node_of_root(&mut self, root: &P, random: &mut PlayoutRandom) -> Result<u32, MemoryRefused> {
         if let Some((position, node)) = self.kept.take() {
             if position == *root {
@@ -217,7 +217,7 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         let mut position = root.clone();
         self.descend(&mut position, node, budget, random)?;
         if self.way.is_empty() {
-            // It would make no node, and so never look at the clock, and teach nothing.
+            // It would make no node, so it would never check the clock, and would find nothing.
             return Err(Stop::Limit(EndedBy::Nodes));
         }
         let verdict = match self.path.ending(&position) {
@@ -228,7 +228,7 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         Ok(())
     }
 
-    /// Goes down by the children's bounds to a new child, or to where there is nothing to go on to.
+    /// Descends by the children's bounds to a new child, or to a node without continuation.
     fn descend(
         &mut self,
         position: &mut P,
@@ -268,11 +268,12 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         Ok(())
     }
 
-    /// The place of the child to look at: past the last, for a new one, if no other is more urgent
-    /// and there is room. `None`: nowhere. And whether a known draw is more urgent than that.
+    /// The index of the child to visit: past the last, for a new one, if no other is more urgent
+    /// and there is room; `None` if there is none. Also whether a known draw is more urgent than
+    /// that.
     ///
-    /// A draw in hand is an arm like any other, but that looking at it tells nothing: the visit is
-    /// counted as a draw, and the simulation looks at the most urgent of the others.
+    /// A known draw is an arm like any other, except that visiting it finds nothing: the visit
+    /// counts as a draw, and the simulation visits the most urgent of the others.
     fn select(&mut self, node: u32) -> Option<(u32, bool)> {
         let &tree::Node { children, legal_moves, has_draw, draws, .. } = self.tree.node(node);
         let (place, urgency) = match children {
@@ -362,11 +363,11 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         Ok(for_side(position.to_move(), result))
     }
 
-    /// Counts what a simulation found at every move of its way, and carries what is known up as far
-    /// as it settles more (Winands, Björnsson & Saito 2008, "Monte-Carlo tree search solver"; draws
-    /// as by Cazenave & Saffidine 2010, "Score bounded Monte-Carlo tree search").
+    /// Counts a simulation's result at every move of its path, and propagates proven values upwards
+    /// (Winands, Björnsson & Saito 2008, "Monte-Carlo tree search solver"; draws as by Cazenave &
+    /// Saffidine 2010, "Score bounded Monte-Carlo tree search").
     fn back_up(&mut self, verdict: Verdict) {
-        // For the first side; a node's children have it for who moves there.
+        // For the first side; a node's children have it for the mover.
         let Verdict { mut result, mut known } = verdict;
         if !self.parameters.solver {
             known = Known::No;
@@ -397,7 +398,7 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
         let best = best_child(children, self.tree.node(node).draws, self.parameters.choice);
         let all_lose = best.is_some_and(|child| matches!(child.known, Known::Loss(_)));
         let Some(best) = best.filter(|_| !(untried && all_lose)) else {
-            // Nothing is known of this move, which is better than to lose.
+            // Nothing is proven of this move, which is better than a loss.
             let mv = root.nth_legal_move(self.tree.next_move_index(node));
             return Found { mv, depth: 0, score: None, ended_by };
         };
@@ -425,9 +426,9 @@ impl<P: Position, E: Evaluate<P>> Mcts<P, E> {
     }
 }
 
-/// A win in the fewest plies; else, of those that do not lose, the most visited or the one with
-/// the best mean; else the longest loss. Of equals the one with the better other figure, then the
-/// first. A known draw has all the visits that were counted as draws.
+/// A win in the fewest plies; else, among moves that do not lose, the most visited or the one with
+/// the best mean; else the longest loss. Ties go to the better other figure, then to the first. A
+/// known draw has all the visits that were counted as draws.
 fn best_child<M>(children: &[Child<M>], draws: u32, choice: Choice) -> Option<&Child<M>> {
     let known = |child: &Child<M>| match child.known {
         Known::Win(plies) => (2, -i32::from(plies)),
@@ -452,7 +453,7 @@ fn best_child<M>(children: &[Child<M>], draws: u32, choice: Choice) -> Option<&C
     best.map(|(_, child)| child)
 }
 
-/// The first side's result as this side's, or this side's as the first side's.
+/// Converts a result between the first side and this side.
 fn for_side(side: Side, result: f64) -> f64 {
     match side {
         Side::First => result,
@@ -471,7 +472,7 @@ impl Verdict {
 }
 
 impl Known {
-    /// What the first side knows as this side has it, or this side as the first has it.
+    /// Converts a proven value between the first side and this side.
     const fn for_side(self, side: Side) -> Self {
         match (side, self) {
             (Side::First, known) | (Side::Second, known @ (Self::No | Self::Draw)) => known,

@@ -1,9 +1,11 @@
 //! The parameters of Monte Carlo tree search.
 
 use super::tree;
-use crate::parameters::{AlgorithmInfo, ParameterInfo, Parameters, Settings, count_of, shared};
+use crate::core::parameters::{
+    AlgorithmInfo, ParameterInfo, Parameters, Settings, count_of, shared,
+};
 
-/// What a sweep may say of it.
+/// Its entry in the registry.
 pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
     name: "mcts",
     meaning: "Plays games at random from the ends of a tree that grows where they go well.",
@@ -99,15 +101,15 @@ pub(super) const INFO: AlgorithmInfo = AlgorithmInfo {
 
 const DEFAULTS: MctsParameters = MctsParameters::DEFAULT;
 
-/// Bytes of memory that a search with these parameters reserves at most.
+/// The most memory in bytes that a search with these parameters reserves.
 pub(super) fn memory_bytes(parameters: &Parameters) -> u64 {
     tree::bytes(count_of(parameters, "max_tree_nodes"))
 }
 
-/// Everything that decides how Monte Carlo tree search works, apart from the limits in its budget.
+/// All that determines Monte Carlo tree search, except the limits in its budget.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MctsParameters {
-    /// Simulations for a move; `None`: until something else ends the search.
+    /// Simulations for a move; `None`: until another limit ends the search.
     pub simulations: Option<u64>,
     /// The bound that is added to a child's mean.
     pub bound: Bound,
@@ -115,7 +117,7 @@ pub struct MctsParameters {
     pub exploration: f64,
     /// The urgency of a child without visits, 0 to [`Self::URGENCY_MAX`].
     pub first_play_urgency: f64,
-    /// Visits that a leaf needs before it gets children, at least 1.
+    /// Visits before a leaf gets children, at least 1.
     pub expand_visits: u32,
     /// How playouts move.
     pub playout: PlayoutPolicy,
@@ -125,13 +127,13 @@ pub struct MctsParameters {
     pub playout_plies: u32,
     /// The logistic curve's unit, above 0.
     pub evaluation_scale: f64,
-    /// Whether proven values travel up.
+    /// Whether proven values are propagated.
     pub solver: bool,
     /// Which root move is played.
     pub choice: Choice,
     /// Whether the tree is kept between the moves of a game.
     pub reuse: bool,
-    /// Children that the tree has room for, [`Self::MIN_TREE_NODES`] to [`Self::MAX_TREE_NODES`].
+    /// Capacity of the tree in children, [`Self::MIN_TREE_NODES`] to [`Self::MAX_TREE_NODES`].
     pub max_tree_nodes: u32,
 }
 
@@ -149,7 +151,7 @@ pub enum Bound {
 /// How playouts move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlayoutPolicy {
-    /// Each legal move is as likely.
+    /// Each legal move is equally likely.
     Uniform,
     /// A move that wins at once if there is one (the first half of Teytaud & Teytaud 2010, "On the
     /// huge benefit of decisive moves in Monte-Carlo tree search algorithms"), else as above.
@@ -173,8 +175,7 @@ impl MctsParameters {
     /// The largest tree.
     pub const MAX_TREE_NODES: u32 = 1 << 28;
 
-    /// What holds where nothing else is said; nothing bounds it. `docs/engine.md` has what was
-    /// tried.
+    /// The defaults, without limits. `docs/engine.md` has the experiments behind them.
     pub const DEFAULT: Self = Self {
         simulations: None,
         bound: Bound::Ucb1,
@@ -191,7 +192,7 @@ impl MctsParameters {
         max_tree_nodes: 1 << 22,
     };
 
-    /// What a player's settings say.
+    /// The parameters in a player's settings.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
         // The table's ranges are inside the types'.
         let count = |name| u32::try_from(settings.integer(name)).unwrap_or(u32::MAX);

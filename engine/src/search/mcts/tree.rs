@@ -1,27 +1,26 @@
-//! The search tree: which children a position has been given, and what their simulations said.
+//! The search tree: the children that positions have, and their simulations' results.
 //!
 //! A node is a position with children; a child that has been visited once is only an entry in its
-//! parent's list, so that a simulation adds some forty bytes and not a list for 288 moves. The
-//! lists lie in one arena, in blocks of 4, 8, 16 and so on that grow by moving; freed blocks are
-//! used again. The arena is reserved whole when a game begins (the operating system provides memory
-//! only where it is written), so that no growth of it overruns a time limit.
+//! parent's list, so that a simulation adds some forty bytes, not a list for 288 moves. The lists
+//! lie in one arena, in blocks of 4, 8, 16 and so on that grow by moving; freed blocks are reused.
+//! The arena is reserved whole when a game begins (the operating system provides memory only where
+//! it is written), so that its growth never overruns a time limit.
 
-use crate::limits::MemoryRefused;
-use crate::memory;
-use crate::position::Side;
-use crate::rng::PlayoutRandom;
+use crate::core::limits::MemoryRefused;
+use crate::core::memory;
+use crate::core::position::Side;
+use crate::core::rng::PlayoutRandom;
 
-/// What decides how much memory a tree reserves.
+/// The parameter that sets a tree's memory.
 const PARAMETER: &str = "max_tree_nodes";
 
-/// No node, no block: a child that is a leaf of the tree, the end of a list.
+/// No node or block: marks a leaf of the tree, and the end of a list.
 const NONE: u32 = u32::MAX;
 
 /// The smallest block of children, in places.
 const BLOCK_MIN: u32 = 4;
 
-/// The mean of a place without a child, and of a child that needs no more visits: below every
-/// other.
+/// The mean of a place without a child, and of a child that needs no more visits: below all others.
 const NEVER: f32 = -1.0;
 
 /// Bytes at most of a node, and of a child with its mean and spread.
@@ -36,14 +35,14 @@ pub(super) const fn bytes(children_max: u64) -> u64 {
 /// Children whose urgencies are compared at once.
 const COMPARED: usize = 16;
 
-/// Primes above every number of moves, so that each is coprime to it: steps through all of them.
+/// Primes above every number of moves, so each is coprime to it: steps through all of them.
 const STRIDES: [u32; 16] = [
     1_000_003, 1_250_003, 1_500_007, 1_750_009, 2_000_003, 2_250_013, 2_500_009, 2_750_021,
     3_000_017, 3_250_021, 3_500_017, 3_750_001, 4_000_037, 4_250_021, 4_500_007, 4_750_001,
 ];
 
-/// What is known for certain of a child, for who moves to it, with the length in plies of a line
-/// that shows it, the move itself included.
+/// The proven value of a child, for the side that moves to it, with the length in plies of a line
+/// that proves it, the move itself included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     /// Nothing.
@@ -56,7 +55,7 @@ pub(super) enum Known {
     Loss(u16),
 }
 
-/// A move from a node and what was found behind it, for who makes it.
+/// A move from a node and its results, for the mover.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Child<M> {
     /// The sum of the results: 1 a win, 1/2 a draw, 0 a loss.
@@ -72,7 +71,7 @@ pub(super) struct Child<M> {
 /// A position with children.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// Visits since it has children.
+    /// Visits since it got children.
     pub(super) visits: u32,
     /// Children, in the order of their first visits.
     pub(super) children: u32,
@@ -81,16 +80,16 @@ pub(super) struct Node {
     first: u32,
     /// Legal moves.
     pub(super) legal_moves: u32,
-    /// The first move's index in canonical order, and the step from each to the next.
+    /// The first move's index in canonical order, and the stride to the next.
     start: u32,
     stride: u32,
-    /// Legal moves of which nothing is known.
+    /// Legal moves without a proven value.
     pub(super) open: u32,
-    /// Whether a draw is known among the others.
+    /// Whether another move is a proven draw.
     pub(super) has_draw: bool,
-    /// Visits in which a draw in hand was worth more than the child that was looked at.
+    /// Visits in which a known draw was worth more than the visited child.
     pub(super) draws: u32,
-    /// Who moves.
+    /// The side to move.
     pub(super) mover: Side,
 }
 
@@ -105,13 +104,12 @@ pub(super) struct Tree<M> {
     spreads: Vec<f32>,
     children_max: usize,
     nodes_max: usize,
-    /// The first block without an owner of each size, by its logarithm; `Child::node` of the first
-    /// place in it names the next.
+    /// The first free block of each size, by its logarithm; `Child::node` of its first place names
+    /// the next.
     free_blocks: [u32; 32],
-    /// The first node without an owner; `Node::first` names the next.
+    /// The first free node; `Node::first` names the next.
     free_nodes: u32,
-    /// The first node that nobody will visit again, with all below it; `Node::start` names the
-    /// next.
+    /// The first abandoned node, with all below it; `Node::start` names the next.
     abandoned: u32,
     any_move: Option<M>,
 }
@@ -133,7 +131,7 @@ impl<M: Copy + Eq> Tree<M> {
         }
     }
 
-    /// Empties the tree, and reserves room for so many children. Any move will do.
+    /// Empties the tree, and reserves room for this many children. `any_move` may be any legal move.
     ///
     /// # Errors
     /// If there is no memory for them.
@@ -155,7 +153,7 @@ impl<M: Copy + Eq> Tree<M> {
 
     /// A node without children; `None` if there is no room.
     ///
-    /// Children will be tried from a random move on with a random stride: so every move is as
+    /// Children will be tried from a random move on with a random stride: every move is equally
     /// likely to be tried first, second and so on, and the order takes no memory.
     pub(super) fn add_node(
         &mut self,
@@ -220,14 +218,14 @@ impl<M: Copy + Eq> Tree<M> {
         ((u64::from(start) + steps) % u64::from(legal_moves)) as u32
     }
 
-    /// Of the children of which nothing is known, the one with the greatest of mean and `factor`
-    /// times spread (the first of equals), and that sum: below 0 if there is none.
+    /// Among unproven children, the one with the greatest sum of mean and `factor` times spread
+    /// (the first of equals), and that sum: below 0 if there is none.
     pub(super) fn most_urgent(&self, node: u32, factor: f32) -> (u32, f32) {
         let Node { first, children, .. } = self.nodes[node as usize];
         let places = first as usize..(first + children.next_multiple_of(BLOCK_MIN)) as usize;
         let (means, spreads) = (&self.means[places.clone()], &self.spreads[places]);
-        // As integers, floats from 0 up keep their order and those below 0 are less: so a compiler
-        // may compare several at once, as it must not with floats.
+        // As integers, floats from 0 up keep their order and those below 0 are less: a compiler may
+        // compare several at once, as it must not with floats.
         let urgency =
             |(&mean, &spread): (&f32, &f32)| (mean + factor * spread).to_bits().cast_signed();
         let (mut most, mut most_at) = (i32::MIN, 0);
@@ -268,7 +266,7 @@ impl<M: Copy + Eq> Tree<M> {
         best
     }
 
-    /// Makes room for one more child; says whether there is any.
+    /// Makes room for one more child; returns whether there is any.
     pub(super) fn has_room_at(&mut self, node: u32) -> bool {
         let Node { children, capacity, first, .. } = self.nodes[node as usize];
         if children < capacity {
@@ -290,14 +288,14 @@ impl<M: Copy + Eq> Tree<M> {
         true
     }
 
-    /// Adds a child without visits, for which [`Self::has_room_at`] has made room.
+    /// Adds a child without visits, after [`Self::has_room_at`].
     pub(super) fn add_child(&mut self, node: u32, mv: M) {
         let Node { first, ref mut children, .. } = self.nodes[node as usize];
         self.children[(first + *children) as usize] = Child::new(mv);
         *children += 1;
     }
 
-    /// Counts the result of a simulation for who moves at the node.
+    /// Counts the result of a simulation for the side to move at the node.
     pub(super) fn count_result(&mut self, node: u32, place: u32, result: f64) {
         let Node { first, ref mut visits, .. } = self.nodes[node as usize];
         *visits += 1;
@@ -309,8 +307,8 @@ impl<M: Copy + Eq> Tree<M> {
         self.weigh(index);
     }
 
-    /// Remembers what is known of a child for who moves to it. Returns what is then known of the
-    /// node for the same side, in the same plies.
+    /// Records the proven value of a child for the side that moves to it. Returns the node's
+    /// resulting value for the same side, in the same plies.
     pub(super) fn set_known(&mut self, node: u32, place: u32, known: Known) -> Known {
         let Node { first, ref mut open, ref mut has_draw, .. } = self.nodes[node as usize];
         let index = (first + place) as usize;
@@ -322,8 +320,8 @@ impl<M: Copy + Eq> Tree<M> {
         if matches!(known, Known::Win(_)) { known } else { self.known_without_win(node) }
     }
 
-    /// What is known of a node for who moves there: the best that is known of a child, if no other
-    /// can be better.
+    /// The proven value of a node for its side to move: the best of its children, if no other can
+    /// be better.
     pub(super) fn known_of(&self, node: u32) -> Known {
         let wins = self.children(node).iter().filter_map(|child| match child.known {
             Known::Win(plies) => Some(plies),
@@ -347,14 +345,14 @@ impl<M: Copy + Eq> Tree<M> {
         Known::Loss(longest.max().unwrap_or(0))
     }
 
-    /// Counts a visit in which a draw in hand was worth more than the child that was looked at.
+    /// Counts a visit in which a known draw was worth more than the visited child.
     pub(super) fn count_draw(&mut self, node: u32) {
         let node = &mut self.nodes[node as usize];
         node.draws += 1;
         node.visits += 1;
     }
 
-    /// What a child's bound is made from. One of which something is known is not visited again.
+    /// The inputs of a child's bound. A proven child is not visited again.
     fn weigh(&mut self, index: usize) {
         let child = &self.children[index];
         let visits = f64::from(child.visits.max(1));
@@ -364,8 +362,8 @@ impl<M: Copy + Eq> Tree<M> {
         };
     }
 
-    /// Gives up a node and all below it but what lies below one child, if one is named. Takes no
-    /// longer if that is much: its memory is found again piece by piece where it is needed.
+    /// Abandons a node and all below it, except what lies below one child, if given. Takes constant
+    /// time: the memory is reclaimed piece by piece when needed.
     pub(super) fn give_up(&mut self, node: u32, kept: Option<u32>) {
         for place in 0..self.nodes[node as usize].children {
             if let Some(below) = self.child(node, place).node()
@@ -381,7 +379,7 @@ impl<M: Copy + Eq> Tree<M> {
         self.free_nodes = node;
     }
 
-    /// Frees one node that was given up; `None` if there is none.
+    /// Frees one abandoned node; `None` if there is none.
     fn reclaim(&mut self) -> Option<()> {
         let node = Some(self.abandoned).filter(|&node| node != NONE)?;
         self.abandoned = self.nodes[node as usize].start;
@@ -428,12 +426,12 @@ impl<M> Child<M> {
         Self { total: 0.0, squares: 0.0, visits: 0, node: NONE, mv, known: Known::No }
     }
 
-    /// The node that it has become.
+    /// Its node.
     pub(super) fn node(&self) -> Option<u32> {
         Some(self.node).filter(|&node| node != NONE)
     }
 
-    /// The mean result; of what is known, that.
+    /// The mean result, or the proven one.
     pub(super) fn mean(&self) -> f64 {
         match self.known {
             Known::No if self.visits == 0 => 0.5,

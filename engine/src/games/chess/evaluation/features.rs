@@ -1,14 +1,14 @@
-//! What formulas may count in chess.
+//! Features of chess for formulas.
 
 use cozy_chess::{
     Board, Color, Piece, get_bishop_moves, get_king_moves, get_knight_moves, get_rook_moves,
 };
 
 use super::material::WEIGHED;
+use crate::core::expression::FeatureInfo;
+use crate::core::position::Side;
 use crate::evaluation::Features;
-use crate::expression::FeatureInfo;
 use crate::games::chess::Chess;
-use crate::position::Side;
 
 impl Features for Chess {
     const FEATURES: &'static [FeatureInfo] = &[

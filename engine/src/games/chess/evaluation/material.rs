@@ -2,11 +2,11 @@
 
 use cozy_chess::Piece;
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::chess::Chess;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
-/// Pieces of a side that have a weight, at most.
+/// The most pieces of a side that have a weight.
 const PIECES_MAX: i32 = 15;
 
 const _: () = assert!(PIECES_MAX <= WEIGHTS_SUMMED_MAX);
@@ -60,7 +60,7 @@ impl Evaluate<Chess> for ChessMaterial {
     }
 }
 
-/// What the side to move has more in pieces.
+/// The material lead of the side to move.
 #[inline]
 pub(super) fn difference(position: &Chess, weights: [i32; 5]) -> i32 {
     let board = position.cozy();

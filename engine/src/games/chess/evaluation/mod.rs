@@ -1,5 +1,5 @@
-//! Chess's evaluations. Whoever has the move has what the same position with the colours exchanged
-//! would give them.
+//! Chess's evaluations. Each is equal for a position and its mirror image with the colours
+//! exchanged, for the side to move.
 
 mod features;
 mod material;

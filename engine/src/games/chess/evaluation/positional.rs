@@ -1,8 +1,8 @@
 //! Chess's evaluation `positional`.
 //!
-//! Apart from the pieces themselves, everything has one value for the middlegame and one for the
-//! endgame, between which it goes over with the pieces that are left ("tapered evaluation", as in Fruit,
-//! Letouzey 2005). The numbers are this project's own, chosen by rules of thumb and not tuned.
+//! Except for the pieces themselves, each term has one value for the middlegame and one for the endgame,
+//! interpolated by the remaining pieces ("tapered evaluation", as in Fruit, Letouzey 2005). The numbers are
+//! this project's own, chosen by rules of thumb and not tuned.
 
 use cozy_chess::{
     BitBoard, Board, Color, File, Piece, Rank, Square, get_bishop_moves, get_king_moves,
@@ -12,12 +12,12 @@ use cozy_chess::{
 use super::material::{USUAL, difference};
 use super::phased::Phased;
 use super::tables::TABLES;
+use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, weight, weights};
 use crate::games::chess::Chess;
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
 
-/// For each square that a piece attacks above so many, or below: squares that neither its own pieces
-/// stand on nor enemy pawns attack.
+/// For each square above (or below) this number that a piece attacks: squares without its own pieces and
+/// without attacks by enemy pawns.
 const MOBILITY: [(i32, Phased); 4] = [
     (4, Phased::new(4, 4)),
     (6, Phased::new(4, 4)),
@@ -25,33 +25,33 @@ const MOBILITY: [(i32, Phased); 4] = [
     (13, Phased::new(1, 2)),
 ];
 
-/// The kinds of pieces that [`MOBILITY`], [`PHASES`] and [`ATTACKS`] are of.
+/// The kinds of pieces in [`MOBILITY`], [`PHASES`] and [`ATTACKS`].
 const OFFICERS: [Piece; 4] = [Piece::Knight, Piece::Bishop, Piece::Rook, Piece::Queen];
 
-/// How much of a middlegame a piece makes.
+/// A piece's weight in the game phase.
 const PHASES: [i32; 4] = [1, 1, 2, 4];
 
 /// The sum of [`PHASES`] over the pieces of the start position.
 const MIDDLEGAME: i32 = 24;
 
-/// How dangerous it is that a piece attacks a square beside the king, or the king's own.
+/// The danger of a piece's attack on a square beside the king, or the king's own.
 const ATTACKS: [i32; 4] = [2, 2, 3, 5];
 
-/// The square of the danger from two pieces or more, divided by this, is what it is worth…
+/// The squared danger from two or more pieces, divided by this, is its value…
 const DANGER_DIVISOR: i32 = 8;
-/// … but no more than this.
+/// … up to this.
 const DANGER_MAX: i32 = 300;
 
-/// A pawn on the king's file or beside it, one rank before the king and two.
+/// A pawn on the king's file or beside it, one and two ranks ahead of the king.
 const SHELTER: [Phased; 2] = [Phased::new(10, 0), Phased::new(5, 0)];
 
-/// A pawn with another one of its side before it.
+/// A pawn behind another one of its side.
 const DOUBLED: Phased = Phased::new(-8, -14);
-/// A pawn without one of its side on the files beside it.
+/// A pawn without one of its side on the adjacent files.
 const ISOLATED: Phased = Phased::new(-10, -12);
-/// A pawn that one of its side protects.
+/// A pawn protected by another one.
 const PROTECTED: Phased = Phased::new(6, 5);
-/// A pawn that no pawn stands before and none of the other side's can take on its way, by its rank.
+/// A passed pawn, by its rank.
 const PASSED: [Phased; 8] = [
     Phased::ZERO,
     Phased::new(4, 8),
@@ -63,7 +63,7 @@ const PASSED: [Phased; 8] = [
     Phased::ZERO,
 ];
 
-/// How much of a part counts, in hundredths.
+/// The share of a term, in hundredths.
 const fn share(name: &'static str, meaning: &'static str) -> ParameterInfo {
     ParameterInfo::integer(name, -SHARE_MAX..=SHARE_MAX, PERCENT as i64, meaning)
 }
@@ -71,8 +71,7 @@ const fn share(name: &'static str, meaning: &'static str) -> ParameterInfo {
 const SHARE_MAX: i64 = 1_000;
 const PERCENT: i32 = 100;
 
-/// `positional`: the pieces, where they stand, how many squares they attack, the pawns among
-/// themselves, and how safe the kings are.
+/// `positional`: the pieces, their squares, their mobility, pawn structure, and king safety.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChessPositional {
     /// Of pawn, knight, bishop, rook and queen.
@@ -135,12 +134,12 @@ impl Evaluate<Chess> for ChessPositional {
     }
 }
 
-/// What one side has.
+/// The terms of one side.
 struct Parts {
     squares: Phased,
     mobility: Phased,
     pawns: Phased,
-    /// The shelter of its own king, and the danger that the other one is in.
+    /// The shelter of its own king, and the danger to the other.
     king: Phased,
     phase: i32,
     has_bishop_pair: bool,
@@ -225,7 +224,7 @@ fn on_square(piece: Piece, square: Square, color: Color) -> Phased {
     TABLES[piece as usize][square.relative_to(color) as usize]
 }
 
-/// The ranks that lie before a square.
+/// The ranks ahead of a square.
 #[inline]
 fn before(square: Square, color: Color) -> BitBoard {
     const BEFORE: [[BitBoard; Rank::NUM]; Color::NUM] = {

@@ -1,14 +1,14 @@
-//! What a piece is worth on its square, beside what it is worth anywhere: in the middlegame and in the
-//! endgame, in points of 100 a pawn.
+//! Piece-square tables: the value of a piece's square, in the middlegame and in the endgame, in points of 100
+//! a pawn.
 //!
-//! The numbers follow from a few rules, which are the comments here: pieces belong into the middle, the
-//! king behind its pawns until few pieces are left, pawns forward and rooks to the seventh rank.
+//! The numbers follow from a few rules, stated in the comments: pieces belong in the middle, the king behind
+//! its pawns until few pieces are left, pawns forward and rooks on the seventh rank.
 
 use cozy_chess::{Piece, Square};
 
 use super::phased::Phased;
 
-/// By kind of piece and square, as white sees the board.
+/// By kind of piece and square, from white's point of view.
 pub(super) const TABLES: [[Phased; Square::NUM]; Piece::NUM] = {
     let mut tables = [[Phased::ZERO; Square::NUM]; Piece::NUM];
     let (mut piece, mut square) = (0, 0);
@@ -23,7 +23,7 @@ pub(super) const TABLES: [[Phased; Square::NUM]; Piece::NUM] = {
     tables
 };
 
-/// How near a file or rank is to the middle: 0 at the edge, 3 in the middle.
+/// The closeness of a file or rank to the middle: 0 at the edge, 3 in the middle.
 const fn centrality(index: i32) -> i32 {
     if index < 4 { index } else { 7 - index }
 }

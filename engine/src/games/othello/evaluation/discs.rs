@@ -1,12 +1,12 @@
 //! Othello's evaluation `discs`.
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::othello::{Othello, SQUARES};
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 const _: () = assert!(SQUARES as i32 <= WEIGHTS_SUMMED_MAX);
 
-/// `discs`: how many more discs the side to move has.
+/// `discs`: the disc lead of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OthelloDiscs {
     weight: i32,

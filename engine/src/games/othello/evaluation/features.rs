@@ -1,11 +1,11 @@
-//! What formulas may count in Othello, under the names that the study of evolved evaluators gave.
+//! Features of Othello for formulas, with the names used by the study of evolved evaluators.
 
+use crate::core::expression::FeatureInfo;
+use crate::core::position::{Position, Side};
 use crate::evaluation::Features;
-use crate::expression::FeatureInfo;
 use crate::games::othello::{Othello, SquareClass};
-use crate::position::{Position, Side};
 
-/// The features of the squares' classes follow upon those of the whole board.
+/// The features of the squares' classes follow those of the whole board.
 const FIRST_OF_CLASSES: u16 = 5;
 
 impl Features for Othello {
@@ -53,7 +53,7 @@ impl Features for Othello {
                 4 => self.empty_squares(),
                 _ => {
                     let class = SquareClass::ALL[usize::from((feature - FIRST_OF_CLASSES) / 2)];
-                    // Here those of the side that looks are the odd ones.
+                    // Here those of the viewing side have odd numbers.
                     if is_own(!is_mover) {
                         self.own_discs_on(class)
                     } else {

@@ -1,19 +1,19 @@
 //! Othello's evaluation `mobility`.
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
+use crate::core::score::WIN_MIN;
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, weights};
 use crate::games::othello::{Othello, SQUARES};
-use crate::parameters::{EvaluationInfo, ParameterError, ParameterInfo, Settings};
-use crate::score::WIN_MIN;
 
-/// A weight's greatest size here: more of them are summed than elsewhere.
+/// The greatest size of a weight here: more of them are summed than elsewhere.
 const WEIGHT_MAX: i32 = 5_000;
 
-// Each empty square adds at most a move and a move to come; four corners and what is beside them, twelve
-// squares, one weight each.
+// Each empty square adds at most a move and a potential move; four corners and their twelve neighbours one
+// weight each.
 const _: () = assert!((2 * (SQUARES as i32 - 4) + 16) * WEIGHT_MAX < WIN_MIN);
 
-/// `mobility`: who has more moves and who will have, and who has the corners (Rosenbloom 1982, "A
-/// world-championship-level Othello program", has these among what its program weighs).
+/// `mobility`: the lead in moves, potential moves and corners (terms that the program of Rosenbloom
+/// 1982, "A world-championship-level Othello program", also weighs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OthelloMobility {
     /// Of moves, of empty squares beside the other side's discs, of corners, and of discs beside empty

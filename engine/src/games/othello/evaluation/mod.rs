@@ -1,4 +1,4 @@
-//! Othello's evaluations, and what formulas may count.
+//! Othello's evaluations, and features for formulas.
 
 mod discs;
 mod features;

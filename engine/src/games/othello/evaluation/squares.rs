@@ -1,14 +1,14 @@
 //! Othello's evaluation `squares`.
 
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{Contents, Evaluate, GameEvaluation, WEIGHTS_SUMMED_MAX, weight, weights};
 use crate::games::othello::{Othello, SQUARES, SquareClass};
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
-// Each square adds or takes one weight at most.
+// Each square adds or subtracts at most one weight.
 const _: () = assert!(SQUARES as i32 <= WEIGHTS_SUMMED_MAX);
 
-/// `squares`: each disc counts for its side by where it lies. Unless they are given, the weights are
-/// those of Norvig 1992, *Paradigms of Artificial Intelligence Programming*, chapter 18.
+/// `squares`: each disc counts for its side by its square. The default weights are those of Norvig 1992,
+/// *Paradigms of Artificial Intelligence Programming*, chapter 18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OthelloSquares {
     /// By class, from a to j, within ±[`crate::evaluation::WEIGHT_MAX`].

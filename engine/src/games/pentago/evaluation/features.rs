@@ -1,12 +1,12 @@
-//! What formulas may count in Pentago.
+//! Features of Pentago for formulas.
 
 use super::lines::marbles_on_lines;
 use super::runs::PentagoRuns;
+use crate::core::expression::FeatureInfo;
+use crate::core::position::{Position, Side};
 use crate::evaluation::Features;
-use crate::expression::FeatureInfo;
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::Bitboard;
-use crate::position::{Position, Side};
 
 impl Features for Pentago {
     const FEATURES: &'static [FeatureInfo] = &[
@@ -64,8 +64,8 @@ impl Features for Pentago {
     }
 }
 
-/// How many lines hold so many marbles of one side and none of the other's. Of a line's number, the
-/// three words have the ones, the twos and the fours.
+/// The number of lines with this many marbles of one side and none of the other's. The three words
+/// have the ones, twos and fours of a line's number.
 #[inline]
 fn lines_with(marbles: u32, own: [u32; 3], [ones, twos, fours]: [u32; 3]) -> u32 {
     let digits = [0, 1, 2].map(|digit| match marbles >> digit & 1 {

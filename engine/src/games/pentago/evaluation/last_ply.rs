@@ -1,24 +1,24 @@
-//! All moves of a position evaluated together: the opponent's marbles after each of the eight
-//! turns once, and for each placement only what one marble adds.
+//! Evaluates all moves of a position together: the opponent's marbles once after each of the eight
+//! turns, and for each placement only the difference that one marble makes.
 
 use super::lines::{PentagoLines, marbles_on_lines};
 use super::runs::{PentagoRuns, WINDOWS};
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 use crate::evaluation::LastPly;
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::Bitboard;
 use crate::games::pentago::patterns::{LINES, windows};
-use crate::limits::Stop;
 
-/// An evaluation that knows what one more marble changes.
+/// An evaluation that computes the difference of one more marble.
 pub(super) trait Placements: Copy {
-    /// The greatest value, for the owner of `own`, of a marble of theirs on one of the cells in
-    /// `empty`, of which there is one at least.
+    /// The greatest value, for the owner of `own`, of another marble on one of the cells in
+    /// `empty`, of which there is at least one.
     fn best_placement(self, own: Bitboard, other: Bitboard, empty: Bitboard) -> i32;
 }
 
-/// The best value of the last ply, as `Evaluate::last_ply` has it. The last marble of a board ends
-/// the game, which takes no evaluation: `None`.
+/// The best value of the last ply, as in `Evaluate::last_ply`. The last marble of a board ends the
+/// game, which needs no evaluation: `None`.
 pub(super) fn best<E: Placements>(
     position: &Pentago,
     evaluation: E,
@@ -32,8 +32,8 @@ pub(super) fn best<E: Placements>(
         let mut best = i32::MIN;
         let mut is_idle_turn_tried = false;
         for quadrant in 0..4 {
-            // Where half a turn changes nothing, both directions lead to the same positions; where
-            // a quarter turn changes nothing, to those of any other such turn.
+            // If half a turn changes nothing, both directions lead to the same positions; if a
+            // quarter turn changes nothing, to those of any other such turn.
             let is_one = both.iter().all(|board| board.is_same_after_half(quadrant));
             let is_idle = both.iter().all(|board| board.is_same_after_quarter(quadrant));
             if is_idle && is_idle_turn_tried {
@@ -73,8 +73,8 @@ pub(super) fn best<E: Placements>(
 }
 
 impl Placements for PentagoRuns {
-    /// A marble in a quadrant changes that quadrant's windows: of the others', only what they have
-    /// in common counts.
+    /// A marble in a quadrant changes that quadrant's windows; of the others' only their
+    /// intersection counts.
     #[inline]
     fn best_placement(self, own: Bitboard, other: Bitboard, empty: Bitboard) -> i32 {
         let entry = |quadrant: usize| &WINDOWS[quadrant][own.quadrant(quadrant)];
@@ -132,8 +132,8 @@ impl Placements for PentagoLines {
         };
         let own_lines = by_count(own, open);
         let their_lines = by_count(other, theirs);
-        // What a marble on a line is worth, by the marbles that are there. No line that is open
-        // has four: the fifth would have won.
+        // The value of a marble on a line, by the marbles already there. No open line has four: the
+        // fifth would have won.
         let gains = [
             (open & theirs, line1),
             (own_lines[0], line2 - line1),

@@ -1,17 +1,17 @@
 //! Pentago's evaluation `lines`.
 
 use super::last_ply;
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{
     Contents, Evaluate, GameEvaluation, LastPly, WEIGHTS_SUMMED_MAX, weight, weights,
 };
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::{Bitboard, add_parts};
 use crate::games::pentago::patterns::{LINES, windows};
-use crate::limits::Stop;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
-// Each line adds or takes one weight at most.
+// Each line adds or subtracts at most one weight.
 const _: () = assert!(LINES as i32 <= WEIGHTS_SUMMED_MAX);
 
 /// For each quadrant and its marbles: the number of marbles on each of the 32 lines of five, in
@@ -37,8 +37,8 @@ static MARBLES_ON_LINES: [[u64; 512]; 4] = {
     table
 };
 
-/// `lines`, ours: every line of five cells that holds marbles of one colour only counts for that
-/// colour by their number, `weight_line1` for one marble to `weight_line4` for four.
+/// `lines`: every line of five cells with marbles of only one colour counts for that colour by
+/// their number, `weight_line1` for one marble to `weight_line4` for four. This project's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PentagoLines {
     /// Weights of a line with one to four marbles, within ±[`crate::evaluation::WEIGHT_MAX`].
@@ -46,7 +46,7 @@ pub struct PentagoLines {
 }
 
 impl PentagoLines {
-    /// The value of the lines in `open` for the colour that has these numbers on them.
+    /// The value of the lines in `open` for the colour with these numbers on them.
     #[inline]
     pub(super) fn value(self, [ones, twos, fours]: [u32; 3], open: u32) -> i32 {
         let count = |lines: u32| (lines & open).count_ones() as i32;
@@ -120,7 +120,7 @@ impl Evaluate<Pentago> for PentagoLines {
     }
 }
 
-/// The number of marbles on each line, in binary: the lines that have a one, a two, a four in it.
+/// The number of marbles on each line, as bits for one, two and four.
 #[inline]
 pub(super) fn marbles_on_lines(marbles: Bitboard) -> [u32; 3] {
     add_parts([0, 1, 2, 3].map(|quadrant| MARBLES_ON_LINES[quadrant][marbles.quadrant(quadrant)]))

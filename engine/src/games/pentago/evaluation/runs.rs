@@ -1,15 +1,15 @@
 //! Pentago's evaluation `runs`.
 
 use super::last_ply;
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
+use crate::core::parameters::{EvaluationInfo, ParameterError, Settings};
 use crate::evaluation::{
     Contents, Evaluate, GameEvaluation, LastPly, WEIGHTS_SUMMED_MAX, weight, weights,
 };
 use crate::games::pentago::Pentago;
 use crate::games::pentago::bitboard::Bitboard;
 use crate::games::pentago::patterns::{fulfilled, windows};
-use crate::limits::Stop;
-use crate::parameters::{EvaluationInfo, ParameterError, Settings};
 
 // 26 rows, columns and diagonals can hold a run of three, one of either colour; there are four
 // centres.
@@ -19,7 +19,7 @@ const THREES: [u64; 80] = windows::<3, 80>();
 const FOURS: [u64; 54] = windows::<4, 54>();
 
 /// For each quadrant and its marbles: the windows of three adjacent cells (in two words, those of
-/// rows and columns and those of diagonals) and of four that lack nothing there.
+/// rows and columns and those of diagonals) and of four that are complete there.
 pub(super) static WINDOWS: [[[u64; 3]; 512]; 4] = {
     let (straight, diagonal) = THREES.split_at(48);
     let (straight, diagonal) = (fulfilled(straight), fulfilled(diagonal));
@@ -43,9 +43,9 @@ pub(super) static WINDOWS: [[[u64; 3]; 512]; 4] = {
 ///
 /// A run is maximal: marbles of one colour on adjacent cells of a row, column or diagonal, with no
 /// further marble of that colour at either end. Exactly three of them count `weight_run3`, exactly
-/// four `weight_run4`; what lies at the ends, a free cell, the opponent or the board's edge, does
-/// not matter. A run of four is not also two runs of three. A marble on a quadrant's centre,
-/// which no turn moves, counts `weight_centre`.
+/// four `weight_run4`; the ends may be a free cell, the opponent or the board's edge. A run of four
+/// is not also two runs of three. A marble on a quadrant's centre, which no turn moves, counts
+/// `weight_centre`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PentagoRuns {
     /// Weights of a run of three, a run of four and a centre, within ±[`crate::evaluation::WEIGHT_MAX`].

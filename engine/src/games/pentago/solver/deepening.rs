@@ -1,14 +1,14 @@
 //! A search for short wins of either side: in one ply, in two, in three and so on, in all
 //! rotations.
 //!
-//! One side, the attacker, wants to win within a number of plies; the other, the defender, wants to
-//! hold out so long, by whatever means. Only what the attacker wins is final: what it does not win
-//! within so many plies it may win within more, except where the game lasts no longer. (Irving's
-//! forward solver deepens so, `search/superengine` of github.com/girving/pentago; iterative
-//! deepening is Slate & Atkin's, 1977.)
+//! One side, the attacker, tries to win within a number of plies; the other, the defender, tries to
+//! survive them by any means. Only wins of the attacker are final: otherwise it may win within more
+//! plies, unless the game is then over. (Irving's forward solver deepens this way,
+//! `search/superengine` of github.com/girving/pentago; iterative deepening is Slate & Atkin's,
+//! 1977.)
 //!
-//! What keeps it narrow: wins and refutations by the next placement are worked out for all
-//! placements at once ([`OneMore`]), and where the attacker lacks more marbles for any line than it
+//! Two devices keep it narrow: wins and refutations by the next placement are computed for all
+//! placements at once ([`OneMore`]), and if the attacker lacks more marbles for any line than it
 //! has placements left ([`OpenLines`]), it has not won.
 
 use std::cmp::Reverse;
@@ -18,17 +18,17 @@ use super::fives::{self, OneMore};
 use super::forward::Halt;
 use super::open_lines::OpenLines;
 use super::rotations::Rotations;
-use crate::budget::Budget;
+use crate::core::budget::Budget;
 
 /// The search's memory.
 #[derive(Debug, Default)]
 pub(super) struct Deepening {
     table: Table,
-    /// The children of all boards from the root to here: a stack.
+    /// A stack of the children of all boards from the root to here.
     children: Vec<Child>,
 }
 
-/// What the search found.
+/// The result of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The side to move wins: by a placement on the cell with this bit and a turn that leads to one
@@ -51,21 +51,21 @@ impl Found {
     }
 }
 
-/// What is known of the moves that place on one cell, by the rotations that their turns lead to.
+/// Known results of the moves that place on one cell, by the rotations that their turns lead to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
     /// The cell's bit.
     pub(super) bit: u32,
-    /// Who places wins.
+    /// The mover wins.
     pub(super) won: Rotations,
     /// It loses.
     pub(super) lost: Rotations,
-    /// Nothing is known. (What is none of these is drawn.)
+    /// Unknown. (The remaining rotations are drawn.)
     pub(super) open: Rotations,
 }
 
 impl Placement {
-    /// What the rules say of the moves that turn after placing there.
+    /// The rules' results of the moves that turn after placing there.
     pub(super) fn new(bit: u32, [own, other]: [Bitboard; 2]) -> Self {
         let cell = Bitboard::cell(bit);
         let all = Rotations::UNTURNED.turned();
@@ -80,17 +80,17 @@ impl Placement {
     }
 }
 
-/// One search: all that stays the same in it.
+/// One search: all that is constant in it.
 struct Run<'r, 'h> {
     table: &'r mut Table,
     children: &'r mut Vec<Child>,
     win_before_rotation: bool,
     budget: &'r mut Budget<'h>,
-    /// Nodes it may still make.
+    /// Remaining nodes.
     allowance: u64,
 }
 
-/// A board below the root, as the root stands: only its placements are made, not its turns.
+/// A board below the root, in the root's rotation: only its placements are made, not its turns.
 #[derive(Clone, Copy)]
 struct Board {
     attacker: Bitboard,
@@ -107,19 +107,19 @@ struct Child {
     bit: u32,
     /// The rotations of the child that are not decided at once.
     open: Rotations,
-    /// The greater, the sooner it is searched.
+    /// Greater means searched sooner.
     promise: u32,
 }
 
-/// Before any other promise: the placement that was the best when the board was searched last.
+/// Precedes any other promise: the best placement when the board was searched last.
 const BEST_BEFORE: u32 = 1 << 24;
 
 impl Deepening {
-    /// The value of a position by the marbles of its side to move and of the other. Nobody has
+    /// The value of a position by the marbles of its side to move and of the other. Neither has
     /// five, and the side to move cannot win at once.
     ///
     /// # Errors
-    /// If the budget stops it, or it would have to make more nodes than it is allowed.
+    /// If the budget stops it, or it would exceed its allowance of nodes.
     pub(super) fn run(
         &mut self,
         [own, other]: [Bitboard; 2],
@@ -133,8 +133,8 @@ impl Deepening {
         for left in 2..=plies_left {
             let attack = Board { attacker: own, defender: other, plies: 0, left };
             let defence = Board { attacker: other, defender: own, plies: 0, left };
-            // Each side wins with a ply of its own, but for the rare turn that makes the other's
-            // five. That is found a ply later, or where no ply is left, here.
+            // Each side wins with a ply of its own, except for the rare turn that makes the other's
+            // five. That is found a ply later or, if no ply is left, here.
             let is_end = left == plies_left;
             if left % 2 == 1 || is_end {
                 run.enter()?;
@@ -152,13 +152,12 @@ impl Deepening {
         Ok(Found::Draw)
     }
 
-    /// Finds out what it can of all moves of a position, given by the marbles of its side to move and of
-    /// the other: for each empty cell, lowest bit first, what is known of placing there becomes more.
-    /// Nobody has five.
+    /// Determines the results of a position's moves as far as possible, given the marbles of its side to move
+    /// and of the other: for each empty cell, lowest bit first, the known results of placing there grow.
+    /// Neither side has five.
     ///
     /// # Errors
-    /// If the budget stops it, or it would have to make more nodes than it is allowed: then what it has
-    /// found stands.
+    /// If the budget stops it, or it would exceed its allowance of nodes: results so far stay.
     pub(super) fn value_moves(
         &mut self,
         [own, other]: [Bitboard; 2],
@@ -175,7 +174,7 @@ impl Deepening {
                 let own = own.or(Bitboard::cell(placement.bit));
                 let attack = Board { attacker: other, defender: own, plies: 1, left };
                 let defence = Board { attacker: own, defender: other, plies: 1, left };
-                // Who wins with a ply of its own: see `run`.
+                // The winner with its own ply: see `run`.
                 if (left % 2 == 1 || is_end) && !placement.open.is_empty() {
                     let lost = run.attack(attack, placement.open)?;
                     placement.lost = placement.lost.or(lost);
@@ -194,7 +193,7 @@ impl Deepening {
         Ok(())
     }
 
-    /// A search of so many nodes at most that knows nothing yet.
+    /// A fresh search of at most this many nodes.
     fn start<'r, 'h>(
         &'r mut self,
         win_before_rotation: bool,
@@ -217,7 +216,7 @@ impl Run<'_, '_> {
         self.budget.enter_costly().map_err(Halt::Stop)
     }
 
-    /// The moves of a root by the placement that was found to win.
+    /// The moves of a root by the winning placement.
     fn winning_move(&mut self, root: Board, best: Option<u32>) -> Result<Found, Halt> {
         let Some(bit) = best else { unreachable!("a win that is not at once has a placement") };
         let fives = [root.attacker.or(Bitboard::cell(bit)), root.defender].map(fives::fives);
@@ -230,8 +229,7 @@ impl Run<'_, '_> {
         Ok(Found::Win(bit, won))
     }
 
-    /// The attacker is to move: of the rotations asked for, in which nobody has five, those in which
-    /// it wins.
+    /// The attacker is to move: those of the given rotations, without a five, in which it wins.
     fn attack(&mut self, board: Board, asked: Rotations) -> Result<Rotations, Halt> {
         self.enter()?;
         if board.left < 3 {
@@ -248,8 +246,7 @@ impl Run<'_, '_> {
         Ok(known.won.and(asked))
     }
 
-    /// The defender is to move: of the rotations asked for, in which nobody has five, those in which
-    /// the attacker wins.
+    /// The defender is to move: those of the given rotations, without a five, in which the attacker wins.
     fn defend(&mut self, board: Board, asked: Rotations) -> Result<Rotations, Halt> {
         self.enter()?;
         if board.left < 4 {
@@ -266,8 +263,8 @@ impl Run<'_, '_> {
         Ok(known.won.and(asked))
     }
 
-    /// [`Run::attack`] without the table. `best` is the placement to try first, and becomes the one
-    /// that won.
+    /// [`Run::attack`] without the table. `best` is the placement to try first, and becomes the
+    /// winning one.
     fn attacked(
         &mut self,
         board: Board,
@@ -311,7 +308,7 @@ impl Run<'_, '_> {
         Ok(won.and(asked))
     }
 
-    /// Puts the attacker's placements on the stack that the defender does not refute at once.
+    /// Pushes the attacker's placements that the defender does not refute at once.
     fn list_attacks(&mut self, board: Board, open: Rotations, own: &OneMore, best: Option<u32>) {
         let (now, after) = board.parities();
         let empty = board.empty();
@@ -348,7 +345,7 @@ impl Run<'_, '_> {
     }
 
     /// [`Run::defend`] without the table. `best` is the placement to try first, and becomes the one
-    /// that held out.
+    /// that survived.
     fn defended(
         &mut self,
         board: Board,
@@ -360,7 +357,7 @@ impl Run<'_, '_> {
         let plies = board.left.min(empty.count());
         let theirs = OneMore::new(board.attacker, empty);
         if plies == 2 {
-            // Where a placement that changes nothing is enough, no more need be known.
+            // If a placement that changes nothing suffices, the others need not be known.
             let five = fives::fives(board.defender)[now];
             let lost = self.won_at_once(theirs.any(now), theirs.any(after), five);
             let held = theirs.fives[after].or(lost).complement().turned();
@@ -396,8 +393,8 @@ impl Run<'_, '_> {
         Ok(open)
     }
 
-    /// Puts the defender's placements on the stack after which the attacker does not win at once,
-    /// and takes from `open` what holds out without a search.
+    /// Pushes the defender's placements after which the attacker does not win at once, and removes
+    /// from `open` the rotations that survive without a search.
     fn list_defences(
         &mut self,
         board: Board,
@@ -450,8 +447,8 @@ impl Run<'_, '_> {
         self.sort_from(first);
     }
 
-    /// The rotations in which the attacker, to move, wins at once, given those in which some
-    /// placement gives it five after its turn and before, and those of the defender's fives after it.
+    /// The rotations in which the attacker, to move, wins at once, given those in which some placement gives
+    /// it five after its turn and before, and those of the defender's fives after it.
     #[inline]
     fn won_at_once(
         &self,
@@ -463,7 +460,7 @@ impl Run<'_, '_> {
         if self.win_before_rotation { won.or(before_turn) } else { won }
     }
 
-    /// The most promising first; of equals, the first cell.
+    /// In descending order of promise; ties by cell.
     fn sort_from(&mut self, first: usize) {
         self.children[first..].sort_unstable_by_key(|child| (Reverse(child.promise), child.bit));
     }
@@ -490,19 +487,19 @@ impl Board {
         Self { defender, plies: self.plies + 1, left: self.left - 1, ..self }
     }
 
-    /// A number that tells boards and who is to move apart, with zeros at [`Table::SPARE`].
+    /// A number that identifies a board and its side to move, with zeros at [`Table::SPARE`].
     fn key(self, attacks: bool) -> u128 {
         let who = 1 << 127 | u128::from(attacks) << 63;
         who | u128::from(self.attacker.bits()) << 64 | u128::from(self.defender.bits())
     }
 }
 
-/// What is known of a board.
+/// Known results of a board.
 #[derive(Clone, Copy, Default)]
 struct Known {
     /// The rotations in which the attacker wins.
     won: Rotations,
-    /// Those in which it does not within the plies asked about.
+    /// Those in which it does not within the given plies.
     held: Rotations,
     /// The placement that decided most recently.
     best: Option<u32>,
@@ -515,13 +512,13 @@ impl Known {
     }
 }
 
-/// What is known of boards, each at the place that its key says.
+/// Known results of boards, each at the place of its key.
 #[derive(Debug, Default)]
 struct Table {
-    /// Key with plies and best placement, rotations won, rotations held; all 0 where there is none.
-    /// The length is a power of two.
+    /// Key with plies and best placement, rotations won, rotations held; all 0 if empty. The length
+    /// is a power of two.
     entries: Vec<[u128; 3]>,
-    /// How often one was written.
+    /// The number of writes.
     written: usize,
 }
 
@@ -530,7 +527,7 @@ impl Table {
     const ENTRIES_MIN: usize = 1 << 8;
     /// Entries at most: at 48 bytes each, 48 MiB.
     const ENTRIES_MAX: usize = 1 << 20;
-    /// Bits of a key that no cell has: for the plies, and for the best placement's bit plus one.
+    /// Bits of a key without a cell: for the plies, and for the best placement's bit plus one.
     const PLIES: (u32, u128) = (9, 0x3f);
     const BEST: (u32, u128) = (25, 0x3f);
     const SPARE: u128 = Self::PLIES.1 << Self::PLIES.0 | Self::BEST.1 << Self::BEST.0;
@@ -541,7 +538,7 @@ impl Table {
         self.written = 0;
     }
 
-    /// What is known of a board within so many plies.
+    /// Known results of a board within this many plies.
     fn get(&self, key: u128, left: u32) -> Known {
         let [packed, won, held] = self.entries[self.index(key)];
         if packed & !Self::SPARE != key {
@@ -552,8 +549,8 @@ impl Table {
         Known { won: Rotations(won), held, best: spare(Self::BEST).checked_sub(1) }
     }
 
-    /// Keeps what is known of a board in place of what was there. A board is never searched within
-    /// fewer plies than before, so that what was held still is.
+    /// Stores a board's results, replacing the entry. A board is never searched within fewer plies
+    /// than before, so held rotations stay held.
     fn put(&mut self, key: u128, left: u32, known: Known) {
         if self.written > self.entries.len() / 2 && self.entries.len() < Self::ENTRIES_MAX {
             self.grow();

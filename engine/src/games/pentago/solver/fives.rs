@@ -1,35 +1,35 @@
-//! In which rotations a colour has five in a row.
+//! The rotations in which a colour has five in a row.
 
 use super::super::bitboard::Bitboard;
 use super::super::patterns::{LINES, windows};
 use super::rotations::Rotations;
 use super::subsets::{self, SETS_BETWEEN_LOOKS};
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
-/// For each quadrant and its marbles: which quarter turns of it fill each line's part in it, four
-/// bits for each line (bit `4 * line + turns`). A line without a part there is always filled.
+/// For each quadrant and its marbles: the quarter turns of it that fill each line's part in it,
+/// four bits for each line (bit `4 * line + turns`). A line without a part there is always filled.
 pub(super) static FILLED_BY: [[u128; 512]; 4] = filled_by();
 /// For each quadrant and its marbles: the lines that some quarter turns fill, one bit each.
 static FILLABLE: [[u32; 512]; 4] = fillable(&FILLED_BY);
-/// For each quadrant and its marbles: which quarter turns of it leave each line's part in it without
-/// exactly one marble, laid out as in [`FILLED_BY`].
+/// For each quadrant and its marbles: the quarter turns of it that leave exactly one marble missing in each
+/// line's part, laid out as in [`FILLED_BY`].
 static NEARLY_BY: [[u128; 512]; 4] = nearly_by(&FILLED_BY);
-/// For each quadrant and its marbles: the lines that some quarter turns fill but for one marble.
+/// For each quadrant and its marbles: the lines that some quarter turns fill except for one marble.
 static NEARLY_FILLABLE: [[u32; 512]; 4] = fillable(&NEARLY_BY);
 /// For each quadrant, line and number of quarter turns: the cells of the quadrant that the turns
 /// bring to the line.
 static PARTS: [[[u16; 4]; LINES]; 4] = parts();
 /// For each parity and set of turns of the first quadrant: the rotations with one of them.
 static FIRST: [[Rotations; 16]; 2] = [rotations_with(0, 0), rotations_with(0, 1)];
-/// The same for the other quadrants, whose turns the bit has whatever the parity.
+/// The same for the other quadrants, whose turns the bit contains for either parity.
 static OTHERS: [[Rotations; 16]; 3] =
     [rotations_with(1, 0), rotations_with(2, 0), rotations_with(3, 0)];
 
 /// The fives of all boards below a root.
 ///
-/// Boards are told by which of the root's empty cells a side has placed on: a set of bits. In
-/// tables the cells are numbered from 0; else the bits are those of a [`Bitboard`].
+/// Boards are identified by the set of the root's empty cells that a side has placed on, as bits.
+/// In tables the cells are numbered from 0; otherwise the bits are those of a [`Bitboard`].
 #[derive(Debug, Default)]
 pub(super) struct Fives {
     marbles: [Bitboard; 2],
@@ -38,8 +38,8 @@ pub(super) struct Fives {
 }
 
 impl Fives {
-    /// Fives below a root whose side to move and whose other side have these marbles, worked out
-    /// each time they are asked for.
+    /// Fives below a root with these marbles of its side to move and of the other, computed at each
+    /// call.
     pub(super) fn as_needed(marbles: [Bitboard; 2]) -> Self {
         let cells = Bitboard::ALL.without(marbles[0].or(marbles[1])).bits();
         Self { marbles, cells, tables: None }
@@ -82,8 +82,8 @@ impl Fives {
     }
 
     /// The rotations of even and of odd parity in which a side has five after placing on a set of
-    /// cells. (0 is the root's side to move. It has half of the cells at most, rounded up, and the
-    /// other half of them, rounded down.)
+    /// cells. (0 is the root's side to move. It has at most half of the cells, rounded up, and the
+    /// other half, rounded down.)
     #[inline]
     pub(super) fn of(&self, side: usize, set: u64) -> [Rotations; 2] {
         match &self.tables {
@@ -92,7 +92,7 @@ impl Fives {
         }
     }
 
-    /// Of few empty cells: the fives of one side by set.
+    /// For few empty cells: the fives of one side by set.
     pub(super) fn table(&self, side: usize) -> &[[Rotations; 2]] {
         self.tables.as_ref().map_or(&[], |tables| &tables[side])
     }
@@ -135,7 +135,7 @@ pub(super) fn fives(marbles: Bitboard) -> [Rotations; 2] {
     found
 }
 
-/// The fives of one side, and those that it has after one more placement.
+/// The fives of one side, and those after one more placement.
 #[derive(Debug)]
 pub(super) struct OneMore {
     /// The rotations of even and of odd parity in which it has five already.
@@ -158,8 +158,8 @@ const fn place(bit: u32) -> usize {
 impl OneMore {
     /// The fives of a side with these marbles, which may place on the cells of `empty`.
     ///
-    /// All cells are worked out together: a line can be completed by one marble in those rotations
-    /// in which a quadrant nearly fills its part and the others fill theirs.
+    /// All cells are computed together: one marble can complete a line in those rotations in which
+    /// a quadrant nearly fills its part and the others fill theirs.
     pub(super) fn new(marbles: Bitboard, empty: Bitboard) -> Self {
         let quadrants: [usize; 4] = std::array::from_fn(|quadrant| marbles.quadrant(quadrant));
         let full: [u32; 4] = std::array::from_fn(|at| FILLABLE[at][quadrants[at]]);
@@ -317,7 +317,7 @@ const fn filled_by() -> [[u128; 512]; 4] {
 
 /// The cells of a quadrant that a quarter turn to the right brings to these.
 const fn turned_back(cells: u32) -> u32 {
-    // Where the marble comes from that a turn brings to each cell.
+    // The origin of the marble that a turn brings to each cell.
     const SOURCE: [u32; 9] = [6, 3, 0, 7, 4, 1, 8, 5, 2];
     let mut before = 0;
     let mut to = 0;

@@ -1,11 +1,11 @@
-//! Search from a board down, for the rotations that are asked for, until they are answered.
+//! Search from a board down, until the given rotations are decided.
 
 use super::fives::Fives;
 use super::rotations::Rotations;
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
-/// What the side to move wants.
+/// The goal of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     Win,
@@ -13,7 +13,7 @@ pub(super) enum Goal {
 }
 
 impl Goal {
-    /// What the opponent wants: to prevent it.
+    /// The opponent's goal: to prevent it.
     pub(super) const fn prevented(self) -> Self {
         match self {
             Self::Win => Self::WinOrDraw,
@@ -22,12 +22,12 @@ impl Goal {
     }
 }
 
-/// Why a search has no answer.
+/// The reason for which a search has no answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Halt {
     /// The budget stopped it.
     Stop(Stop),
-    /// It has made as many nodes as it was allowed.
+    /// It has used up its allowance of nodes.
     Allowance,
 }
 
@@ -48,16 +48,16 @@ impl Board {
 /// The search's memory.
 #[derive(Debug, Default)]
 pub(super) struct Forward {
-    /// What is known of boards, each at the place that its key says. Its length is a power of two.
+    /// Known results of boards, each at the place of its key. Its length is a power of two.
     table: Vec<Packed>,
-    /// The children of all boards from the root to here: a stack.
+    /// A stack of the children of all boards from the root to here.
     children: Vec<Child>,
 }
 
 /// Entries of the table at most: at 48 bytes each, 48 MiB.
 const ENTRIES_MAX: u64 = 1 << 20;
 
-/// What is known of a board under a goal.
+/// Known results of a board under a goal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     key: u128,
@@ -65,8 +65,8 @@ struct Entry {
     reached: Rotations,
 }
 
-/// An entry as the table has it, in plain numbers: the operating system provides a table of zeros
-/// page by page as it is used, where writing them all would take longer than many moves may.
+/// An entry in plain numbers, as in the table: the operating system provides a table of zeros page
+/// by page as it is used; writing them all would take longer than many moves may.
 type Packed = [u128; 3];
 
 impl Entry {
@@ -79,18 +79,18 @@ impl Entry {
     }
 }
 
-/// One search: all that stays the same in it.
+/// One search: all that is constant in it.
 pub(super) struct Run<'r, 'h> {
     fives: &'r Fives,
     win_before_rotation: bool,
     forward: &'r mut Forward,
     budget: &'r mut Budget<'h>,
-    /// Nodes it may still make.
+    /// Remaining nodes.
     allowance: u64,
 }
 
 impl Forward {
-    /// A search of so many nodes at most that knows nothing yet.
+    /// A fresh search of at most this many nodes.
     pub(super) fn start<'r, 'h>(
         &'r mut self,
         fives: &'r Fives,
@@ -111,8 +111,8 @@ impl Run<'_, '_> {
         Ok(!self.reached(Board::ROOT, goal, Rotations::UNTURNED)?.is_empty())
     }
 
-    /// For each empty cell of the root, lowest bit first: of the rotations that one turn leads to,
-    /// those in which its side to move reaches the goal after placing there.
+    /// For each empty cell of the root, lowest bit first: the rotations one turn away in which its
+    /// side to move reaches the goal after placing there.
     pub(super) fn good_after(&mut self, goal: Goal) -> Result<Vec<Rotations>, Halt> {
         let others_five = self.fives.of(1, 0)[1];
         let mut good = Vec::new();
@@ -126,7 +126,7 @@ impl Run<'_, '_> {
             let lost = if asked.is_empty() {
                 Rotations::NONE
             } else if cell == self.fives.cells() {
-                // A full board on which nobody has five is a draw.
+                // A full board without a five is a draw.
                 if goal == Goal::Win { Rotations::ALL } else { Rotations::NONE }
             } else {
                 self.visit(board, goal.prevented(), asked)?
@@ -140,8 +140,7 @@ impl Run<'_, '_> {
         Ok(good)
     }
 
-    /// Of the rotations asked for, in which nobody has five, those in which the side to move
-    /// reaches the goal.
+    /// Those of the given rotations, without a five, in which the side to move reaches the goal.
     pub(super) fn reached(
         &mut self,
         board: Board,
@@ -225,7 +224,7 @@ impl Run<'_, '_> {
                 continue;
             }
             let lost = if count == 2 {
-                // The last placement: what it reaches, it reaches at once.
+                // The last placement reaches its goal at once or not at all.
                 Rotations::NONE
             } else {
                 let next = Board {
@@ -245,7 +244,7 @@ impl Run<'_, '_> {
     }
 
     /// The rotations in which a side reaches its goal with its next placement and turn, given the
-    /// fives it can make before and after the turn, and those the opponent has then.
+    /// fives it can make before and after the turn, and the opponent's then.
     fn at_once(
         &self,
         goal: Goal,
@@ -273,11 +272,11 @@ impl Run<'_, '_> {
         self.reached(board, goal, asked)
     }
 
-    /// What the opponent reaches at once on each child, and how much that leaves.
+    /// The opponent's immediate results on each child, and the remaining rotations.
     fn look_ahead(&mut self, first: usize, goal: Goal, open: Rotations) {
         let count = self.forward.children.len() - first;
         let asked = open.turned();
-        // Its fives with a placement on any other cell: those on cells before, and behind.
+        // Its fives with a placement on any other cell: those on cells before, and after.
         let mut before = [Rotations::NONE; 2];
         for child in &mut self.forward.children[first..] {
             let here = child.replies;
@@ -301,7 +300,7 @@ impl Run<'_, '_> {
         let goal = u128::from(goal == Goal::Win);
         // No set of cells has bits 62 and 63; an empty entry's key is 0.
         let key = u128::from(board.own) << 64 | u128::from(board.other) | goal << 62 | 1 << 63;
-        // The sets are disjoint: their XOR alone would not tell who has which of the cells.
+        // The sets are disjoint: their XOR alone would not distinguish their owners.
         let mixed = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (key >> 64) as u64;
         let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         // The table's length is a power of two.
@@ -313,17 +312,17 @@ impl Run<'_, '_> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Child {
     cell: u64,
-    /// Rotations of the child in which somebody has five.
+    /// Rotations of the child with a five.
     over: Rotations,
     /// The opponent's fives with a placement here, before and after its turn.
     replies: [Rotations; 2],
-    /// The same of all cells before this one.
+    /// The same for all cells before this one.
     before: [Rotations; 2],
     /// Fives of the side that placed, after the opponent's turn.
     own_five: Rotations,
     /// Rotations of the child in which the opponent reaches its goal at once.
     refuted: Rotations,
-    /// The greater, the sooner it is searched.
+    /// Greater means searched sooner.
     promise: u32,
     done: bool,
 }

@@ -1,14 +1,13 @@
 //! The exact solver: all rotations of a board at once.
 //!
-//! After Irving (2014, "Pentago is a First Player Win", arXiv 1404.0743): a node is a board of which
-//! only the placements are known; for each way in which its quadrants can stand, one bit says
-//! whether the side to move reaches its goal. A value is found by two yes-or-no questions, whether
-//! it wins and whether it at least draws, instead of scores.
+//! After Irving (2014, "Pentago is a First Player Win", arXiv 1404.0743): a node is a board with known
+//! placements only; for each rotation of its quadrants, one bit says whether the side to move reaches its
+//! goal. A value follows from two yes-or-no questions, whether it wins and whether it at least draws, instead
+//! of scores.
 //!
-//! With many empty cells, a search that deepens ply by ply (`deepening`) is tried first: most
-//! positions are won or lost soon. What it cannot decide, and near the end of the game, a search to
-//! the end (`forward`) gets a few nodes for, and then every board below the root is worked out once,
-//! from the full ones back (`retrograde`).
+//! With many empty cells, a search that deepens ply by ply (`deepening`) is tried first: most positions are
+//! won or lost soon. For the rest, and near the end of the game, a search to the end (`forward`) gets a few
+//! nodes, and then every board below the root is computed once, from the full ones back (`retrograde`).
 
 mod deepening;
 mod fives;
@@ -23,10 +22,10 @@ mod values;
 
 use super::bitboard::Bitboard;
 use super::{Pentago, PentagoMove};
-use crate::budget::Budget;
-use crate::limits::Stop;
-use crate::position::Position;
-use crate::solver::{Optimal, Solver, value_of_ending};
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
+use crate::core::position::Position;
+use crate::core::solver::{Optimal, Solver, value_of_ending};
 
 use deepening::{Deepening, Found};
 use fives::Fives;
@@ -44,14 +43,14 @@ pub struct PentagoSolver {
     retrograde: Retrograde,
 }
 
-/// Up to so many empty cells, the search to the end comes first.
+/// The number of empty cells up to which the search to the end comes first.
 const EMPTY_NEAR_END: u32 = 12;
-/// Nodes of the first search near the end, which works fives out as it needs them: making their
-/// tables would take longer than most positions do.
+/// Nodes of the first search near the end, which computes fives on demand: making their tables
+/// would take longer than most positions do.
 const FIRST_NODES: u64 = 200;
 /// The second search, with tables, may make the retrograde pass's number of nodes divided by this.
 const FORWARD_SHARE: u64 = 32;
-/// The same of the search that deepens.
+/// The same for the deepening search.
 const DEEPENING_SHARE: u64 = 128;
 
 impl Solver<Pentago> for PentagoSolver {
@@ -139,14 +138,14 @@ impl Solver<Pentago> for PentagoSolver {
     }
 }
 
-/// Whether so few cells are empty that every board below a position can be worked out.
+/// Whether few enough cells are empty to compute every board below a position.
 fn can_work_back(position: &Pentago) -> bool {
     position.empty_cells().count() <= retrograde::EMPTY_MAX
 }
 
 impl PentagoSolver {
-    /// What deepening finds, if it decides the position. Only for a side to move that cannot win at
-    /// once.
+    /// The result of deepening, if it decides the position. Only for a side to move that cannot win
+    /// at once.
     fn deepen(
         &mut self,
         position: &Pentago,
@@ -170,8 +169,7 @@ impl PentagoSolver {
         }
     }
 
-    /// The value of a position of which some is known already; of `moves`, those that reach it are
-    /// left.
+    /// The value of a position with some known results; keeps those of `moves` that reach it.
     fn list_moves(
         &mut self,
         known: Answers,
@@ -193,8 +191,7 @@ impl PentagoSolver {
         Ok(value)
     }
 
-    /// Of the moves of a position of this value, leaves those that reach it, by solving what each
-    /// leads to.
+    /// Keeps those of a position's moves that reach its value, by solving the position after each.
     fn retain_moves_of(
         &mut self,
         value: i32,
@@ -223,7 +220,7 @@ impl PentagoSolver {
     }
 }
 
-/// What the search found of a goal: nothing if it is not reached; else, if that was asked for, the
+/// The result of the search for a goal: empty if it is not reached; otherwise, if requested, the
 /// rotations in which it is after a placement on each empty cell.
 type Answer = Option<Vec<Rotations>>;
 
@@ -233,7 +230,7 @@ struct Solving<'s> {
     position: &'s Pentago,
     /// Fives in tables, once they are needed.
     tables: Option<Fives>,
-    /// Whether all moves that reach the value are asked for, not the value alone.
+    /// Whether all moves that reach the value are needed, not the value alone.
     lists_moves: bool,
 }
 
@@ -242,13 +239,13 @@ impl<'s> Solving<'s> {
         Self { solver, position, tables: None, lists_moves }
     }
 
-    /// The value, and what was found of the goal that is reached, if one is.
+    /// The value, and the results for the reached goal, if any.
     ///
-    /// How hard a position is cannot be told before. Most are decided within a few plies, which a
-    /// search finds thousands of times sooner than the retrograde pass; where it has to go to the
-    /// end of the game in most variations, the pass, whose nodes take a fraction of the time and
-    /// never repeat, is sooner, and never takes longer than it takes. So near the end a search of
-    /// few nodes comes first, then one of more nodes, then the pass.
+    /// The difficulty of a position is unknown beforehand. Most are decided within a few plies,
+    /// which a search finds thousands of times sooner than the retrograde pass. If most variations
+    /// go to the end of the game, the pass is faster, since its nodes take a fraction of the time
+    /// and never repeat, and its time is bounded. So near the end a search of few nodes comes
+    /// first, then one of more nodes, then the pass.
     fn solve(
         &mut self,
         mut answers: Answers,
@@ -257,8 +254,8 @@ impl<'s> Solving<'s> {
     ) -> Result<(i32, Answer), Stop> {
         let empty = self.position.empty_cells().count();
         let second = (true, retrograde::boards(empty) / FORWARD_SHARE);
-        // Further from the end, deepening has found the value if a search does so soon; but not
-        // which moves reach it.
+        // Further from the end, deepening finds the value if a search does so soon; but not the
+        // moves that reach it.
         let stages = match (empty <= EMPTY_NEAR_END, self.lists_moves) {
             (true, _) => &[(false, FIRST_NODES), second][..],
             (false, true) => &[second],
@@ -329,7 +326,7 @@ impl<'s> Solving<'s> {
     }
 }
 
-/// The fives in tables, made if they are not yet.
+/// The fives in tables, made on first use.
 fn tables<'t>(
     made: &'t mut Option<Fives>,
     marbles: [Bitboard; 2],
@@ -343,7 +340,7 @@ fn tables<'t>(
 
 const GOALS: [Goal; 2] = [Goal::Win, Goal::WinOrDraw];
 
-/// What is known of the two goals.
+/// Known answers for the two goals.
 #[derive(Default)]
 struct Answers {
     win: Option<Answer>,
@@ -351,7 +348,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// What follows from the value alone, if it is a win or a draw: which goal is left to answer.
+    /// The consequence of a value alone, a win or a draw: the goal that is left to answer.
     fn of_value(value: i32) -> Self {
         let win = if value == 1 { None } else { Some(None) };
         Self { win, win_or_draw: None }
@@ -382,7 +379,7 @@ impl Answers {
     }
 }
 
-/// Whether a goal is reached with any move, given the rotations in which it is for each empty cell.
+/// Whether any move reaches a goal, given the rotations in which it does for each empty cell.
 fn is_reached(good: &[Rotations]) -> bool {
     good.iter().any(|good| !good.and(Rotations::UNTURNED.turned()).is_empty())
 }

@@ -1,16 +1,16 @@
-//! How many marbles a side still lacks for five in a row, however the quadrants turn.
+//! The number of marbles a side still lacks for five in a row, under any rotation of the quadrants.
 
 use super::super::bitboard::Bitboard;
 use super::fives::FILLED_BY;
 
-/// For each quadrant and its marbles: the turns of it, laid out as in [`FILLED_BY`], that bring at
-/// least one, two or three of them to each line's part in it.
+/// For each quadrant and its marbles: its turns, laid out as in [`FILLED_BY`], that bring at least
+/// one, two or three of them to each line's part in it.
 static AT_LEAST: [[[u128; 512]; 4]; 3] = at_least();
 
 /// The lowest of the four bits of every line.
 const LOW: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
-/// The lines of five that are left to one side, and its marbles on them.
+/// The lines of five still possible for one side, and its marbles on them.
 #[derive(Clone, Copy)]
 pub(super) struct OpenLines {
     own: Bitboard,
@@ -56,8 +56,8 @@ impl OpenLines {
     }
 
     /// A lower bound on the marbles that the side must still place to have five, more than there
-    /// are cells if it never can; and how close many lines are, as a number to compare by: a line
-    /// that lacks one counts four, one that lacks two counts one.
+    /// are cells if it never can; and a number to compare the closeness of lines: a line that lacks
+    /// one counts four, one that lacks two counts one.
     #[inline]
     pub(super) fn closest(&self) -> (u32, u32) {
         let [a, b, c, d] = self.parts;
@@ -103,7 +103,7 @@ const fn at_least() -> [[[u128; 512]; 4]; 3] {
         let mut cells = 1_usize;
         while cells < 512 {
             let without_lowest = cells & (cells - 1);
-            // A quadrant that lacks this marble only fills every part but those that need it.
+            // A quadrant that lacks only this marble fills every part except those that need it.
             let needing = !FILLED_BY[quadrant][511 ^ cells ^ without_lowest];
             let mut fewer = u128::MAX;
             let mut marbles = 0;

@@ -1,29 +1,29 @@
-//! Every board below a root, from the full ones back: the exact value of all moves at a cost that
-//! depends on the number of empty cells alone.
+//! Computes every board below a root, from the full ones back: the exact value of all moves at a
+//! cost that depends only on the number of empty cells.
 //!
-//! A board here is what was placed on the root's empty cells by either side; its rotations are
-//! worked out together. Boards with `k` placed marbles are level `k`, and only two levels are in
-//! memory. (Irving 2014 solves the whole game so, a slice at a time; `mid/midengine` of his program,
+//! A board here is the set of placements of both sides on the root's empty cells; its rotations are computed
+//! together. Boards with `k` placed marbles are level `k`, and only two levels are in memory. (Irving 2014
+//! solves the whole game this way, a slice at a time; `mid/midengine` of his program,
 //! github.com/girving/pentago, the descendants of one position.)
 //!
-//! A level is stored in blocks, one for each set of cells that the side about to move has, of one
-//! entry for each set that the other has of the remaining cells. All children of the boards on
-//! which the opponent has one set of cells are then one block of the next level, and their places
-//! in it are the same for every block. An entry is what the board's parent wants to know: in which
-//! rotations the board is good for the side that has just moved.
+//! A level is stored in blocks, one for each set of cells of the side about to move, with one entry
+//! for each set that the other has of the remaining cells. All children of the boards on which the
+//! opponent has one set of cells are then one block of the next level, and their places in it are
+//! the same for every block. An entry has the rotations in which the board is good for the side
+//! that has just moved, as its parent needs it.
 
 use super::fives::Fives;
 use super::forward::Goal;
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks, SETS_BETWEEN_LOOKS};
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
-/// Empty cells of the root at most: with 17, two levels take 185 MB, and each cell more takes three
-/// times as much.
+/// The most empty cells of the root: with 17, two levels take 185 MB, and each cell more takes
+/// three times as much.
 pub(super) const EMPTY_MAX: u32 = 17;
 
-/// The nodes that it makes below a root with so many empty cells.
+/// The number of its nodes below a root with this many empty cells.
 pub(super) fn boards(empty: u32) -> u64 {
     (1..=empty).map(|placed| boards_of_level(empty, placed) as u64).sum()
 }
@@ -39,16 +39,16 @@ pub(super) struct Retrograde {
     level: Vec<Rotations>,
     next: Vec<Rotations>,
     children: Vec<u16>,
-    /// Of one block: fives of the mover's boards one placement on.
+    /// For one block: fives of the mover's boards one placement on.
     fives_after: Vec<Rotations>,
 }
 
-/// What all levels share.
+/// Data shared by all levels.
 #[derive(Clone, Copy)]
 struct Rules<'r> {
     fives: &'r Fives,
     win_before_rotation: bool,
-    /// Only boards on which the root's side to move has placed on one of these cells are worked out.
+    /// Only boards on which the root's side to move has placed on one of these cells are computed.
     wanted: u32,
 }
 
@@ -68,8 +68,8 @@ impl Retrograde {
         self.run_for(u32::MAX, fives, win_before_rotation, goal, budget)
     }
 
-    /// The same where only some of the root's empty cells are asked about: a bit for each, by its number
-    /// from 0. What it says of the others means nothing.
+    /// The same for some of the root's empty cells, given as bits by their numbers from 0. Its results for
+    /// the others are meaningless.
     ///
     /// # Errors
     /// If the budget stops it.
@@ -103,7 +103,7 @@ impl Retrograde {
     }
 
     /// Fills `level` with the boards of `placed` marbles, given those of one more in `next`. `WIN`
-    /// says whether the side to move there wants to win; else a draw is enough.
+    /// tells whether the side to move there needs a win; otherwise a draw suffices.
     fn work_out_level<const WIN: bool>(
         &mut self,
         Rules { fives, win_before_rotation, wanted }: Rules<'_>,
@@ -125,7 +125,7 @@ impl Retrograde {
         let block_len = subsets::count(free, own + 1);
         self.list_children(free, own, budget)?;
         let [fives_of_mover, fives_of_other] = [fives.table(mover), fives.table(1 - mover)];
-        // Whose set of cells is that of the root's side to move.
+        // The set of cells that belongs to the root's side to move.
         let [roots_is_own, roots_is_other] = [mover == 0, mover == 1];
         for (block, other_set) in subsets::of_size(empty, others).enumerate() {
             if roots_is_other && other_set & wanted == 0 {
@@ -135,8 +135,8 @@ impl Retrograde {
             let good_after = self.next.get(block * block_len..(block + 1) * block_len);
             let good_after = good_after.unwrap_or(&[]);
             let five_of_other = fives_of_other[other_set as usize];
-            // A line of five lies in three quadrants at most: a turn of the fourth keeps it, and
-            // wins but where the opponent has five after it.
+            // A line of five lies in at most three quadrants: a turn of the fourth keeps it, and
+            // wins unless the opponent has five after it.
             let wins_before_turn = WIN && win_before_rotation && !five_of_other[after].is_empty();
             self.fives_after.clear();
             if wins_before_turn && degree > 0 {
@@ -153,7 +153,7 @@ impl Retrograde {
                 budget.enter()?;
                 let children = &self.children[index * degree..(index + 1) * degree];
                 let reached = if degree == 0 {
-                    // A full board on which nobody has five is a draw.
+                    // A full board without a five is a draw.
                     if WIN { Rotations::NONE } else { Rotations::ALL }
                 } else {
                     let good = union_of(good_after, children).turned();
@@ -165,8 +165,8 @@ impl Retrograde {
                 };
                 let five = fives_of_mover[own_set as usize][now];
                 let five_of_other = five_of_other[now];
-                // A game that is over: with a five of the mover's only it has won, with both it
-                // has drawn, with one of the other's only it has lost.
+                // A finished game: with a five of the mover's only it has won, with both it has
+                // drawn, with one of the other's only it has lost.
                 let reached = if WIN {
                     five.or(reached).without(five_of_other)
                 } else {
@@ -200,11 +200,10 @@ impl Retrograde {
     }
 }
 
-/// Boards that a level is made longer by between two looks at the clock: memory that was not used
-/// before takes time.
+/// Boards added to a level between two looks at the clock: first use of memory takes time.
 const BOARDS_BETWEEN_LOOKS: usize = 1 << 13;
 
-/// Gives a level so many boards, whatever they hold.
+/// Resizes a level to this many boards with arbitrary contents.
 fn resize(level: &mut Vec<Rotations>, boards: usize, budget: &mut Budget<'_>) -> Result<(), Stop> {
     level.truncate(boards);
     while level.len() < boards {
@@ -214,7 +213,7 @@ fn resize(level: &mut Vec<Rotations>, boards: usize, budget: &mut Budget<'_>) ->
     Ok(())
 }
 
-/// The rotations that are in any of the sets with these indices.
+/// The union of the sets with these indices.
 #[inline]
 fn union_of(sets: &[Rotations], indices: &[u16]) -> Rotations {
     let set = |&index: &u16| sets[usize::from(index)];

@@ -1,4 +1,4 @@
-//! Sets of rotations: of the 256 ways in which the four quadrants can stand, those that matter.
+//! Sets of rotations: the relevant ones of the 256 orientations of the four quadrants.
 //!
 //! A rotation is the number of quarter turns to the right, 0 to 3, that each quadrant has made
 //! since the root. Every ply makes exactly one quarter turn, so that after an even number of plies
@@ -22,7 +22,7 @@ impl Rotations {
     /// The rotation in which no quadrant has been turned, of even parity.
     pub(super) const UNTURNED: Self = Self(1);
 
-    /// The rotation, of odd parity, in which one quadrant has made so many turns (1 or 3).
+    /// The rotation, of odd parity, in which one quadrant has made this many turns (1 or 3).
     pub(super) const fn one_turned(quadrant: usize, turns: u32) -> Self {
         let bit = match quadrant {
             0 => turns / 2,

@@ -1,16 +1,15 @@
 //! Sets of a few cells as numbers, and their ranks among those of the same size.
 //!
-//! Sets of one size are ranked by their value as binary numbers (colexicographic order), so that
-//! counting up goes through them in order and a rank is an index.
+//! Sets of one size are ranked by their value as binary numbers (colexicographic order), so
+//! counting up visits them in order and a rank is an index.
 
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
-/// Cells that a set can have: three times the six of [`GATHERED`].
+/// The most cells of a set: three times the six of [`GATHERED`].
 pub(super) const CELLS_MAX: u32 = 18;
 
-/// Sets between two looks at the clock where something is worked out for each of many: tens of
-/// microseconds.
+/// Sets between two looks at the clock in loops over many: tens of microseconds.
 pub(super) const SETS_BETWEEN_LOOKS: u32 = 1 << 10;
 
 /// `GATHERED[mask][set]`: the bits of `set` at the places of `mask`, moved together at the bottom.
@@ -18,7 +17,7 @@ static GATHERED: [[u8; 64]; 64] = gathered();
 /// `SPREAD[mask][set]`: the lowest bits of `set`, moved to the places of `mask`.
 static SPREAD: [[u8; 64]; 64] = spread();
 
-/// Ranks of all sets of a number of cells, and how many there are of each size.
+/// Ranks of all sets of a number of cells, and the number of sets of each size.
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
     ranks: Vec<u16>,
@@ -26,7 +25,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// Makes the ranks cover sets of so many cells. They need not be made anew for fewer.
+    /// Makes the ranks cover sets of this many cells. They stay valid for fewer.
     ///
     /// # Errors
     /// If the budget stops it; then they cover none.

@@ -1,4 +1,4 @@
-//! The parts against slow twins that turn the quadrants of one board at a time.
+//! Tests the parts against slow references that turn the quadrants of one board at a time.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use super::retrograde::{self, Retrograde};
 use super::rotations::Rotations;
 use super::subsets::{self, Ranks};
 use super::{is_reached, reaches, turns_into};
-use crate::budget::Budget;
+use crate::core::budget::Budget;
+use crate::core::host::{Host, Timeless};
+use crate::core::limits::Limits;
+use crate::core::position::Position;
+use crate::core::rng::Random;
 use crate::games::Pentago;
-use crate::host::{Host, Timeless};
-use crate::limits::Limits;
-use crate::position::Position;
-use crate::rng::Random;
 
-/// The turns of the four quadrants that a bit of a set stands for.
+/// The turns of the four quadrants for a bit of a set.
 fn turns_of(bit: u32, parity: u32) -> [u32; 4] {
     let others = [bit >> 1 & 3, bit >> 3 & 3, bit >> 5 & 3];
     let first = (0..4)
@@ -86,7 +86,7 @@ fn fives_are_those_of_every_board_turned() {
     }
 }
 
-/// A board on which each cell has a marble of either side or none, in some proportion.
+/// A board on which each cell has a marble of either side or none, in random proportion.
 fn random_boards(random: &mut Random) -> [Bitboard; 2] {
     let density = 1 + random.below(3);
     let mut boards = [Bitboard::EMPTY; 2];
@@ -187,7 +187,7 @@ fn sets_are_ranked_in_order_and_move_in_and_out_of_masks() {
     }
 }
 
-/// A position after so many random moves, the game not being over.
+/// A position after this many random moves, the game not being over.
 fn random_position(plies: u32, win_before_rotation: bool, random: &mut Random) -> Pentago {
     loop {
         let mut position = Pentago::empty(win_before_rotation);
@@ -235,8 +235,8 @@ fn the_search_and_the_retrograde_pass_agree() {
     }
 }
 
-/// Deepening to the end of the game gives the value that the search to the end gives; a win comes
-/// with moves that win. What it finds with few nodes is never wrong.
+/// Deepening to the end of the game gives the same value as the search to the end; a win comes with
+/// moves that win. Its results with few nodes are never wrong.
 #[test]
 fn deepening_agrees_with_the_search_to_the_end() {
     let mut random = Random::from_key([10; 32]);
@@ -283,7 +283,7 @@ fn deepening_agrees_with_the_search_to_the_end() {
     assert!(undecided > 0);
 }
 
-/// Counts how often it is looked at, and aborts at a look.
+/// Counts the looks, and aborts at one of them.
 struct Counting {
     looks: Cell<u64>,
     aborts_at: u64,
@@ -304,10 +304,10 @@ impl Host for Counting {
     }
 }
 
-/// Work within a budget that says whether it was done.
+/// Work within a budget; returns whether it was completed.
 type Work = dyn Fn(&mut Budget<'_>) -> bool;
 
-/// Everything that is worked out without making a node is worked out in small pieces.
+/// All work without nodes is done in small pieces.
 #[test]
 fn tables_are_made_with_looks_at_the_clock() {
     let mut random = Random::from_key([11; 32]);

@@ -1,8 +1,8 @@
 //! The value of every move of a position.
 //!
 //! The eight turns after a placement are eight rotations of one board, and so one question. Most moves win or
-//! lose within a few plies, which the search that deepens finds for all placements in turn, with one memory. Of
-//! what it leaves open, the retrograde pass answers both goals: which moves win, and which of the others lose.
+//! lose within a few plies, which the deepening search finds for all placements in turn, with shared memory.
+//! The retrograde pass answers both goals for the rest: which moves win, and which of the others lose.
 
 use super::super::bitboard::Bitboard;
 use super::super::{Pentago, PentagoMove, TURNS};
@@ -11,11 +11,11 @@ use super::fives::Fives;
 use super::forward::{Goal, Halt};
 use super::rotations::Rotations;
 use super::{DEEPENING_SHARE, PentagoSolver, can_work_back, retrograde, turns_into};
-use crate::budget::Budget;
-use crate::limits::Stop;
+use crate::core::budget::Budget;
+use crate::core::limits::Stop;
 
 impl PentagoSolver {
-    /// As [`crate::Solver::move_values`] says. A node is a board with all its rotations, made by a placement.
+    /// See [`crate::Solver::move_values`]. A node is a board with all its rotations, made by a placement.
     pub(super) fn value_all_moves(
         &mut self,
         position: &Pentago,
@@ -47,7 +47,7 @@ impl PentagoSolver {
         Ok(())
     }
 
-    /// Answers what is open by the retrograde pass.
+    /// Answers the open questions by the retrograde pass.
     fn work_back(
         &mut self,
         position: &Pentago,
@@ -79,25 +79,25 @@ impl PentagoSolver {
 }
 
 impl Placement {
-    /// The cell's number among the empty ones.
+    /// The cell's index among the empty ones.
     fn place(&self, empty: Bitboard) -> usize {
         let below = Bitboard::from_bits((1 << self.bit) - 1);
         empty.and(below).count() as usize
     }
 
-    /// Of the open rotations, those among these are won.
+    /// Marks those of the open rotations that are among these as won.
     fn win(&mut self, won: Rotations) {
         self.won = self.won.or(won.and(self.open));
         self.open = self.open.without(won);
     }
 
-    /// Of the open rotations, those that are not among these are lost.
+    /// Marks those of the open rotations that are not among these as lost.
     fn lose_all_but(&mut self, held: Rotations) {
         self.lost = self.lost.or(self.open.without(held));
         self.open = Rotations::NONE;
     }
 
-    /// The value of a move that places there and turns.
+    /// The value of a move by its placement and turn.
     fn value_of(&self, mv: PentagoMove) -> i32 {
         i32::from(turns_into(mv, self.won)) - i32::from(turns_into(mv, self.lost))
     }

@@ -1,0 +1,23 @@
+//! Building blocks of games, evaluations, searches and play: positions and rules as data, parameters, limits
+//! and the budget, scores, random numbers, and the traits that games implement.
+//!
+//! Independent of any particular game, evaluation or search.
+
+pub(crate) mod book;
+pub(crate) mod budget;
+pub mod expression;
+pub(crate) mod host;
+pub(crate) mod knowledge;
+pub(crate) mod limits;
+pub(crate) mod memory;
+pub(crate) mod nearest;
+pub(crate) mod outside;
+pub(crate) mod parameters;
+pub(crate) mod position;
+pub(crate) mod rng;
+pub(crate) mod rules;
+pub(crate) mod score;
+pub(crate) mod sketch;
+pub(crate) mod solver;
+pub(crate) mod stack;
+pub(crate) mod termination;

@@ -1,0 +1,282 @@
+//! Players that are external engines: their parameters in a sweep, and their clocks.
+//!
+//! They have tables of parameters like built-in algorithms, but no search: a caller that plays such a game
+//! provides an [`OutsidePlayer`](crate::OutsidePlayer).
+
+use crate::core::parameters::{
+    AlgorithmInfo, ClockRule, ParameterDefault, ParameterError, ParameterInfo, Parameters,
+    Settings, Value, shared,
+};
+use crate::core::position::Side;
+
+/// The protocol of an external engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Protocol {
+    /// The universal chess interface.
+    Uci,
+    /// The Go text protocol, in version 2.
+    Gtp,
+}
+
+impl Protocol {
+    /// All protocols.
+    pub const ALL: [Self; 2] = [Self::Uci, Self::Gtp];
+
+    /// Its name in sweeps: the `algorithm` of players that speak it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Uci => "uci",
+            Self::Gtp => "gtp",
+        }
+    }
+
+    /// The protocol with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|protocol| protocol.name() == name)
+    }
+}
+
+/// A game's board as programs that speak the Go text protocol know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GtpBoard {
+    /// Rows, and columns.
+    pub size: u32,
+    /// Which side is Black.
+    pub black: Side,
+    /// Whether a side may have to pass. An engine that must move after the end of the game then passes; in a
+    /// game without passes it resigns.
+    pub has_passes: bool,
+}
+
+/// The `algorithm`s of players that are external engines.
+pub const OUTSIDE_ALGORITHMS: &[&str] = &[Protocol::Uci.name(), Protocol::Gtp.name()];
+
+/// An external engine in a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutsideRules {
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// Its name in the engines file of the machine that plays.
+    pub engine: String,
+    /// Its clock, if it has one.
+    pub clock: Option<ClockRule>,
+    /// Time beyond a move's own that it may take before it loses, in microseconds.
+    pub margin_us: u64,
+    /// A text that the engine's reported name must contain.
+    pub version: Option<String>,
+    /// The SHA-256 of its program.
+    pub sha256: Option<[u8; 32]>,
+    /// The build that may play, or a prefix of its hash: see [`AWAITED_BUILD`]. Any, if absent.
+    pub build: Option<String>,
+    /// Whether it plays the same game each time.
+    pub reproducible: bool,
+}
+
+/// The build of a player whose build is not known yet; no program matches it.
+pub const AWAITED_BUILD: &str = "awaited";
+
+/// Least digits of a build's prefix, so that two builds do not match by chance.
+const BUILD_DIGITS_MIN: usize = 8;
+
+/// The parameters of both protocols, which differ only in the messages.
+const PARAMETERS: &[ParameterInfo] = &[
+    ParameterInfo::text(
+        "engine",
+        64,
+        "The program: a name in the engines file of each machine that plays.",
+    ),
+    ParameterInfo::nested("options", "What is set of it, by its own names for its options.")
+        .default_to(ParameterDefault::Unsaid),
+    shared::DEPTH,
+    shared::NODES,
+    shared::MOVE_TIME,
+    ParameterInfo::clock(
+        "clock",
+        "Time for its whole game, such as \"10s+100ms\" with what is added after each move, or for so many \
+         moves and again for as many, such as \"40/1m\".",
+    ),
+    ParameterInfo::duration("margin", "What a move may take beyond its time before it loses.")
+        .default_to(ParameterDefault::DurationUs(50_000)),
+    ParameterInfo::text(
+        "version",
+        200,
+        "What the name that the program gives itself must contain.",
+    )
+    .default_to(ParameterDefault::Unsaid),
+    ParameterInfo::content("sha256", "The SHA-256 of the program: no other may play.")
+        .default_to(ParameterDefault::Unsaid),
+    ParameterInfo::text(
+        "build",
+        64,
+        "The build that may play: the first digits of its hash. A sweep need not name it: the build that is \
+         there when the sweep is played is the one that plays, unless the sweep says `any_build`.",
+    )
+    .default_to(ParameterDefault::Unsaid),
+    ParameterInfo::switch(
+        "reproducible",
+        false,
+        "Whether it plays a game the same way again: then a result that differs is a conflict, and some \
+         games are played twice to see it.",
+    ),
+];
+
+/// The limits of such a player's moves, at least one of which must be set.
+const BOUNDED_BY: [&str; 4] = ["depth", "nodes", "move_time", "clock"];
+
+/// The tables of both protocols, in the form of algorithms.
+pub(crate) const TABLES: &[AlgorithmInfo] = &[
+    AlgorithmInfo {
+        name: Protocol::Uci.name(),
+        meaning: "An external engine that speaks the universal chess interface (UCI).",
+        parameters: PARAMETERS,
+        presets: &[],
+        bounded_by: &[],
+    },
+    AlgorithmInfo {
+        name: Protocol::Gtp.name(),
+        meaning: "An external engine that speaks the Go text protocol (GTP).",
+        parameters: PARAMETERS,
+        presets: &[],
+        bounded_by: &[],
+    },
+];
+
+/// The UCI option for the size of an engine's hash table, in MiB.
+pub const HASH_OPTION: &str = "Hash";
+
+/// More than any machine has, and far below what a byte count holds.
+const HASH_MIB_MAX: u64 = 1 << 30;
+
+/// Bytes of a hash table of this size in MiB, as an option states it.
+#[must_use]
+pub fn hash_bytes(mib: i64) -> u64 {
+    u64::try_from(mib).unwrap_or(0).min(HASH_MIB_MAX) << 20
+}
+
+/// Bytes of an external engine's hash table, if its player sets the size; otherwise 0.
+pub(crate) fn memory_bytes(parameters: &Parameters) -> u64 {
+    let is_uci = matches!(
+        parameters.get("algorithm"),
+        Some(Value::Text(name)) if name == Protocol::Uci.name()
+    );
+    let Some(Value::Table(options)) = parameters.get("options").filter(|_| is_uci) else {
+        return 0;
+    };
+    let hash = options.iter().find(|(name, _)| name.eq_ignore_ascii_case(HASH_OPTION));
+    match hash.map(|(_, value)| value) {
+        Some(Value::Integer(mib)) => hash_bytes(*mib),
+        Some(Value::Text(mib)) => hash_bytes(mib.parse().unwrap_or(0)),
+        Some(_) | None => 0,
+    }
+}
+
+impl OutsideRules {
+    /// The settings of such a player.
+    pub(crate) fn from_settings(
+        protocol: Protocol,
+        settings: &Settings,
+    ) -> Result<Self, ParameterError> {
+        let text = |name: &str| match settings.said(name) {
+            Some(Value::Text(text)) => Some(text.as_str()),
+            Some(_) | None => None,
+        };
+        let engine = settings.word("engine");
+        if engine.is_empty() || engine.chars().any(char::is_control) {
+            return Err(ParameterError::new(
+                "engine",
+                format!("{engine:?} is not the name of an engine"),
+                "write its name in the engines file, such as \"stockfish\"".to_owned(),
+            ));
+        }
+        if let Some(Value::Table(options)) = settings.said("options") {
+            check_options(options)?;
+        }
+        let clock = text("clock").and_then(ClockRule::parse);
+        let move_time = settings.limit("move_time");
+        let is_bounded = clock.is_some()
+            || ["depth", "nodes"].iter().any(|name| settings.limit(name).is_some())
+            || move_time.is_some();
+        if !is_bounded {
+            return Err(ParameterError {
+                key: None,
+                problem: format!("nothing bounds the moves of `{engine}`"),
+                remedy: format!("give at least one of `{}`", BOUNDED_BY.join("`, `")),
+            });
+        }
+        let reproducible = settings.switch("reproducible");
+        if reproducible && (clock.is_some() || move_time.is_some()) {
+            return Err(ParameterError::new(
+                "reproducible",
+                "no game that a clock decides is played the same way again".to_owned(),
+                "bound the player by `depth` or `nodes` alone, or leave out `reproducible`"
+                    .to_owned(),
+            ));
+        }
+        let build = text("build").map(str::to_owned);
+        if let Some(build) = &build {
+            check_build(build)?;
+        }
+        let Some(margin_us) = settings.limit("margin") else {
+            return Err(ParameterError::new(
+                "margin",
+                "a margin without an end would let any move be late".to_owned(),
+                "write a time, such as \"50ms\"".to_owned(),
+            ));
+        };
+        Ok(Self {
+            protocol,
+            engine: engine.to_owned(),
+            clock,
+            margin_us,
+            version: text("version").filter(|version| !version.is_empty()).map(str::to_owned),
+            sha256: text("sha256").and_then(hash_of_hex),
+            build,
+            reproducible,
+        })
+    }
+}
+
+/// A build is identified by the first digits of its hash.
+fn check_build(build: &str) -> Result<(), ParameterError> {
+    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    let is_named = build.len() >= BUILD_DIGITS_MIN && build.bytes().all(is_digit);
+    if is_named || build == AWAITED_BUILD {
+        return Ok(());
+    }
+    Err(ParameterError::new(
+        "build",
+        format!("{build:?} is not a build"),
+        format!(
+            "write the first {BUILD_DIGITS_MIN} to 64 digits of its hash, in lower case, as `report` shows it"
+        ),
+    ))
+}
+
+/// Options are scalars: structured values have no form in either protocol.
+fn check_options(options: &Parameters) -> Result<(), ParameterError> {
+    for (name, value) in options {
+        let is_scalar = match value {
+            Value::Bool(_) | Value::Integer(_) | Value::Text(_) => true,
+            Value::Number(_) | Value::List(_) | Value::Table(_) => false,
+        };
+        if !is_scalar {
+            return Err(ParameterError::new(
+                "options",
+                format!("the option `{name}` cannot be {value}"),
+                "write true or false, a whole number, or a text".to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Parses 64 hexadecimal digits, which the table has checked.
+fn hash_of_hex(digits: &str) -> Option<[u8; 32]> {
+    let mut hash = [0; 32];
+    for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        *byte = u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(hash)
+}

@@ -1,0 +1,260 @@
+//! The trait that describes a game, so that generic code can go from data to its positions.
+
+use crate::core::book::{BookError, BookFormat, BookPosition};
+use crate::core::outside::{GtpBoard, Protocol};
+use crate::core::parameters::{
+    EvaluationInfo, ParameterError, ParameterInfo, Parameters, Settings,
+};
+use crate::core::position::{Ending, NotationError, Side};
+use crate::core::rules::{GameInfo, Rules, RulesError};
+use crate::core::sketch::Sketch;
+use crate::core::solver::Solvable;
+use crate::core::termination::Termination;
+use crate::evaluation::{Contents, EvaluationVisitor};
+use crate::tables::TableValue;
+
+/// A game with all that generic code needs to construct it from data. Code that works on positions
+/// alone needs only [`Position`](crate::Position). From [`Rules`] to the type:
+/// [`crate::with_game!`]. See `docs/adding-a-game.md`.
+pub trait Game: Solvable {
+    /// The name that sweeps use, such as `tic-tac-toe`.
+    const NAME: &'static str;
+
+    /// Its description, in a sentence.
+    const MEANING: &'static str;
+
+    /// The rules that a sweep can choose, each once: name, meaning, range and usual value, in the
+    /// order of the JSON form.
+    const RULES: &'static [ParameterInfo];
+
+    /// The ways in which its games end, in addition to the arbiter's.
+    const TERMINATIONS: &'static [Termination];
+
+    /// The kinds of ended games that [`crate::perft()`] counts separately, by their names in its
+    /// output.
+    const LEAF_KINDS: &'static [&'static str];
+
+    /// Whether games that ended before the depth are leaves of [`crate::perft()`] if kinds of ended games are
+    /// not counted separately.
+    const ENDED_GAMES_ARE_LEAVES: bool = false;
+
+    /// The game's evaluations, the default first. [`evaluations!`](crate::evaluations) writes this and
+    /// [`Game::visit_evaluation`].
+    const EVALUATIONS: &'static [EvaluationInfo];
+
+    /// The unit of the winner's margin, in the plural, such as `discs`: see
+    /// [`Position::margin`](crate::Position::margin). `None` for a game without margins.
+    const MARGIN: Option<&'static str> = None;
+
+    /// The protocols of external engines that play it, whose notation is then the game's.
+    const PROTOCOLS: &'static [Protocol] = &[];
+
+    /// Its board in GTP, if it has one.
+    const GTP_BOARD: Option<GtpBoard> = None;
+
+    /// All of this as data. Games do not override it.
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Self::NAME,
+        meaning: Self::MEANING,
+        rules: Self::RULES,
+        sides: Self::SIDES,
+        terminations: Self::TERMINATIONS,
+        leaf_kinds: Self::LEAF_KINDS,
+        evaluations: Self::EVALUATIONS,
+        history_matters: Self::HISTORY_MATTERS,
+        margin: Self::MARGIN,
+        protocols: Self::PROTOCOLS,
+        gtp_board: Self::GTP_BOARD,
+    };
+
+    /// Checks conditions that the table of rules cannot express.
+    ///
+    /// # Errors
+    /// If nothing can be played by these rules.
+    fn check_rules(_rules: &Rules) -> Result<(), RulesError> {
+        Ok(())
+    }
+
+    /// The start position under rules of this game, which have been checked.
+    fn from_rules(rules: &Rules) -> Self;
+
+    /// Parses a position that play can reach from `start`, in the game's notation, including positions that
+    /// are over.
+    ///
+    /// # Errors
+    /// If the text is not such a position.
+    fn read(start: Self, text: &str) -> Result<Self, NotationError>;
+
+    /// The index in [`Game::LEAF_KINDS`] of a game that ended by a move of `mover`.
+    fn leaf_kind(ending: Ending, mover: Side) -> usize;
+
+    /// Makes the evaluation that the settings name and passes it on as its own type.
+    ///
+    /// # Errors
+    /// If the evaluation cannot be made of these settings.
+    fn visit_evaluation<V: EvaluationVisitor<Self>>(
+        settings: &Settings,
+        contents: &dyn Contents,
+        visitor: V,
+    ) -> Result<V::Output, ParameterError>;
+
+    /// How to write a move and how to win, for a new player.
+    fn explain(rules: &Rules) -> String;
+
+    /// A move as numbers, for games whose reference data has this form.
+    fn numbered_move(_mv: Self::Move) -> Option<[i32; 3]> {
+        None
+    }
+
+    /// The number of stones on the board, for games whose reference data is sorted by it.
+    fn stones(&self) -> Option<u32> {
+        None
+    }
+
+    /// The number of empty cells, in a game whose every move fills one: the distance from a full board.
+    fn empty_cells(&self) -> Option<u32> {
+        None
+    }
+
+    /// The positions of a book in its order: each line of EPD, and of each game of PGN the position after
+    /// `plies` plies, or its last if it has fewer or `plies` is `None`; or the error in the line or game. By
+    /// default a game has no books.
+    fn read_book(
+        _start: &Self,
+        format: BookFormat,
+        _text: &str,
+        _plies: Option<u32>,
+    ) -> Vec<Result<BookPosition<Self>, BookError>> {
+        vec![Err(BookError {
+            place: 0..0,
+            problem: format!("{} has no books in {}", Self::NAME, format.name()),
+            remedy: "list positions in the game's notation, one on each line: kind = \"listed\""
+                .to_owned(),
+        })]
+    }
+
+    /// A legal move in the customary notation of the game, where that differs from the engine's.
+    fn written(&self, mv: Self::Move) -> String {
+        mv.to_string()
+    }
+
+    /// A move in the notation of external engines, where that differs from the engine's.
+    fn told(_mv: Self::Move, _protocol: Protocol) -> Option<String> {
+        None
+    }
+
+    /// Parses a move of an external engine.
+    ///
+    /// # Errors
+    /// If it is not a move of the game.
+    fn heard(&self, text: &str, _protocol: Protocol) -> Result<Self::Move, NotationError> {
+        self.parse_move(text)
+    }
+
+    /// Moves that lead from the start to this position, for protocols that cannot state a position.
+    fn way_here(&self) -> Option<Vec<Self::Move>> {
+        None
+    }
+
+    /// A small picture of the position, as in the picture of a tree: by default its notation.
+    fn sketch(&self) -> Sketch {
+        Sketch::Notation(self.to_string())
+    }
+
+    /// An endgame table's value of the position, without a search, and the moves that keep it, in canonical
+    /// order; `None` if no table has the position.
+    fn table_solution(&self) -> Option<(TableValue, Vec<Self::Move>)> {
+        None
+    }
+
+    /// Whether the solver usually needs at most a few seconds from here.
+    fn is_solved_soon(&self) -> bool {
+        true
+    }
+
+    /// The start position.
+    ///
+    /// # Errors
+    /// If the rules are another game's.
+    fn start(rules: &Rules) -> Result<Self, RulesError> {
+        rules.must_be_of::<Self>()?;
+        Ok(Self::from_rules(rules))
+    }
+
+    /// Parses a position in the game's notation, including positions that are over.
+    ///
+    /// # Errors
+    /// If the rules are another game's, or the text is not a position of this game under them.
+    fn parse(rules: &Rules, text: &str) -> Result<Self, NotationError> {
+        Self::read(Self::start(rules)?, text)
+    }
+}
+
+impl Rules {
+    /// The usual rules of a game.
+    ///
+    /// # Panics
+    /// If the table of the game's rules has no usual value for one, or they fail the game's own
+    /// check: a mistake in the game.
+    #[must_use]
+    pub fn usual<G: Game>() -> Self {
+        match Self::of::<G>(&Parameters::new()) {
+            Ok(rules) => rules,
+            Err(error) => panic!("the usual rules of {}: {error}", G::NAME),
+        }
+    }
+
+    /// A game under these rules; missing rules take their usual value.
+    ///
+    /// # Errors
+    /// If a rule is unknown, has the wrong type or is outside its range, or the rules fail the game's
+    /// own check.
+    pub fn of<G: Game>(given: &Parameters) -> Result<Self, RulesError> {
+        let values = Settings::of_game(G::NAME, G::RULES, given)?;
+        let rules = Self { game: G::INFO, values };
+        G::check_rules(&rules)?;
+        Ok(rules)
+    }
+
+    /// Whether these are rules of this game.
+    #[must_use]
+    pub fn is_of<G: Game>(&self) -> bool {
+        self.name() == G::NAME
+    }
+
+    /// Refuses the rules of another game.
+    pub(crate) fn must_be_of<G: Game>(&self) -> Result<(), RulesError> {
+        if self.is_of::<G>() {
+            return Ok(());
+        }
+        Err(RulesError {
+            rule: None,
+            problem: format!("these are rules of {}, not of {}", self.name(), G::NAME),
+            remedy: format!("give the rules of {}", G::NAME),
+        })
+    }
+}
+
+/// Lists a game's evaluations, the default first: their table and the way to each type.
+#[macro_export]
+macro_rules! evaluations {
+    ($($evaluation:ty),+ $(,)?) => {
+        const EVALUATIONS: &'static [$crate::EvaluationInfo] =
+            &[$(<$evaluation as $crate::evaluation::GameEvaluation<Self>>::INFO),+];
+
+        fn visit_evaluation<V: $crate::evaluation::EvaluationVisitor<Self>>(
+            settings: &$crate::Settings,
+            contents: &dyn $crate::evaluation::Contents,
+            visitor: V,
+        ) -> Result<V::Output, $crate::ParameterError> {
+            use $crate::evaluation::GameEvaluation;
+            let name = settings.word("evaluation");
+            $(if name == <$evaluation as GameEvaluation<Self>>::INFO.name {
+                let evaluation =
+                    <$evaluation as GameEvaluation<Self>>::from_settings(settings, contents)?;
+                return Ok(visitor.visit(evaluation));
+            })+
+            unreachable!("settings name one of the game's evaluations, not {name}")
+        }
+    };
+}

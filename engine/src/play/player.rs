@@ -1,0 +1,290 @@
+//! A player: an algorithm with all its parameters and limits, fixed.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::core::limits::Limits;
+use crate::core::outside::{self, OUTSIDE_ALGORITHMS, OutsideRules, Protocol};
+use crate::core::parameters::{
+    AlgorithmInfo, ClockRule, ParameterError, ParameterKind, Parameters, Settings, Value,
+    wrong_word,
+};
+use crate::core::position::NotationError;
+use crate::core::rules::Rules;
+use crate::evaluation::{Contents, EvaluationVisitor, GameEvaluation, NoContents, NoEvaluation};
+use crate::games::game::Game;
+use crate::search::Search;
+use crate::search::algorithm::Maker;
+use crate::search::reference::Reference;
+use crate::search::registry::{self, TABLES};
+use crate::with_game;
+
+/// A complete player: every parameter has its value, so that defaults may change later without
+/// changing the meaning of a stored player.
+#[derive(Clone)]
+pub struct Player {
+    parameters: Parameters,
+    limits: Limits,
+    game: &'static str,
+    draws_random_numbers: bool,
+    who: Who,
+}
+
+/// The source of its moves.
+#[derive(Clone)]
+enum Who {
+    /// Built in: a `Maker<G>` of the game `G` that the player was made for. It makes data shared by all its
+    /// games, such as a compiled evaluation, once.
+    Ours(Arc<dyn Any + Send + Sync>),
+    /// An external engine.
+    Outside(Arc<OutsideRules>),
+}
+
+impl Player {
+    /// Makes a player from a sweep's parameters: `algorithm`, its parameters and its limits.
+    /// Missing ones get their default (or the preset's value).
+    ///
+    /// # Errors
+    /// An unknown algorithm or key (with the nearest known one), a value of the wrong type or outside its
+    /// range, an algorithm that does not play this game, an evaluation that the game lacks, or a search
+    /// without a limit.
+    pub fn from_parameters(rules: &Rules, given: &Parameters) -> Result<Self, ParameterError> {
+        Self::with_contents(rules, given, &NoContents)
+    }
+
+    /// The same for a player whose parameters may name data by its content hash.
+    ///
+    /// # Errors
+    /// As [`Player::from_parameters`], or if the data is missing.
+    pub fn with_contents(
+        rules: &Rules,
+        given: &Parameters,
+        contents: &dyn Contents,
+    ) -> Result<Self, ParameterError> {
+        with_game!(rules, G => Self::of::<G>(given, contents))
+    }
+
+    /// The same for a game type, registered or not.
+    ///
+    /// # Errors
+    /// As [`Player::with_contents`].
+    pub fn of<G: Game>(
+        given: &Parameters,
+        contents: &dyn Contents,
+    ) -> Result<Self, ParameterError> {
+        let info = chosen_algorithm(given)?;
+        let settings = Settings::read(info, G::NAME, G::EVALUATIONS, given)?;
+        if let Some(protocol) = Protocol::named(info.name) {
+            return Self::outside_of::<G>(protocol, &settings);
+        }
+        registry::check_game::<G>(info)?;
+        let compile = Compile { info, settings: &settings };
+        let evaluates =
+            info.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Evaluation);
+        let maker: Maker<G> = if evaluates {
+            G::visit_evaluation(&settings, contents, compile)?
+        } else {
+            compile.visit(NoEvaluation)
+        };
+        Ok(Self {
+            parameters: settings.canonical(),
+            limits: Limits::from_settings(&settings),
+            game: G::NAME,
+            draws_random_numbers: registry::draws_random_numbers(info, &settings),
+            who: Who::Ours(Arc::new(maker)),
+        })
+    }
+
+    /// An external engine, for a game with engines that speak its protocol.
+    fn outside_of<G: Game>(
+        protocol: Protocol,
+        settings: &Settings,
+    ) -> Result<Self, ParameterError> {
+        if !G::PROTOCOLS.contains(&protocol) {
+            let spoken = G::PROTOCOLS.iter().map(|known| format!("{:?}", known.name()));
+            let remedy = match spoken.collect::<Vec<_>>().as_slice() {
+                [] => "choose one of our algorithms".to_owned(),
+                spoken => format!("write algorithm = {}", spoken.join(" or ")),
+            };
+            let (name, game) = (protocol.name(), G::NAME);
+            let problem = format!("programs that speak {name} do not play {game}");
+            return Err(ParameterError::new("algorithm", problem, remedy));
+        }
+        Ok(Self {
+            parameters: settings.canonical(),
+            limits: Limits::from_settings(settings),
+            game: G::NAME,
+            draws_random_numbers: !settings.switch("reproducible"),
+            who: Who::Outside(Arc::new(OutsideRules::from_settings(protocol, settings)?)),
+        })
+    }
+
+    /// All parameters, with defaults. `from_parameters` of these gives an equal player.
+    ///
+    /// A limit that is off is absent, or `"unlimited"` if its default is on; durations are
+    /// integers in microseconds (`move_time_us`); a preset is resolved into its values.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Whether its games may begin with any position, so that [`Player::check_start`] can be skipped.
+    #[must_use]
+    pub fn begins_anywhere(&self) -> bool {
+        registry::begins_anywhere(self.algorithm())
+    }
+
+    /// Checks that its games may begin with this position: a player of tables needs a position that has one.
+    ///
+    /// # Errors
+    /// If they may not, with a remedy, or if the text is not a position of the game.
+    pub fn check_start(&self, rules: &Rules, start: &str) -> Result<(), ParameterError> {
+        with_game!(rules, G => {
+            let start = G::parse(rules, start).map_err(|NotationError { problem, remedy }| {
+                ParameterError { key: None, problem, remedy }
+            })?;
+            registry::check_start(self.algorithm(), &start)
+        })
+    }
+
+    /// The limits of its moves.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The same player with this many thousandths of its time limit, and of its clock if it has one. Its
+    /// parameters stay the same, so the two are equal.
+    #[must_use]
+    pub fn with_time_factor(&self, permille: u32) -> Self {
+        let scaled_us = |us: u64| {
+            let scaled = (u128::from(us) * u128::from(permille) + 500) / 1_000;
+            u64::try_from(scaled).unwrap_or(u64::MAX).max(u64::from(us > 0))
+        };
+        let mut player = self.clone();
+        player.limits.move_time_us = player.limits.move_time_us.map(scaled_us);
+        if let Who::Outside(rules) = &self.who
+            && let Some(clock) = rules.clock
+        {
+            let (time_us, increment_us) = (scaled_us(clock.time_us), scaled_us(clock.increment_us));
+            let clock = ClockRule { time_us, increment_us, ..clock };
+            player.who = Who::Outside(Arc::new(OutsideRules {
+                clock: Some(clock),
+                ..OutsideRules::clone(rules)
+            }));
+        }
+        player
+    }
+
+    /// Whether its moves depend on random numbers, so that a repeated opening may give a different game.
+    #[must_use]
+    pub fn draws_random_numbers(&self) -> bool {
+        self.draws_random_numbers
+    }
+
+    /// An upper bound on the memory that it reserves in a game, in bytes: tables and trees at their
+    /// greatest size. The operating system provides less if less is used.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        registry::memory_bytes_of(&self.parameters)
+    }
+
+    /// Whether a time limit or a clock limits its moves.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        let has_clock = self.outside().is_some_and(|rules| rules.clock.is_some());
+        self.limits.move_time_us.is_some() || has_clock
+    }
+
+    /// The description of an external engine; `None` for a built-in player.
+    #[must_use]
+    pub fn outside(&self) -> Option<&OutsideRules> {
+        match &self.who {
+            Who::Ours(_) => None,
+            Who::Outside(rules) => Some(rules),
+        }
+    }
+
+    /// Whether its games must be reproducible: for an external engine only if a sweep says so (invariant 2).
+    #[must_use]
+    pub fn is_deterministic(&self) -> bool {
+        !self.is_timed() && self.outside().is_none_or(|rules| rules.reproducible)
+    }
+
+    /// Whether its games are assumed to be reproducible: a built-in player that draws no random numbers, or
+    /// an external engine whose moves no clock limits, until it is seen to differ.
+    #[must_use]
+    pub fn repeats(&self) -> bool {
+        !self.is_timed() && (self.outside().is_some() || !self.draws_random_numbers)
+    }
+
+    /// A search for one side of one game, compiled for the game and the evaluation; `None` if the
+    /// player was made for another game, or is an external engine.
+    pub(crate) fn search<G: Game>(&self) -> Option<Box<dyn Search<G>>> {
+        self.maker::<G>().map(Maker::make)
+    }
+
+    /// The reference that gives every move of a position a value by this player; `None` if it was made for
+    /// another game, or of parameters that [`check_reference`](crate::check_reference) rejects.
+    pub(crate) fn reference<G: Game>(&self) -> Option<Box<dyn Reference<G>>> {
+        self.maker::<G>().and_then(Maker::make_reference)
+    }
+
+    fn algorithm(&self) -> &str {
+        match self.parameters.get("algorithm") {
+            Some(Value::Text(name)) => name,
+            Some(_) | None => "",
+        }
+    }
+
+    fn maker<G: Game>(&self) -> Option<&Maker<G>> {
+        match &self.who {
+            Who::Ours(maker) => maker.downcast_ref(),
+            Who::Outside(_) => None,
+        }
+    }
+}
+
+impl PartialEq for Player {
+    fn eq(&self, other: &Self) -> bool {
+        self.game == other.game && self.parameters == other.parameters
+    }
+}
+
+impl fmt::Debug for Player {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Player")
+            .field("game", &self.game)
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Gives the search its evaluation as a type, so that the call in its inner loop is static.
+struct Compile<'a> {
+    info: &'a AlgorithmInfo,
+    settings: &'a Settings,
+}
+
+impl<G: Game> EvaluationVisitor<G> for Compile<'_> {
+    type Output = Maker<G>;
+
+    fn visit<E: GameEvaluation<G>>(self, evaluation: E) -> Maker<G> {
+        registry::maker(self.info, self.settings, evaluation)
+    }
+}
+
+fn chosen_algorithm(given: &Parameters) -> Result<&'static AlgorithmInfo, ParameterError> {
+    const KEY: &str = "algorithm";
+    let names = || TABLES.iter().map(|info| info.name).chain(OUTSIDE_ALGORITHMS.iter().copied());
+    let Some(value) = given.get(KEY) else {
+        let missing = wrong_word(KEY, &Value::Text(String::new()), names());
+        return Err(ParameterError { problem: format!("`{KEY}` is missing"), ..missing });
+    };
+    let is_meant = |info: &&AlgorithmInfo| matches!(value, Value::Text(name) if name == info.name);
+    TABLES.iter().chain(outside::TABLES).find(is_meant).ok_or_else(|| {
+        let error = wrong_word(KEY, value, names());
+        ParameterError { problem: format!("there is no algorithm {value}"), ..error }
+    })
+}

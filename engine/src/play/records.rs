@@ -1,0 +1,125 @@
+//! The record of a played game.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::core::limits::EndedBy;
+use crate::core::position::Side;
+use crate::core::termination::Termination;
+
+/// A finished game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameRecord {
+    /// The result for the player who moved first from the opening.
+    pub outcome: Outcome,
+    /// The margin for the same player: its lead at the end, in the game's unit
+    /// ([`GameInfo::margin`](crate::GameInfo)), negative if the other led. `None` in a game without margins,
+    /// and if the game did not end by its own rules.
+    pub margin: Option<i32>,
+    /// The reason for the game's end.
+    pub termination: Termination,
+    /// The side that moved first from the opening, not always the one that moves first from the
+    /// game's start.
+    pub first_side: Side,
+    /// One record for each ply.
+    pub moves: Vec<MoveRecord>,
+    /// Wall time of the whole game, in microseconds.
+    pub wall_us: u64,
+}
+
+impl GameRecord {
+    /// A key below 2^53 of the moves' notation, in order: equal games have equal hashes.
+    ///
+    /// The first 53 bits, big-endian, of the SHA-256 of every move's notation followed by a line
+    /// feed. Part of the recorded data: it never changes.
+    #[must_use]
+    pub fn moves_hash(&self) -> u64 {
+        let mut hash = Sha256::new();
+        for record in &self.moves {
+            hash.update(record.mv.as_bytes());
+            hash.update(b"\n");
+        }
+        let first_bytes =
+            hash.finalize().iter().take(8).fold(0, |key, &byte| key << 8 | u64::from(byte));
+        first_bytes >> (64 - 53)
+    }
+
+    /// The number of moves. The positions are not stored: [`crate::replay_moves`] yields them.
+    #[must_use]
+    pub fn plies(&self) -> u32 {
+        u32::try_from(self.moves.len()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Win, draw or loss for the player who moved first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The player who moved first won.
+    Win,
+    /// Neither player won.
+    Draw,
+    /// The player who moved first lost.
+    Loss,
+}
+
+/// One move of a recorded game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveRecord {
+    /// 0 if the player who moved first from the opening made it, 1 for the other.
+    pub mover: u8,
+    /// The move's notation.
+    pub mv: String,
+    /// Canonical key of the position before the move.
+    pub position_key: u64,
+    /// Legal moves in the position before the move.
+    pub legal_moves: u32,
+    /// The report of the search.
+    pub search: SearchReport,
+    /// Wall time of the move, in microseconds.
+    pub wall_us: u64,
+    /// Processor time of the thread that played, in microseconds. An external engine thinks in a process of
+    /// its own; for it, this is the cost of communication.
+    pub cpu_us: u64,
+    /// The number of times that the system took the core from the player's thread while it thought:
+    /// involuntary context switches. `None` where the system does not report them, and for an external
+    /// engine.
+    pub involuntary_switches: Option<u64>,
+}
+
+/// A search's report, apart from its move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchReport {
+    /// Depth completed, in plies; 0 if the algorithm does not search.
+    pub depth: u32,
+    /// Positions made by a move in the search.
+    pub nodes: u64,
+    /// Calls of the static evaluation.
+    pub evaluations: u64,
+    /// Leaves of the full tree of `depth` (see [`crate::Position::full_tree_leaves`]); 0 without a
+    /// search, and in a game without a closed form. The arbiter computes it, between moves.
+    pub full_tree_leaves: u64,
+    /// The value found, for the side to move; `None` if the algorithm has none.
+    pub score: Option<i32>,
+    /// The reason for which the search ended.
+    pub ended_by: EndedBy,
+    /// The time that an external engine reports, in microseconds; `None` for built-in players, and
+    /// if it reports none.
+    pub told_us: Option<u64>,
+}
+
+impl SearchReport {
+    /// There was only one legal move.
+    pub(crate) const ONLY_MOVE: Self = Self {
+        depth: 0,
+        nodes: 0,
+        evaluations: 0,
+        full_tree_leaves: 0,
+        score: None,
+        ended_by: EndedBy::OnlyMove,
+        told_us: None,
+    };
+
+    /// The report of a move from an unknown source.
+    pub const UNKNOWN: Self = Self { ended_by: EndedBy::Depth, ..Self::ONLY_MOVE };
+}
