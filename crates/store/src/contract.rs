@@ -28,18 +28,20 @@ use spelrum_tournament::{
     PlayedVerification, WorkerId,
 };
 
-use super::barred::StoppedForForfeits;
-use super::courses::OpenCourse;
-use super::error::StoreError;
-use super::exclusion::{Excludable, TakenOut};
-use super::facts::GameFacts;
-use super::lookups::{Found, LeasedCell, OtherRevision};
-use super::refused::Refused;
-use super::removal::Removed;
-use super::retry::Retry;
-use super::scheduling::{LeaseHolder, WorkerIntroduction, WorkerProof};
-use super::submit::{Submitted, Sweep};
-use super::verifications::{Deviation, ToVerify};
+use crate::error::StoreError;
+use crate::write::barred_workers::StoppedForForfeits;
+use crate::write::courses::OpenCourse;
+use crate::write::exclusion::{Excludable, TakenOut};
+use crate::write::experiments::{Found, OtherRevision};
+use crate::write::leased_cells::LeasedCell;
+use crate::write::refused_results::Refused;
+use crate::write::removal::Removed;
+use crate::write::reported_games::GameFacts;
+use crate::write::retry::Retry;
+use crate::write::scheduling::LeaseHolder;
+use crate::write::submit::{Submitted, Sweep};
+use crate::write::verifications::{Deviation, ToVerify};
+use crate::write::workers::{WorkerIntroduction, WorkerProof};
 
 /// For how long a coordinator owns experiments: the greatest term of a store owns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_tournament::results::RatingsLimit;
 
-use super::wal::log_path;
+use crate::open::wal::log_path;
 use crate::system::{open_files_remedy, system_remedy};
 
 /// Why the store could not do something. Whatever it was, nothing was changed by it.
@@ -465,7 +465,7 @@ impl StoreError {
     }
 
     /// What is wrong, without what failed by it.
-    pub(super) fn reason(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         if let Self::Damaged { problem, .. } = self {
             return problem.clone();
         }
@@ -510,7 +510,7 @@ impl StoreError {
 }
 
 /// SQLite's primary result codes that mean something here (sqlite.org/rescode.html).
-pub(super) mod code {
+pub(crate) mod code {
     pub(crate) const PERMISSION: i32 = 3;
     pub(crate) const BUSY: i32 = 5;
     pub(crate) const LOCKED: i32 = 6;
@@ -537,7 +537,7 @@ pub(super) mod code {
 }
 
 /// Whether a primary result code says that a database is damaged.
-pub(super) fn is_damage(code: Option<i32>) -> bool {
+pub(crate) fn is_damage(code: Option<i32>) -> bool {
     matches!(code, Some(code::CORRUPT | code::NOTADB))
 }
 
@@ -566,12 +566,12 @@ fn of_sqlite(code: Option<i32>) -> String {
 }
 
 /// The primary result code of an error that SQLite reported for a user's query.
-pub(super) fn query_code(error: &rusqlite::Error) -> Option<i32> {
+pub(crate) fn query_code(error: &rusqlite::Error) -> Option<i32> {
     Some(error.sqlite_error()?.extended_code & 0xff)
 }
 
 /// The primary result code of an error that SQLite reported.
-pub(super) fn primary_code(error: &sqlx::Error) -> Option<i32> {
+pub(crate) fn primary_code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
 }

@@ -15,12 +15,26 @@ use spelrum_tournament::{
     PlayedVerification, WorkerId,
 };
 
-use super::contract::{Reading, Store, Term, WriteTransaction};
-use super::{
-    Deviation, Excludable, Found, GameFacts, LeaseHolder, LeasedCell, OpenCourse, OtherRevision,
-    Readers, Refused, Removed, Removing, Retry, StoppedForForfeits, StoreError, Submitted, Sweep,
-    TakenOut, ToVerify, Transaction, WAL_RESTART_BYTES, WorkerIntroduction, WorkerProof, Writer,
-};
+use crate::contract::{Reading, Store, Term, WriteTransaction};
+use crate::error::StoreError;
+use crate::open::checkpoint::WAL_RESTART_BYTES;
+use crate::open::writer::Writer;
+use crate::read::readers::Readers;
+use crate::write::barred_workers::StoppedForForfeits;
+use crate::write::courses::OpenCourse;
+use crate::write::exclusion::{Excludable, TakenOut};
+use crate::write::experiments::{Found, OtherRevision};
+use crate::write::leased_cells::LeasedCell;
+use crate::write::refused_results::Refused;
+use crate::write::removal::Removed;
+use crate::write::reported_games::GameFacts;
+use crate::write::retry::Retry;
+use crate::write::scheduling::LeaseHolder;
+use crate::write::submit::{Submitted, Sweep};
+use crate::write::transaction::Transaction;
+use crate::write::verifications::{Deviation, ToVerify};
+use crate::write::workers::{WorkerIntroduction, WorkerProof};
+use spelrum_tournament::results::Removing;
 
 impl Store for Writer {
     type Transaction<'s> = Transaction<'s>;

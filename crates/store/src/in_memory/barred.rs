@@ -10,7 +10,7 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
 
 use super::exclusion::Exclusion;
 use super::{Cell, Settled, State};
-use crate::StoppedForForfeits;
+use crate::write::barred_workers::StoppedForForfeits;
 
 impl Cell {
     /// The engines of its players.

@@ -6,7 +6,8 @@ use spelrum_tournament::scheduler::CellState;
 use spelrum_tournament::{CellId, ExperimentId, GameId, Plan};
 
 use super::{Cell, CourseState, Settled, State};
-use crate::{OpenCourse, StoreError};
+use crate::error::StoreError;
+use crate::write::courses::OpenCourse;
 
 impl State {
     pub(super) fn set_course(&mut self, experiment: ExperimentId, course: CourseState) {

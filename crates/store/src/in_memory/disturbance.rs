@@ -6,7 +6,7 @@ use spelrum_tournament::results::DisturbedGames;
 use spelrum_tournament::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
 
 use super::{Cell, Settled, State, Uncounted};
-use crate::uncounted::Reason;
+use crate::write::uncounted_games::Reason;
 
 impl State {
     /// How a cell's games are looked at, if they are timed.

@@ -8,8 +8,11 @@ use spelrum_tournament::stopping::Prefix;
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, Task, WorkerId};
 
 use super::{Settled, State, Uncounted};
-use crate::uncounted::Reason;
-use crate::{Excludable, KeptResults, NamedWorker, Removing, Retry, StoreError, TakenOut};
+use crate::error::StoreError;
+use crate::write::exclusion::{Excludable, KeptResults, NamedWorker, TakenOut};
+use crate::write::retry::Retry;
+use crate::write::uncounted_games::Reason;
+use spelrum_tournament::results::Removing;
 
 /// A worker that was excluded.
 #[derive(Clone, Debug, PartialEq)]

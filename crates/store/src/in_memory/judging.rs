@@ -8,7 +8,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::{CellId, ExperimentId, OpeningCounts, PlayedGame};
 
 use super::{Cell, State};
-use crate::StoreError;
+use crate::error::StoreError;
 
 impl Cell {
     /// What its first player got in these games where it moved first, and where it moved second.

@@ -38,14 +38,13 @@ use spelrum_tournament::{
     Plan, PlayedGame, PlayedVerification, Record, Task, TrainingDefinition, WorkerId,
 };
 
-use super::barred::StoppedForForfeits;
-use super::contract::{Store, Term, WriteTransaction};
-use super::needs::Needs;
-use super::uncounted::Reason;
-use super::{
+use crate::contract::{Store, Term, WriteTransaction};
+use crate::write::requirements::Needs;
+use crate::write::uncounted_games::Reason;
+use crate::{
     Deviation, Excludable, Found, GameFacts, LeaseHolder, LeasedCell, OpenCourse, OtherRevision,
-    Refused, Removed, Removing, Retry, StoreError, Submitted, Sweep, TakenOut, ToVerify,
-    WorkerIntroduction, WorkerProof,
+    Refused, Removed, Removing, Retry, StoppedForForfeits, StoreError, Submitted, Sweep, TakenOut,
+    ToVerify, WorkerIntroduction, WorkerProof,
 };
 
 /// A store in memory, and the right to write to it for its term.

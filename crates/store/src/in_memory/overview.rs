@@ -10,7 +10,7 @@ use spelrum_tournament::results::{
 use spelrum_tournament::{ExperimentId, PlayedGame, WorkerId};
 
 use super::{Settled, State};
-use crate::WorkerIntroduction;
+use crate::write::workers::WorkerIntroduction;
 
 impl State {
     pub(super) fn overview(&self, id: ExperimentId) -> Overview {

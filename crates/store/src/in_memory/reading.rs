@@ -19,8 +19,8 @@ use spelrum_tournament::{
 
 use super::costs::costs;
 use super::{Cell, Experiment, InMemory, Settled, State, lock};
-use crate::StoreError;
 use crate::contract::Reading;
+use crate::error::StoreError;
 
 /// The games that tell how much a cell's games vary.
 const LATEST_GAMES: i64 = 500;

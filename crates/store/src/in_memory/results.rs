@@ -6,9 +6,10 @@ use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Re
 
 use super::verifications::Verdict;
 use super::{Settled, State, Uncounted};
-use crate::refused::OF_WORKER_MAX;
-use crate::uncounted::Reason;
-use crate::{Refused, Retry, StoreError};
+use crate::error::StoreError;
+use crate::write::refused_results::{OF_WORKER_MAX, Refused};
+use crate::write::retry::Retry;
+use crate::write::uncounted_games::Reason;
 
 impl State {
     /// Checks games before any of them is stored.

@@ -13,11 +13,16 @@ use spelrum_tournament::stopping::{self, Points, Reading, Round};
 use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
 
 use super::{CourseState, Lease, Settled, State, Worker};
-use crate::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
-use crate::{
-    Found, GameFacts, LeaseHolder, LeasedCell, Removed, Removing, StoreError, WorkerIntroduction,
-    WorkerProof, unix_now_us,
-};
+use crate::clock::unix_now_us;
+use crate::error::StoreError;
+use crate::write::experiments::Found;
+use crate::write::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
+use crate::write::leased_cells::LeasedCell;
+use crate::write::removal::Removed;
+use crate::write::reported_games::GameFacts;
+use crate::write::scheduling::LeaseHolder;
+use crate::write::workers::{WorkerIntroduction, WorkerProof};
+use spelrum_tournament::results::Removing;
 
 impl State {
     pub(super) fn snapshot(&self) -> Snapshot {

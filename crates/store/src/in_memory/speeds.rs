@@ -5,8 +5,8 @@ use spelrum_tournament::speed::{Scaling, Speed};
 use spelrum_tournament::{CellId, ExperimentId, WorkerId};
 
 use super::{Cell, Settled, State};
-use crate::speeds::{APART_US, is_known, measured_unix_us};
-use crate::unix_now_us;
+use crate::clock::unix_now_us;
+use crate::write::worker_speeds::{APART_US, is_known, measured_unix_us};
 
 impl State {
     /// How time limits were scaled in the counted games of these cells.

@@ -17,11 +17,12 @@ use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
 use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
 
 use super::{Cell, Experiment, State};
-use crate::needs::Needs;
-use crate::numbers::safe;
-use crate::submit::{Candidate, awaits_builds, becomes};
-use crate::uncounted::Reason;
-use crate::{StoreError, Submitted, Sweep, change};
+use crate::error::StoreError;
+use crate::schema::numbers::safe;
+use crate::write::requirements::Needs;
+use crate::write::submit::{Candidate, Submitted, Sweep, awaits_builds, becomes};
+use crate::write::sweep_changes;
+use crate::write::uncounted_games::Reason;
 
 impl State {
     pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
@@ -128,7 +129,7 @@ impl State {
     fn grow(&mut self, sweep: Sweep<'_>, id: ExperimentId) -> Result<Submitted, StoreError> {
         let plan = sweep.plan;
         let comparison = self.compare(id, plan);
-        change::check(&comparison, &plan.name)?;
+        sweep_changes::check(&comparison, &plan.name)?;
         let mut touched = Vec::new();
         let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
         for known in &comparison.known {

@@ -6,7 +6,7 @@ use spelrum_tournament::{
 };
 
 use super::{Cell, Settled, State};
-use crate::{Deviation, ToVerify};
+use crate::write::verifications::{Deviation, ToVerify};
 
 /// What a cell's one task verifies.
 #[derive(Clone, Debug)]

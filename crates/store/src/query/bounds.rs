@@ -47,7 +47,7 @@ pub(super) const OWN_VIEWS_MAX: usize = 100;
 
 /// What a query may take.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Bounds {
+pub(crate) struct Bounds {
     pub(super) rows_max: u64,
     /// Of its own time, without that for which it waits for its reader.
     pub(super) time_max: Option<Duration>,
@@ -60,7 +60,7 @@ pub(in super::super) struct Bounds {
 
 impl Bounds {
     /// Where others depend on the database.
-    pub(in super::super) fn shared(rows_max: u64, time_max: Duration, wait_max: Duration) -> Self {
+    pub(crate) fn shared(rows_max: u64, time_max: Duration, wait_max: Duration) -> Self {
         Self {
             rows_max,
             time_max: Some(time_max),
@@ -72,12 +72,12 @@ impl Bounds {
 
     /// With less room for temporary files.
     #[must_use]
-    pub(in super::super) fn with_spill_bytes_max(self, bytes_max: u64) -> Self {
+    pub(crate) fn with_spill_bytes_max(self, bytes_max: u64) -> Self {
         Self { spill_bytes_max: Some(bytes_max.min(SPILL_BYTES_MAX_SHARED)), ..self }
     }
 
     /// Where who asks is who waits.
-    pub(in super::super) fn own(rows_max: u64, time_max: Option<Duration>) -> Self {
+    pub(crate) fn own(rows_max: u64, time_max: Option<Duration>) -> Self {
         Self {
             rows_max,
             time_max,
