@@ -21,6 +21,7 @@ use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Value, termination_named,
 };
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
 use spelrum_tournament::results::Machine;
 use spelrum_tournament::scheduler::{

@@ -9,6 +9,7 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{ExperimentId, SweepText, plan_sweep};
 use sqlx::{AssertSqlSafe, Executor as _};
 
+use crate::contract::WriteTransaction as _;
 use crate::open::writer::Writer;
 use crate::read::summaries::{STATUS_EXPERIMENTS_MAX, current};
 use crate::schema::experiment_views::EXPERIMENTS_WITH_VIEWS_MAX;

@@ -74,7 +74,7 @@ pub use transfer::import::{ImportError, ImportProgress, Imported, Refereed};
 pub use transfer::salvage::RESCUE_COMMAND;
 pub use write::barred_workers::StoppedForForfeits;
 pub use write::courses::OpenCourse;
-pub use write::exclusion::{Excludable, KeptResults, NamedWorker, TakenOut};
+pub use write::exclusion::{Excludable, KeptResults, TakenOut};
 pub use write::experiments::{Found, OtherRevision};
 pub use write::leased_cells::LeasedCell;
 pub use write::networks::StoredNetwork;
@@ -88,4 +88,4 @@ pub use write::transaction::Transaction;
 pub use write::verifications::{
     Deviation, DifferentGame, ToVerify, Verifications, VerifiedPair, WaitingVerifications,
 };
-pub use write::workers::{WorkerIntroduction, WorkerProof};
+pub use write::workers::{NamedWorker, WorkerIntroduction, WorkerProof};

@@ -6,7 +6,7 @@ use spelrum_tournament::course::{CellOutcome, Noted};
 use spelrum_tournament::results::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
     GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
-    Ratings, Report, SettledCells, WhichGame,
+    Ratings, Removing, Report, SettledCells, WhichGame,
 };
 use spelrum_tournament::scheduler::{Barred, CellState, Changes, ExperimentState, Snapshot};
 use spelrum_tournament::speed::Speed;
@@ -20,21 +20,24 @@ use crate::error::StoreError;
 use crate::open::checkpoint::WAL_RESTART_BYTES;
 use crate::open::writer::Writer;
 use crate::read::readers::Readers;
-use crate::write::barred_workers::StoppedForForfeits;
-use crate::write::courses::OpenCourse;
-use crate::write::exclusion::{Excludable, TakenOut};
-use crate::write::experiments::{Found, OtherRevision};
-use crate::write::leased_cells::LeasedCell;
-use crate::write::refused_results::Refused;
-use crate::write::removal::Removed;
-use crate::write::reported_games::GameFacts;
-use crate::write::retry::Retry;
-use crate::write::scheduling::LeaseHolder;
-use crate::write::submit::{Submitted, Sweep};
+use crate::write::barred_workers::{self, StoppedForForfeits};
+use crate::write::courses::{self, OpenCourse};
+use crate::write::exclusion::{self, Excludable, TakenOut};
+use crate::write::experiments::{self, Found, OtherRevision};
+use crate::write::leased_cells::{self, LeasedCell};
+use crate::write::refused_results::{self, Refused};
+use crate::write::removal::{self, Removed};
+use crate::write::reported_games::{self, GameFacts};
+use crate::write::retry::{self, Retry};
+use crate::write::scheduling::{self, LeaseHolder};
+use crate::write::submit::{self, Submitted, Sweep};
 use crate::write::transaction::Transaction;
-use crate::write::verifications::{Deviation, ToVerify};
-use crate::write::workers::{WorkerIntroduction, WorkerProof};
-use spelrum_tournament::results::Removing;
+use crate::write::verifications::{self, Deviation, ToVerify};
+use crate::write::workers::{self, WorkerIntroduction, WorkerProof};
+use crate::write::{
+    disturbed_games, excluded_workers, forgetting, networks, settled_games, uncounted_games,
+    worker_speeds,
+};
 
 impl Store for Writer {
     type Transaction<'s> = Transaction<'s>;
@@ -48,34 +51,34 @@ impl Store for Writer {
     }
 
     async fn snapshot(&mut self) -> Result<Snapshot, StoreError> {
-        Self::snapshot(self).await
+        scheduling::snapshot(self).await
     }
 
     async fn lease_holders(&mut self) -> Result<Vec<LeaseHolder>, StoreError> {
-        Self::lease_holders(self).await
+        scheduling::lease_holders(self).await
     }
 
     async fn unfinished_of_other_revisions(
         &mut self,
         engine_revision: u32,
     ) -> Result<Vec<OtherRevision>, StoreError> {
-        Self::unfinished_of_other_revisions(self, engine_revision).await
+        experiments::unfinished_of_other_revisions(self, engine_revision).await
     }
 
     async fn open_courses(&mut self) -> Result<Vec<OpenCourse>, StoreError> {
-        Self::open_courses(self).await
+        courses::all_open(self).await
     }
 
     async fn is_removing(&mut self) -> Result<bool, StoreError> {
-        Self::is_removing(self).await
+        removal::is_removing(self).await
     }
 
     async fn is_excluding(&mut self) -> Result<bool, StoreError> {
-        Self::is_excluding(self).await
+        exclusion::is_excluding(self).await
     }
 
     async fn shrink(&mut self) -> Result<bool, StoreError> {
-        Self::shrink(self).await
+        removal::shrink(self).await
     }
 
     fn damaged(&self) -> impl Future<Output = StoreError> + Send {
@@ -182,11 +185,11 @@ impl Reading for Readers {
 
 impl WriteTransaction for Transaction<'_> {
     async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        Transaction::submit(self, sweep).await
+        submit::submit(self, sweep).await
     }
 
     async fn experiment(&mut self, which: &str) -> Result<Option<Found>, StoreError> {
-        Transaction::experiment(self, which).await
+        experiments::find(self, which).await
     }
 
     async fn set_state(
@@ -194,7 +197,7 @@ impl WriteTransaction for Transaction<'_> {
         experiment: ExperimentId,
         state: ExperimentState,
     ) -> Result<(), StoreError> {
-        Transaction::set_state(self, experiment, state).await
+        experiments::set_state(self, experiment, state).await
     }
 
     async fn set_priority(
@@ -202,11 +205,11 @@ impl WriteTransaction for Transaction<'_> {
         experiment: ExperimentId,
         priority: i32,
     ) -> Result<(), StoreError> {
-        Transaction::set_priority(self, experiment, priority).await
+        experiments::set_priority(self, experiment, priority).await
     }
 
     async fn open_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
-        Transaction::open_course(self, experiment).await
+        courses::open(self, experiment).await
     }
 
     async fn add_cells(
@@ -215,23 +218,23 @@ impl WriteTransaction for Transaction<'_> {
         plan: &Plan,
         told: u64,
     ) -> Result<Option<Vec<CellState>>, StoreError> {
-        Transaction::add_cells(self, experiment, plan, told).await
+        courses::add_cells(self, experiment, plan, told).await
     }
 
     async fn tell(&mut self, cell: CellId) -> Result<CellOutcome, StoreError> {
-        Transaction::tell(self, cell).await
+        courses::tell(self, cell).await
     }
 
     async fn note(&mut self, experiment: ExperimentId, notes: &[Noted]) -> Result<(), StoreError> {
-        Transaction::note(self, experiment, notes).await
+        courses::note(self, experiment, notes).await
     }
 
     async fn end_course(&mut self, experiment: ExperimentId) -> Result<(), StoreError> {
-        Transaction::end_course(self, experiment).await
+        courses::end(self, experiment).await
     }
 
     async fn retry_failed(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
-        Transaction::retry_failed(self, experiment).await
+        retry::retry_failed(self, experiment).await
     }
 
     async fn excludable(
@@ -239,7 +242,7 @@ impl WriteTransaction for Transaction<'_> {
         which: &str,
         from: Option<ExperimentId>,
     ) -> Result<Excludable, StoreError> {
-        Transaction::excludable(self, which, from).await
+        exclusion::excludable(self, which, from).await
     }
 
     async fn begin_exclusion(
@@ -248,7 +251,7 @@ impl WriteTransaction for Transaction<'_> {
         from: Option<ExperimentId>,
         since_unix_us: Option<i64>,
     ) -> Result<(), StoreError> {
-        Transaction::begin_exclusion(self, worker, from, since_unix_us).await
+        exclusion::begin(self, worker, from, since_unix_us).await
     }
 
     async fn readmit(
@@ -256,41 +259,41 @@ impl WriteTransaction for Transaction<'_> {
         workers: &[WorkerId],
         engine: Option<&str>,
     ) -> Result<Vec<WorkerId>, StoreError> {
-        Transaction::readmit(self, workers, engine).await
+        excluded_workers::readmit(self, workers, engine).await
     }
 
     async fn bar(&mut self, worker: WorkerId, barred: &Barred) -> Result<(), StoreError> {
-        Transaction::bar(self, worker, barred).await
+        barred_workers::bar(self, worker, barred).await
     }
 
     async fn inherit_bars(&mut self, worker: WorkerId) -> Result<Vec<Barred>, StoreError> {
-        Transaction::inherit_bars(self, worker).await
+        barred_workers::inherit(self, worker).await
     }
 
     async fn engines_of_sides(&mut self, game: GameId) -> Result<[Option<String>; 2], StoreError> {
-        Transaction::engines_of_sides(self, game).await
+        barred_workers::engines_of_sides(self, game).await
     }
 
     async fn stop_for_forfeits(
         &mut self,
         cells: &[CellId],
     ) -> Result<Vec<StoppedForForfeits>, StoreError> {
-        Transaction::stop_for_forfeits(self, cells).await
+        barred_workers::stop_for_forfeits(self, cells).await
     }
 
     async fn inherit_exclusions(
         &mut self,
         worker: WorkerId,
     ) -> Result<Vec<Option<ExperimentId>>, StoreError> {
-        Transaction::inherit_exclusions(self, worker).await
+        excluded_workers::inherit(self, worker).await
     }
 
     async fn exclude_some(&mut self) -> Result<Option<Vec<TakenOut>>, StoreError> {
-        Transaction::exclude_some(self).await
+        exclusion::exclude_some(self).await
     }
 
     async fn whole(&mut self, experiment: ExperimentId) -> Result<Retry, StoreError> {
-        Transaction::whole(self, experiment).await
+        retry::whole(self, experiment).await
     }
 
     async fn touch(&mut self) -> Result<(), StoreError> {
@@ -298,11 +301,11 @@ impl WriteTransaction for Transaction<'_> {
     }
 
     async fn introduce(&mut self, worker: &WorkerIntroduction) -> Result<WorkerId, StoreError> {
-        Transaction::introduce(self, worker).await
+        workers::introduce(self, worker).await
     }
 
     async fn worker_proof(&mut self, uuid: &str) -> Result<Option<WorkerProof>, StoreError> {
-        Transaction::worker_proof(self, uuid).await
+        workers::proof(self, uuid).await
     }
 
     async fn keep_worker_secret(
@@ -310,26 +313,26 @@ impl WriteTransaction for Transaction<'_> {
         worker: WorkerId,
         sha256: [u8; 32],
     ) -> Result<(), StoreError> {
-        Transaction::keep_worker_secret(self, worker, sha256).await
+        workers::keep_secret(self, worker, sha256).await
     }
 
     async fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) -> Result<(), StoreError> {
-        Transaction::store_speeds(self, worker, speeds).await
+        worker_speeds::store(self, worker, speeds).await
     }
 
     async fn leased_cells(&mut self, cells: &[CellId]) -> Result<Vec<LeasedCell>, StoreError> {
-        Transaction::leased_cells(self, cells).await
+        leased_cells::find(self, cells).await
     }
 
     async fn facts(
         &mut self,
         games: &[(WorkerId, LeaseId, GameId)],
     ) -> Result<Vec<GameFacts>, StoreError> {
-        Transaction::facts(self, games).await
+        reported_games::facts(self, games).await
     }
 
     async fn store_games(&mut self, games: &[(WorkerId, PlayedGame)]) -> Result<(), StoreError> {
-        Transaction::store_games(self, games).await
+        settled_games::store(self, games).await
     }
 
     async fn store_uncounted(
@@ -337,21 +340,21 @@ impl WriteTransaction for Transaction<'_> {
         games: &[(WorkerId, PlayedGame)],
         after_cancel: bool,
     ) -> Result<(), StoreError> {
-        Transaction::store_uncounted(self, games, after_cancel).await
+        uncounted_games::store(self, games, after_cancel).await
     }
 
     async fn store_disturbed(
         &mut self,
         games: &[(WorkerId, LeaseId, PlayedGame)],
     ) -> Result<(), StoreError> {
-        Transaction::store_disturbed(self, games).await
+        disturbed_games::store(self, games).await
     }
 
     async fn store_trainings(
         &mut self,
         trainings: &[(WorkerId, FinishedTraining)],
     ) -> Result<(), StoreError> {
-        Transaction::store_trainings(self, trainings).await
+        networks::store_trainings(self, trainings).await
     }
 
     async fn order_verifications(
@@ -359,30 +362,30 @@ impl WriteTransaction for Transaction<'_> {
         experiment: ExperimentId,
         games: &[ToVerify],
     ) -> Result<Vec<CellState>, StoreError> {
-        Transaction::order_verifications(self, experiment, games).await
+        verifications::order(self, experiment, games).await
     }
 
     async fn store_verifications(
         &mut self,
         verifications: &[(WorkerId, PlayedVerification)],
     ) -> Result<Vec<Deviation>, StoreError> {
-        Transaction::store_verifications(self, verifications).await
+        verifications::store(self, verifications).await
     }
 
     async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {
-        Transaction::keep_refused(self, refused).await
+        refused_results::keep(self, refused).await
     }
 
     async fn note_failures(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
-        Transaction::note_failures(self, games).await
+        scheduling::note_failures(self, games).await
     }
 
     async fn settle_failed(&mut self, games: &[(GameId, String)]) -> Result<(), StoreError> {
-        Transaction::settle_failed(self, games).await
+        settled_games::settle_failed(self, games).await
     }
 
     async fn apply(&mut self, changes: &Changes) -> Result<(), StoreError> {
-        Transaction::apply(self, changes).await
+        scheduling::apply(self, changes).await
     }
 
     async fn begin_removal(
@@ -391,11 +394,11 @@ impl WriteTransaction for Transaction<'_> {
         what: Removing,
         games: u64,
     ) -> Result<(), StoreError> {
-        Transaction::begin_removal(self, experiment, what, games).await
+        removal::begin(self, experiment, what, games).await
     }
 
     async fn remove_some(&mut self) -> Result<Removed, StoreError> {
-        Transaction::remove_some(self).await
+        removal::remove_some(self).await
     }
 
     async fn forget_leases(
@@ -403,7 +406,7 @@ impl WriteTransaction for Transaction<'_> {
         after: LeaseId,
         kept: u64,
     ) -> Result<Option<LeaseId>, StoreError> {
-        Transaction::forget_leases(self, after, kept).await
+        forgetting::forget_leases(self, after, kept).await
     }
 
     async fn forget_workers(
@@ -412,7 +415,7 @@ impl WriteTransaction for Transaction<'_> {
         before_unix_us: i64,
         known: &BTreeSet<WorkerId>,
     ) -> Result<Option<WorkerId>, StoreError> {
-        Transaction::forget_workers(self, after, before_unix_us, known).await
+        forgetting::forget_workers(self, after, before_unix_us, known).await
     }
 
     async fn commit(self) -> Result<(), StoreError> {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::results::Removing;
 use spelrum_tournament::scheduler::{Barred, CellState};
 use spelrum_tournament::stopping::Prefix;
 use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, Task, WorkerId};
 
 use super::{Settled, State, Uncounted};
 use crate::error::StoreError;
-use crate::write::exclusion::{Excludable, KeptResults, NamedWorker, TakenOut};
+use crate::write::exclusion::{Excludable, KeptResults, TakenOut};
 use crate::write::retry::Retry;
 use crate::write::uncounted_games::Reason;
-use spelrum_tournament::results::Removing;
+use crate::write::workers::NamedWorker;
 
 /// A worker that was excluded.
 #[derive(Clone, Debug, PartialEq)]

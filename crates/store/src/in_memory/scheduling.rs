@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use spelrum_tournament::capabilities::GameRequest;
 use spelrum_tournament::placement::Placement;
+use spelrum_tournament::results::Removing;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
     Snapshot, Tasks,
@@ -22,7 +23,6 @@ use crate::write::removal::Removed;
 use crate::write::reported_games::GameFacts;
 use crate::write::scheduling::LeaseHolder;
 use crate::write::workers::{WorkerIntroduction, WorkerProof};
-use spelrum_tournament::results::Removing;
 
 impl State {
     pub(super) fn snapshot(&self) -> Snapshot {

@@ -4,6 +4,7 @@ use spelrum_tournament::results::Machine;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 
+use crate::contract::WriteTransaction as _;
 use crate::error::StoreError;
 use crate::open::database::look_at_ends;
 use crate::open::writer::Writer;

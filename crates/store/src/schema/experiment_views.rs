@@ -19,134 +19,141 @@ pub(crate) const EXPERIMENTS_WITH_VIEWS_MAX: i64 = 100;
 /// Experiments that lose their views at once: files from before there was a bound come to it bit by bit.
 const TRIMMED_AT_ONCE: i64 = 4;
 
-impl Transaction<'_> {
-    /// Creates the experiment's own views, those of all experiments with a column for each axis, and drops
-    /// the oldest others that are too many.
-    pub(crate) async fn create_views(&mut self, experiment: i64) -> Result<(), StoreError> {
-        let axes = sqlx::query_scalar!(
-            "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
-            experiment
+/// Creates the experiment's own views, those of all experiments with a column for each axis, and drops
+/// the oldest others that are too many.
+pub(crate) async fn create_views(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+) -> Result<(), StoreError> {
+    let axes = sqlx::query_scalar!(
+        "SELECT axis FROM experiment_axes WHERE experiment_id = ? ORDER BY number",
+        experiment
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let [results_view, times_view] = view_names(tx, experiment).await?;
+    let task = task_of(tx, experiment).await?;
+    for (view, kind) in [(results_view, Kind::Results), (times_view, Kind::Times)] {
+        let select = kind.select(experiment, &axes, task);
+        let sql = format!("CREATE VIEW {} AS {select}", quoted(&view, '"'));
+        change_schema(tx, sql).await?;
+    }
+    trim_views(tx).await
+}
+
+/// Drops the experiment's own views, if the file has them.
+pub(crate) async fn drop_views(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+) -> Result<(), StoreError> {
+    for view in view_names(tx, experiment).await? {
+        change_schema(tx, format!("DROP VIEW IF EXISTS {}", quoted(&view, '"'))).await?;
+    }
+    Ok(())
+}
+
+/// Gives an experiment's own views back to the file, if it lacks them.
+pub(crate) async fn restore_views(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+) -> Result<(), StoreError> {
+    let lacks = sqlx::query_scalar!(
+        r#"SELECT results_view <> '' AND NOT EXISTS (
+            SELECT 1 FROM sqlite_schema AS s WHERE s.name IN (e.results_view, e.times_view)
+        ) AS "lacks!: bool"
+        FROM experiments AS e WHERE e.experiment_id = ?"#,
+        experiment
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    if lacks { create_views(tx, experiment).await } else { Ok(()) }
+}
+
+/// Gives an experiment's views their names. One that is taken, by a table or by another
+/// experiment's view, gets the experiment's id behind it, and a number behind that if need be.
+pub(crate) async fn name_views(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    name: &str,
+) -> Result<(), StoreError> {
+    let name = identifier(name);
+    let with_id = format!("{name}_{experiment}");
+    let numbered = (2_u64..).map(|number| format!("{with_id}_{number}"));
+    for name in [name, with_id.clone()].into_iter().chain(numbered) {
+        let views = ["results", "times"].map(|what| format!("{what}_{name}"));
+        let [results_view, times_view] = &views;
+        let taken = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                SELECT 1 FROM experiments WHERE results_view = ?1 AND results_view <> ''
+            ) OR EXISTS (
+                SELECT 1 FROM experiments WHERE times_view = ?2 AND times_view <> ''
+            ) OR EXISTS (
+                SELECT 1 FROM sqlite_schema WHERE lower(name) IN (?1, ?2)
+            ) AS "taken!: bool""#,
+            results_view,
+            times_view
         )
-        .fetch_all(self.connection())
+        .fetch_one(tx.connection())
         .await?;
-        let [results_view, times_view] = self.view_names(experiment).await?;
-        let task = self.task_of(experiment).await?;
-        for (view, kind) in [(results_view, Kind::Results), (times_view, Kind::Times)] {
-            let select = kind.select(experiment, &axes, task);
-            let sql = format!("CREATE VIEW {} AS {select}", quoted(&view, '"'));
-            self.change_schema(sql).await?;
+        if taken {
+            continue;
         }
-        self.trim_views().await
-    }
-
-    /// Drops the experiment's own views, if the file has them.
-    pub(crate) async fn drop_views(&mut self, experiment: i64) -> Result<(), StoreError> {
-        for view in self.view_names(experiment).await? {
-            self.change_schema(format!("DROP VIEW IF EXISTS {}", quoted(&view, '"'))).await?;
-        }
-        Ok(())
-    }
-
-    /// Gives an experiment's own views back to the file, if it lacks them.
-    pub(crate) async fn restore_views(&mut self, experiment: i64) -> Result<(), StoreError> {
-        let lacks = sqlx::query_scalar!(
-            r#"SELECT results_view <> '' AND NOT EXISTS (
-                SELECT 1 FROM sqlite_schema AS s WHERE s.name IN (e.results_view, e.times_view)
-            ) AS "lacks!: bool"
-            FROM experiments AS e WHERE e.experiment_id = ?"#,
-            experiment
+        sqlx::query!(
+            "UPDATE experiments SET results_view = ?2, times_view = ?3 WHERE experiment_id = ?1",
+            experiment,
+            results_view,
+            times_view
         )
-        .fetch_one(self.connection())
+        .execute(tx.connection())
         .await?;
-        if lacks { self.create_views(experiment).await } else { Ok(()) }
+        break;
     }
+    Ok(())
+}
 
-    /// Gives an experiment's views their names. One that is taken, by a table or by another
-    /// experiment's view, gets the experiment's id behind it, and a number behind that if need be.
-    pub(crate) async fn name_views(
-        &mut self,
-        experiment: i64,
-        name: &str,
-    ) -> Result<(), StoreError> {
-        let name = identifier(name);
-        let with_id = format!("{name}_{experiment}");
-        let numbered = (2_u64..).map(|number| format!("{with_id}_{number}"));
-        for name in [name, with_id.clone()].into_iter().chain(numbered) {
-            let views = ["results", "times"].map(|what| format!("{what}_{name}"));
-            let [results_view, times_view] = &views;
-            let taken = sqlx::query_scalar!(
-                r#"SELECT EXISTS (
-                    SELECT 1 FROM experiments WHERE results_view = ?1 AND results_view <> ''
-                ) OR EXISTS (
-                    SELECT 1 FROM experiments WHERE times_view = ?2 AND times_view <> ''
-                ) OR EXISTS (
-                    SELECT 1 FROM sqlite_schema WHERE lower(name) IN (?1, ?2)
-                ) AS "taken!: bool""#,
-                results_view,
-                times_view
-            )
-            .fetch_one(self.connection())
+/// Drops own views that are too many, some at a time: those made last stay.
+async fn trim_views(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
+    // SQLite numbers what is in the schema as it comes.
+    let surplus = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64"
+        FROM sqlite_schema AS s
+        CROSS JOIN experiments AS e ON e.results_view = s.name AND e.results_view <> ''
+        WHERE s.type = 'view' ORDER BY s.rowid DESC LIMIT ?2 OFFSET ?1"#,
+        EXPERIMENTS_WITH_VIEWS_MAX,
+        TRIMMED_AT_ONCE
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    for experiment in surplus {
+        drop_views(tx, experiment).await?;
+    }
+    Ok(())
+}
+
+async fn change_schema(tx: &mut Transaction<'_>, sql: String) -> Result<(), StoreError> {
+    // Made of our own text, an integer, and names in quotes; never used again, so it must not drive
+    // others from those that are kept prepared.
+    sqlx::query(AssertSqlSafe(sql)).persistent(false).execute(tx.connection()).await?;
+    Ok(())
+}
+
+/// What an experiment is made of.
+async fn task_of(tx: &mut Transaction<'_>, experiment: i64) -> Result<Task, StoreError> {
+    let kind =
+        sqlx::query_scalar!("SELECT kind FROM experiments WHERE experiment_id = ?", experiment)
+            .fetch_one(tx.connection())
             .await?;
-            if taken {
-                continue;
-            }
-            sqlx::query!(
-                "UPDATE experiments SET results_view = ?2, times_view = ?3 WHERE experiment_id = ?1",
-                experiment,
-                results_view,
-                times_view
-            )
-            .execute(self.connection())
-            .await?;
-            break;
-        }
-        Ok(())
-    }
+    Ok(Task::of_experiments(&kind).unwrap_or_default())
+}
 
-    /// Drops own views that are too many, some at a time: those made last stay.
-    async fn trim_views(&mut self) -> Result<(), StoreError> {
-        // SQLite numbers what is in the schema as it comes.
-        let surplus = sqlx::query_scalar!(
-            r#"SELECT e.experiment_id AS "experiment_id!: i64"
-            FROM sqlite_schema AS s
-            CROSS JOIN experiments AS e ON e.results_view = s.name AND e.results_view <> ''
-            WHERE s.type = 'view' ORDER BY s.rowid DESC LIMIT ?2 OFFSET ?1"#,
-            EXPERIMENTS_WITH_VIEWS_MAX,
-            TRIMMED_AT_ONCE
-        )
-        .fetch_all(self.connection())
-        .await?;
-        for experiment in surplus {
-            self.drop_views(experiment).await?;
-        }
-        Ok(())
-    }
-
-    async fn change_schema(&mut self, sql: String) -> Result<(), StoreError> {
-        // Made of our own text, an integer, and names in quotes; never used again, so it must not drive
-        // others from those that are kept prepared.
-        sqlx::query(AssertSqlSafe(sql)).persistent(false).execute(self.connection()).await?;
-        Ok(())
-    }
-
-    /// What an experiment is made of.
-    async fn task_of(&mut self, experiment: i64) -> Result<Task, StoreError> {
-        let kind =
-            sqlx::query_scalar!("SELECT kind FROM experiments WHERE experiment_id = ?", experiment)
-                .fetch_one(self.connection())
-                .await?;
-        Ok(Task::of_experiments(&kind).unwrap_or_default())
-    }
-
-    async fn view_names(&mut self, experiment: i64) -> Result<[String; 2], StoreError> {
-        let names = sqlx::query!(
-            "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
-            experiment
-        )
-        .fetch_one(self.connection())
-        .await?;
-        Ok([names.results_view, names.times_view])
-    }
+async fn view_names(tx: &mut Transaction<'_>, experiment: i64) -> Result<[String; 2], StoreError> {
+    let names = sqlx::query!(
+        "SELECT results_view, times_view FROM experiments WHERE experiment_id = ?",
+        experiment
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    Ok([names.results_view, names.times_view])
 }
 
 /// Makes an experiment's own view for this connection only, if one has this name. Returns whether it did.

@@ -175,15 +175,17 @@ impl Writer {
     ) -> Result<Kind, ImportError> {
         let mut transaction = self.begin().await?;
         let name = || of.name.clone();
-        let Some(known) = transaction.known(&of.uuid).await? else {
-            if !new_experiment && transaction.is_name_taken(&of.name, &of.uuid).await? {
+        let Some(known) = writing::known(&mut transaction, &of.uuid).await? else {
+            if !new_experiment
+                && writing::is_name_taken(&mut transaction, &of.name, &of.uuid).await?
+            {
                 return Err(ImportError::NameTaken { name: name() });
             }
             return Ok(Kind::New);
         };
         let theirs: Vec<&String> = of.versions.iter().map(|version| &version.uuid).collect();
         let ours: Vec<&String> = known.versions.iter().collect();
-        let cells = transaction.cells_by_hash(known.experiment).await?;
+        let cells = writing::cells_by_hash(&mut transaction, known.experiment).await?;
         let has_all = of.cells.iter().all(|cell| cells.contains_key(&cell.definition_hash));
         if (known.has_course || of.course.is_some()) && !has_all {
             return Err(ImportError::OtherCourse { name: name() });
@@ -225,7 +227,7 @@ impl Writer {
             Kind::New => adopt(&mut transaction, source, of, None).await?,
             Kind::Newer(known) => adopt(&mut transaction, source, of, Some(known)).await?,
         };
-        let ids = transaction.cells_by_hash(experiment).await?;
+        let ids = writing::cells_by_hash(&mut transaction, experiment).await?;
         transaction.commit().await?;
         let openings = OpeningsCache::default();
         for cell in &of.cells {
@@ -243,7 +245,7 @@ impl Writer {
         imported.state = match was {
             // One that was killed before may have all its games, and not be finished yet.
             Some(state) if !imported.is_anything() && state != "paused" => state,
-            _ => transaction.settle_state(experiment, of, is_new).await?,
+            _ => writing::settle_state(&mut transaction, experiment, of, is_new).await?,
         };
         transaction.commit().await?;
         Ok(imported)
@@ -267,7 +269,7 @@ impl Writer {
             from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
             let games = read(source, cell, games, to, false)?;
             meet_players(&mut transaction, source, &games, workers).await?;
-            transaction.import_games(to.cell, games, workers, &mut came).await?;
+            writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
         }
         let mut after = FIRST;
         loop {
@@ -276,16 +278,17 @@ impl Writer {
             after = last;
             let games = read(source, cell, games, to, false)?;
             meet_players(&mut transaction, source, &games, workers).await?;
-            transaction.import_games(to.cell, games, workers, &mut came).await?;
+            writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
         }
         let stored =
             |it: &Imported| it.games + it.failed + it.repeats + it.conflicts + it.uncounted;
         if imported.is_new {
             let told = source.told(cell.id)?;
-            transaction.import_history(to.cell, &source.attempts(cell.id)?, told).await?;
+            writing::import_history(&mut transaction, to.cell, &source.attempts(cell.id)?, told)
+                .await?;
         }
         if imported.is_new || imported.is_changed || stored(&came) > stored(imported) {
-            transaction.finish_cell(to.cell).await?;
+            writing::finish_cell(&mut transaction, to.cell).await?;
             transaction.commit().await?;
         } else {
             // Nothing is stored of it, nor who played.
@@ -316,7 +319,7 @@ async fn adopt(
 ) -> Result<i64, ImportError> {
     let whole = asked::plan(of, &[]).map_err(|what| source.wrong(what))?;
     let parts = parts(source, of)?;
-    Ok(transaction.adopt(of, known, &whole, &parts).await?)
+    Ok(writing::adopt(transaction, of, known, &whole, &parts).await?)
 }
 
 /// Its cells, those together that have a stop rule and a place in common.

@@ -67,128 +67,132 @@ impl Readers {
     }
 }
 
-impl Transaction<'_> {
-    /// Makes of an experiment's claims what a plan says, whose cells are stored.
-    pub(crate) async fn state_claims(
-        &mut self,
-        experiment: i64,
-        plan: &Plan,
-    ) -> Result<Vec<ClaimStanding>, StoreError> {
-        let rows = claims(self.connection(), experiment).await?;
-        if rows.is_empty() && plan.claims.is_empty() {
-            return Ok(Vec::new());
-        }
-        let has_settled = has_settled(self.connection(), experiment).await?;
-        let known: Vec<KnownClaim> = rows.iter().map(|row| row.known.clone()).collect();
-        let restatement = Restatement::of(plan, &known, has_settled);
-        for (row, (becomes, claim)) in rows.iter().zip(&restatement.known) {
-            match becomes {
-                Restated::Withdrawn => self.drop_claim(row.id).await?,
-                Restated::Stays | Restated::Again => {
-                    self.set_claim_in_sweep(row.id, *becomes == Restated::Again).await?;
-                }
-            }
-            // Before the first game it is stated of what its cells are now.
-            if let Some(claim) = claim.filter(|_| !has_settled) {
-                self.drop_claim_cells(row.id).await?;
-                self.set_claim_rule(row.id, plan).await?;
-                self.insert_claim_cells(experiment, row.id, plan, claim).await?;
+/// Makes of an experiment's claims what a plan says, whose cells are stored.
+pub(crate) async fn state(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    plan: &Plan,
+) -> Result<Vec<ClaimStanding>, StoreError> {
+    let rows = claims(tx.connection(), experiment).await?;
+    if rows.is_empty() && plan.claims.is_empty() {
+        return Ok(Vec::new());
+    }
+    let has_settled = has_settled(tx.connection(), experiment).await?;
+    let known: Vec<KnownClaim> = rows.iter().map(|row| row.known.clone()).collect();
+    let restatement = Restatement::of(plan, &known, has_settled);
+    for (row, (becomes, claim)) in rows.iter().zip(&restatement.known) {
+        match becomes {
+            Restated::Withdrawn => drop_claim(tx, row.id).await?,
+            Restated::Stays | Restated::Again => {
+                set_claim_in_sweep(tx, row.id, *becomes == Restated::Again).await?;
             }
         }
-        for added in &restatement.added {
-            let (claim, now) = (&plan.claims[added.claim], self.now_unix_us);
-            let (hash, rule) = (added.hash.to_string(), plan.stop.map(|rule| rule.to_string()));
-            let id = sqlx::query_scalar!(
-                r#"INSERT INTO claims (experiment_id, number, text, definition_json, hash,
-                    submitted_unix_us, exploratory, in_sweep, stop_rule)
-                SELECT ?1, coalesce(max(number) + 1, 0), ?2, ?3, ?4, ?5, ?6, 1, ?7
-                FROM claims WHERE experiment_id = ?1
-                RETURNING claim_id AS "claim_id!: i64""#,
-                experiment,
-                claim.text,
-                added.definition_json,
-                hash,
-                now,
-                added.is_late,
-                rule
-            )
-            .fetch_one(self.connection())
-            .await?;
-            self.insert_claim_cells(experiment, id, plan, added.claim).await?;
+        // Before the first game it is stated of what its cells are now.
+        if let Some(claim) = claim.filter(|_| !has_settled) {
+            drop_claim_cells(tx, row.id).await?;
+            set_claim_rule(tx, row.id, plan).await?;
+            insert_claim_cells(tx, experiment, row.id, plan, claim).await?;
         }
-        Ok(restatement.standings(plan, &known))
     }
-
-    async fn drop_claim(&mut self, claim: i64) -> Result<(), StoreError> {
-        self.drop_claim_cells(claim).await?;
-        sqlx::query!("DELETE FROM claims WHERE claim_id = ?", claim)
-            .execute(self.connection())
-            .await?;
-        Ok(())
-    }
-
-    async fn drop_claim_cells(&mut self, claim: i64) -> Result<(), StoreError> {
-        sqlx::query!("DELETE FROM claim_cells WHERE claim_id = ?", claim)
-            .execute(self.connection())
-            .await?;
-        Ok(())
-    }
-
-    async fn set_claim_in_sweep(&mut self, claim: i64, in_sweep: bool) -> Result<(), StoreError> {
-        sqlx::query!("UPDATE claims SET in_sweep = ?2 WHERE claim_id = ?1", claim, in_sweep)
-            .execute(self.connection())
-            .await?;
-        Ok(())
-    }
-
-    async fn set_claim_rule(&mut self, claim: i64, plan: &Plan) -> Result<(), StoreError> {
-        let rule = plan.stop.map(|rule| rule.to_string());
-        sqlx::query!("UPDATE claims SET stop_rule = ?2 WHERE claim_id = ?1", claim, rule)
-            .execute(self.connection())
-            .await?;
-        Ok(())
-    }
-
-    /// Stores in which cells a plan's claim is stated, with the games that these are to have now.
-    async fn insert_claim_cells(
-        &mut self,
-        experiment: i64,
-        id: i64,
-        plan: &Plan,
-        claim: usize,
-    ) -> Result<(), StoreError> {
-        let cell = |(number, claimed): (usize, &ClaimedCell)| {
-            let hash = plan.cells[claimed.cell].definition_hash.to_string();
-            (count(number), hash, claimed.player.name())
-        };
-        let cells: Vec<(i64, String, &str)> =
-            plan.claims[claim].cells.iter().enumerate().map(cell).collect();
-        let cells = rows(&cells)?;
-        // CROSS JOIN holds SQLite to this order: each hash is looked up.
-        sqlx::query!(
-            "INSERT INTO claim_cells (claim_id, number, cell_id, player, games)
-            SELECT ?2, j.value ->> 0, c.cell_id, j.value ->> 2, c.games_planned
-            FROM json_each(?3) AS j
-            CROSS JOIN cells AS c ON c.definition_hash = j.value ->> 1 AND c.experiment_id = ?1",
+    for added in &restatement.added {
+        let (claim, now) = (&plan.claims[added.claim], tx.now_unix_us);
+        let (hash, rule) = (added.hash.to_string(), plan.stop.map(|rule| rule.to_string()));
+        let id = sqlx::query_scalar!(
+            r#"INSERT INTO claims (experiment_id, number, text, definition_json, hash,
+                submitted_unix_us, exploratory, in_sweep, stop_rule)
+            SELECT ?1, coalesce(max(number) + 1, 0), ?2, ?3, ?4, ?5, ?6, 1, ?7
+            FROM claims WHERE experiment_id = ?1
+            RETURNING claim_id AS "claim_id!: i64""#,
             experiment,
-            id,
-            cells
+            claim.text,
+            added.definition_json,
+            hash,
+            now,
+            added.is_late,
+            rule
         )
-        .execute(self.connection())
+        .fetch_one(tx.connection())
         .await?;
-        Ok(())
+        insert_claim_cells(tx, experiment, id, plan, added.claim).await?;
     }
+    Ok(restatement.standings(plan, &known))
+}
 
-    /// Removes what claims there are of cells.
-    pub(crate) async fn remove_claim_cells(&mut self, cells: &str) -> Result<(), StoreError> {
-        sqlx::query!(
-            "DELETE FROM claim_cells WHERE cell_id IN (SELECT value FROM json_each(?))",
-            cells
-        )
-        .execute(self.connection())
+async fn drop_claim(tx: &mut Transaction<'_>, claim: i64) -> Result<(), StoreError> {
+    drop_claim_cells(tx, claim).await?;
+    sqlx::query!("DELETE FROM claims WHERE claim_id = ?", claim).execute(tx.connection()).await?;
+    Ok(())
+}
+
+async fn drop_claim_cells(tx: &mut Transaction<'_>, claim: i64) -> Result<(), StoreError> {
+    sqlx::query!("DELETE FROM claim_cells WHERE claim_id = ?", claim)
+        .execute(tx.connection())
         .await?;
-        Ok(())
-    }
+    Ok(())
+}
+
+async fn set_claim_in_sweep(
+    tx: &mut Transaction<'_>,
+    claim: i64,
+    in_sweep: bool,
+) -> Result<(), StoreError> {
+    sqlx::query!("UPDATE claims SET in_sweep = ?2 WHERE claim_id = ?1", claim, in_sweep)
+        .execute(tx.connection())
+        .await?;
+    Ok(())
+}
+
+async fn set_claim_rule(
+    tx: &mut Transaction<'_>,
+    claim: i64,
+    plan: &Plan,
+) -> Result<(), StoreError> {
+    let rule = plan.stop.map(|rule| rule.to_string());
+    sqlx::query!("UPDATE claims SET stop_rule = ?2 WHERE claim_id = ?1", claim, rule)
+        .execute(tx.connection())
+        .await?;
+    Ok(())
+}
+
+/// Stores in which cells a plan's claim is stated, with the games that these are to have now.
+async fn insert_claim_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    id: i64,
+    plan: &Plan,
+    claim: usize,
+) -> Result<(), StoreError> {
+    let cell = |(number, claimed): (usize, &ClaimedCell)| {
+        let hash = plan.cells[claimed.cell].definition_hash.to_string();
+        (count(number), hash, claimed.player.name())
+    };
+    let cells: Vec<(i64, String, &str)> =
+        plan.claims[claim].cells.iter().enumerate().map(cell).collect();
+    let cells = rows(&cells)?;
+    // CROSS JOIN holds SQLite to this order: each hash is looked up.
+    sqlx::query!(
+        "INSERT INTO claim_cells (claim_id, number, cell_id, player, games)
+        SELECT ?2, j.value ->> 0, c.cell_id, j.value ->> 2, c.games_planned
+        FROM json_each(?3) AS j
+        CROSS JOIN cells AS c ON c.definition_hash = j.value ->> 1 AND c.experiment_id = ?1",
+        experiment,
+        id,
+        cells
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Removes what claims there are of cells.
+pub(crate) async fn remove_cells(tx: &mut Transaction<'_>, cells: &str) -> Result<(), StoreError> {
+    sqlx::query!(
+        "DELETE FROM claim_cells WHERE cell_id IN (SELECT value FROM json_each(?))",
+        cells
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
 }
 
 /// What a submit of this plan would leave of an experiment's claims. Changes nothing.

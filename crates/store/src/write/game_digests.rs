@@ -56,62 +56,66 @@ impl Row for DigestRow {
     }
 }
 
-impl Transaction<'_> {
-    /// Stores the digests of new games.
-    pub(crate) async fn insert_digests(&mut self, digests: &NewDigests) -> Result<(), StoreError> {
-        insert(self.connection(), &digests.rows()).await
-    }
+/// Stores the digests of new games.
+pub(crate) async fn insert_digests(
+    tx: &mut Transaction<'_>,
+    digests: &NewDigests,
+) -> Result<(), StoreError> {
+    insert(tx.connection(), &digests.rows()).await
+}
 
-    /// Adds rows of these games that are stored already.
-    pub(crate) async fn add_stored(
-        &mut self,
-        tables: &[&str],
-        games: &[i64],
-        digests: &mut NewDigests,
-    ) -> Result<(), StoreError> {
-        for (game, row) in of_games(self.connection(), tables, games).await? {
-            digests.add(game, row);
-        }
-        Ok(())
+/// Adds rows of these games that are stored already.
+pub(crate) async fn add_stored(
+    tx: &mut Transaction<'_>,
+    tables: &[&str],
+    games: &[i64],
+    digests: &mut NewDigests,
+) -> Result<(), StoreError> {
+    for (game, row) in of_games(tx.connection(), tables, games).await? {
+        digests.add(game, row);
     }
+    Ok(())
+}
 
-    /// Stores the digests of games whose rows are all stored.
-    pub(crate) async fn digest_games(&mut self, games: &[i64]) -> Result<(), StoreError> {
-        let digests = of_games(self.connection(), &GAME_TABLES, games).await?;
-        insert(self.connection(), &digest_rows(&digests)).await
-    }
+/// Stores the digests of games whose rows are all stored.
+pub(crate) async fn digest_games(
+    tx: &mut Transaction<'_>,
+    games: &[i64],
+) -> Result<(), StoreError> {
+    let digests = of_games(tx.connection(), &GAME_TABLES, games).await?;
+    insert(tx.connection(), &digest_rows(&digests)).await
+}
 
-    /// The digests of what games' rows in `moves` and `game_depths` hold.
-    pub(crate) async fn digests_of_searches(
-        &mut self,
-        games: &[i64],
-    ) -> Result<BTreeMap<i64, u64>, StoreError> {
-        of_games(self.connection(), &["moves", "game_depths"], games).await
-    }
+/// The digests of what games' rows in `moves` and `game_depths` hold.
+pub(crate) async fn digests_of_searches(
+    tx: &mut Transaction<'_>,
+    games: &[i64],
+) -> Result<BTreeMap<i64, u64>, StoreError> {
+    of_games(tx.connection(), &["moves", "game_depths"], games).await
+}
 
-    /// Replaces a part of games' digests. What had changed on the disk before is still found afterwards.
-    pub(crate) async fn change_digests(
-        &mut self,
-        before: &BTreeMap<i64, u64>,
-        after: &BTreeMap<i64, u64>,
-    ) -> Result<(), StoreError> {
-        let mut changes = before.clone();
-        for (game, digest) in after {
-            *changes.entry(*game).or_default() ^= digest;
-        }
-        let changes: Vec<(i64, i64)> =
-            changes.into_iter().map(|(game, digest)| (game, stored(digest))).collect();
-        let changes = rows(&changes)?;
-        // An exclusive or, which SQL lacks.
-        sqlx::query!(
-            "UPDATE game_digests SET digest = (digest | j.value ->> 1) - (digest & j.value ->> 1)
-            FROM jsonb_each(?) AS j WHERE game_id = j.value ->> 0",
-            changes
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
+/// Replaces a part of games' digests. What had changed on the disk before is still found afterwards.
+pub(crate) async fn change_digests(
+    tx: &mut Transaction<'_>,
+    before: &BTreeMap<i64, u64>,
+    after: &BTreeMap<i64, u64>,
+) -> Result<(), StoreError> {
+    let mut changes = before.clone();
+    for (game, digest) in after {
+        *changes.entry(*game).or_default() ^= digest;
     }
+    let changes: Vec<(i64, i64)> =
+        changes.into_iter().map(|(game, digest)| (game, stored(digest))).collect();
+    let changes = rows(&changes)?;
+    // An exclusive or, which SQL lacks.
+    sqlx::query!(
+        "UPDATE game_digests SET digest = (digest | j.value ->> 1) - (digest & j.value ->> 1)
+        FROM jsonb_each(?) AS j WHERE game_id = j.value ->> 0",
+        changes
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
 }
 
 fn digest_rows(digests: &BTreeMap<i64, u64>) -> Vec<DigestRow> {

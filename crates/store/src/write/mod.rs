@@ -5,7 +5,7 @@
 //! | `transaction`, `cache` | a transaction, and what is remembered between two |
 //! | `submit`, `cells`, `sweep_changes`, `sweep_files`, `growth`, `claims`, `courses`, `experiments` | sweeps and their experiments |
 //! | `scheduling`, `leased_cells`, `reported_games`, `requirements`, `workers`, `worker_speeds` | what the scheduler finds again, and what workers say of themselves |
-//! | `settled_games`, `side_rows`, `game_engines`, `game_digests`, `move_values`, `insert` | settled games and their rows |
+//! | `checked_games`, `distinct_games`, `number_runs`, `openings`, `settled_games`, `game_rows`, `side_rows`, `game_engines`, `game_digests`, `move_values`, `insert` | settled games and their rows |
 //! | `uncounted_games`, `disturbed_games`, `refused_results`, `retry` | results that do not count, and games that failed |
 //! | `rollup_sums`, `rollups`, `cell_openings`, `margins` | sums over games |
 //! | `stop_rules`, `stop_readings`, `stops` | where cells end |
@@ -17,8 +17,10 @@ pub(crate) mod barred_workers;
 pub(crate) mod cache;
 pub(crate) mod cell_openings;
 pub(crate) mod cells;
+pub(crate) mod checked_games;
 pub(crate) mod claims;
 pub(crate) mod courses;
+pub(crate) mod distinct_games;
 pub(crate) mod disturbed_games;
 pub(crate) mod excluded_workers;
 pub(crate) mod exclusion;
@@ -26,12 +28,15 @@ pub(crate) mod experiments;
 pub(crate) mod forgetting;
 pub(crate) mod game_digests;
 pub(crate) mod game_engines;
+pub(crate) mod game_rows;
 pub(crate) mod growth;
 pub(crate) mod insert;
 pub(crate) mod leased_cells;
 pub(crate) mod margins;
 pub(crate) mod move_values;
 pub(crate) mod networks;
+pub(crate) mod number_runs;
+pub(crate) mod openings;
 pub(crate) mod refused_results;
 pub(crate) mod removal;
 pub(crate) mod removal_walk;

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::write::cache::ValuedBy;
-use crate::write::settled_games::Checked;
+use crate::write::checked_games::Checked;
 use crate::write::transaction::Transaction;
 
 /// A row of `valued_positions` but for its id.
@@ -23,61 +23,62 @@ struct PositionRow(i64, i64, i64, u32, Option<u32>, u32, i64, i64, u32, f64, f64
 #[derive(Serialize)]
 struct ValueRow<'g>(&'g str, usize, i64, f64);
 
-impl Transaction<'_> {
-    /// Stores the values of positions that have none yet.
-    pub(crate) async fn insert_values(&mut self, games: &[Checked<'_>]) -> Result<(), StoreError> {
-        let mut seen = BTreeSet::new();
-        for game in games {
-            let Some(by) = &game.cell.valued_by else { continue };
-            let (revision, told) = (game.played.engine_revision, &game.played.values);
-            if seen.insert((by.conditions, by.reference, game.opening_id, revision)) {
-                let plies = by.positions.plies_of(game.played.game.number);
-                if let Some(row) = position_row(by, game.opening_id, revision, plies, told) {
-                    self.insert_position(&row, told).await?;
-                }
+/// Stores the values of positions that have none yet.
+pub(crate) async fn insert(
+    tx: &mut Transaction<'_>,
+    games: &[Checked<'_>],
+) -> Result<(), StoreError> {
+    let mut seen = BTreeSet::new();
+    for game in games {
+        let Some(by) = &game.cell.valued_by else { continue };
+        let (revision, told) = (game.played.engine_revision, &game.played.values);
+        if seen.insert((by.conditions, by.reference, game.opening_id, revision)) {
+            let plies = by.positions.plies_of(game.played.game.number);
+            if let Some(row) = position_row(by, game.opening_id, revision, plies, told) {
+                insert_position(tx, &row, told).await?;
             }
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    async fn insert_position(
-        &mut self,
-        row: &PositionRow,
-        told: &[MoveValue],
-    ) -> Result<(), StoreError> {
-        let row = rows(&[row])?;
-        let id = sqlx::query_scalar!(
-            r#"INSERT INTO valued_positions (conditions_id, reference_player_id, opening_id,
-                engine_revision, plies, legal_moves, best_value, worst_value, best_moves, best_rank,
-                random_rank, random_loss, random_best)
-            SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
-                value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
-                value ->> 12
-            FROM jsonb_each(?) WHERE true
-            ON CONFLICT DO NOTHING
-            RETURNING valued_position_id AS "id!: i64""#,
-            row
-        )
-        .fetch_optional(self.connection())
-        .await?;
-        let Some(id) = id else { return Ok(()) };
-        let values: Vec<i64> = told.iter().map(|it| it.value).collect();
-        let list: Vec<ValueRow<'_>> = told
-            .iter()
-            .enumerate()
-            .map(|(number, it)| ValueRow(&it.mv, number, it.value, rank(&values, number)))
-            .collect();
-        let list = rows(&list)?;
-        sqlx::query!(
-            "INSERT INTO move_values (valued_position_id, move, number, value, rank)
-            SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?1)",
-            list,
-            id
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
-    }
+async fn insert_position(
+    tx: &mut Transaction<'_>,
+    row: &PositionRow,
+    told: &[MoveValue],
+) -> Result<(), StoreError> {
+    let row = rows(&[row])?;
+    let id = sqlx::query_scalar!(
+        r#"INSERT INTO valued_positions (conditions_id, reference_player_id, opening_id,
+            engine_revision, plies, legal_moves, best_value, worst_value, best_moves, best_rank,
+            random_rank, random_loss, random_best)
+        SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5,
+            value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11,
+            value ->> 12
+        FROM jsonb_each(?) WHERE true
+        ON CONFLICT DO NOTHING
+        RETURNING valued_position_id AS "id!: i64""#,
+        row
+    )
+    .fetch_optional(tx.connection())
+    .await?;
+    let Some(id) = id else { return Ok(()) };
+    let values: Vec<i64> = told.iter().map(|it| it.value).collect();
+    let list: Vec<ValueRow<'_>> = told
+        .iter()
+        .enumerate()
+        .map(|(number, it)| ValueRow(&it.mv, number, it.value, rank(&values, number)))
+        .collect();
+    let list = rows(&list)?;
+    sqlx::query!(
+        "INSERT INTO move_values (valued_position_id, move, number, value, rank)
+        SELECT ?2, value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM jsonb_each(?1)",
+        list,
+        id
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
 }
 
 impl Readers {

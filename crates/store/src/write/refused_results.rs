@@ -28,37 +28,38 @@ pub struct Refused {
     pub problem: String,
 }
 
-impl Transaction<'_> {
-    /// Keeps refused results, each once, and says for each whether it is new. Of a record the beginning
-    /// is kept, of a worker's refused results the first.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn keep_refused(&mut self, refused: &[Refused]) -> Result<Vec<bool>, StoreError> {
-        let mut new = Vec::with_capacity(refused.len());
-        // These are few.
-        for Refused { worker, lease, game, record, problem } in refused {
-            let (number, now) = (integer(game.number), self.now_unix_us);
-            let record = &record[..record.len().min(RECORD_BYTES_MAX)];
-            let inserted = sqlx::query!(
-                "INSERT INTO refused_results (lease_id, cell_id, number, worker_id, problem, record,
-                    received_unix_us)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
-                WHERE (SELECT count(*) FROM refused_results WHERE worker_id = ?4) < ?8
-                ON CONFLICT (lease_id, cell_id, number) DO NOTHING",
-                lease.0,
-                game.cell.0,
-                number,
-                worker.0,
-                problem,
-                record,
-                now,
-                OF_WORKER_MAX
-            )
-            .execute(self.connection())
-            .await?;
-            new.push(inserted.rows_affected() > 0);
-        }
-        Ok(new)
+/// Keeps refused results, each once, and says for each whether it is new. Of a record the beginning
+/// is kept, of a worker's refused results the first.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn keep(
+    tx: &mut Transaction<'_>,
+    refused: &[Refused],
+) -> Result<Vec<bool>, StoreError> {
+    let mut new = Vec::with_capacity(refused.len());
+    // These are few.
+    for Refused { worker, lease, game, record, problem } in refused {
+        let (number, now) = (integer(game.number), tx.now_unix_us);
+        let record = &record[..record.len().min(RECORD_BYTES_MAX)];
+        let inserted = sqlx::query!(
+            "INSERT INTO refused_results (lease_id, cell_id, number, worker_id, problem, record,
+                received_unix_us)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+            WHERE (SELECT count(*) FROM refused_results WHERE worker_id = ?4) < ?8
+            ON CONFLICT (lease_id, cell_id, number) DO NOTHING",
+            lease.0,
+            game.cell.0,
+            number,
+            worker.0,
+            problem,
+            record,
+            now,
+            OF_WORKER_MAX
+        )
+        .execute(tx.connection())
+        .await?;
+        new.push(inserted.rows_affected() > 0);
     }
+    Ok(new)
 }

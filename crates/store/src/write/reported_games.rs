@@ -10,6 +10,9 @@ use spelrum_tournament::{GameId, LeaseId, WorkerId};
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
 use crate::schema::numbers::integer;
+use crate::write::checked_games;
+use crate::write::disturbed_games::{self, KeptDisturbed};
+use crate::write::number_runs::{Run, runs};
 use crate::write::transaction::Transaction;
 
 /// Facts about a game that a worker reports.
@@ -29,28 +32,6 @@ pub struct GameFacts {
     pub granted_unix_us: Option<i64>,
 }
 
-/// Numbers of one cell that follow each other: the cell, the first and the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Run(i64, i64, i64);
-
-/// What is one run as long as each number is the next one of the same cell.
-pub(crate) fn runs(games: impl Iterator<Item = GameId>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
-    for game in games {
-        let (cell, number) = (game.cell.0, integer(game.number));
-        match runs.last_mut() {
-            Some(Run(same, _, last)) if *same == cell && last.checked_add(1) == Some(number) => {
-                *last = number;
-            }
-            Some(_) | None => runs.push(Run(cell, number, number)),
-        }
-    }
-    runs
-}
-
-/// Under which leases disturbed results of a game are kept; 0 of one whose lease is not known.
-pub(crate) type KeptDisturbed = HashMap<(i64, i64), Vec<i64>>;
-
 /// What a worker says that it plays under a lease: the lease, the worker and the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 struct Held(i64, i64, i64);
@@ -58,118 +39,95 @@ struct Held(i64, i64, i64);
 /// When numbers were granted, and which.
 type GrantedRange = (i64, Range<i64>);
 
-impl Transaction<'_> {
-    /// Looks up what the scheduler must know of games that workers report, in order: each with its
-    /// worker and the lease it names.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn facts(
-        &mut self,
-        games: &[(WorkerId, LeaseId, GameId)],
-    ) -> Result<Vec<GameFacts>, StoreError> {
-        // Nearly all of them follow each other, and none is settled: so it is asked for what there is of each run.
-        let settled = self.settled_among(&runs(games.iter().map(|(.., game)| *game))).await?;
-        let held: BTreeSet<Held> = games
-            .iter()
-            .map(|(worker, lease, game)| Held(lease.0, worker.0, game.cell.0))
-            .collect();
-        let ranges = self.ranges_of(&held.into_iter().collect::<Vec<_>>()).await?;
-        self.fill_cells(games.iter().map(|(.., game)| game.cell.0)).await?;
-        let timed = |cell: i64| self.cache.cells.get(&cell).and_then(|info| info.timed);
-        let timed: BTreeMap<i64, TimedCell> = games
-            .iter()
-            .filter_map(|(.., game)| Some((game.cell.0, timed(game.cell.0)?)))
-            .collect();
-        let replayed = |game: &GameId| {
-            timed.get(&game.cell.0).is_some_and(|timed| timed.timing.replays_max > 0)
-        };
-        let replayed: Vec<GameId> = games.iter().map(|(.., game)| *game).filter(replayed).collect();
-        let kept = if replayed.is_empty() {
-            KeptDisturbed::new()
-        } else {
-            self.kept_disturbed(&replayed).await?
-        };
-        let facts = games.iter().map(|(worker, lease, game)| {
-            let number = integer(game.number);
-            let kept = kept.get(&(game.cell.0, number));
-            let ranges = ranges.get(&Held(lease.0, worker.0, game.cell.0));
-            let mut ranges = ranges.into_iter().flatten();
-            let granted = ranges.find(|(_, range)| range.contains(&number));
-            GameFacts {
-                settled: settled.contains(&(game.cell.0, number)),
-                leased: granted.is_some(),
-                granted_unix_us: granted.map(|&(granted_unix_us, _)| granted_unix_us),
-                timed: timed.get(&game.cell.0).copied(),
-                disturbed: kept.map_or(0, |leases| leases.len() as u64),
-                is_kept: kept.is_some_and(|leases| leases.contains(&lease.0)),
-            }
-        });
-        Ok(facts.collect())
-    }
-
-    /// Which games of these runs are settled.
-    async fn settled_among(&mut self, runs: &[Run]) -> Result<HashSet<(i64, i64)>, StoreError> {
-        let list = rows(runs)?;
-        let found = sqlx::query!(
-            "SELECT g.cell_id, g.number
-            FROM jsonb_each(?) AS j
-            CROSS JOIN games AS g ON g.cell_id = j.value ->> 0
-                AND g.number BETWEEN j.value ->> 1 AND j.value ->> 2",
-            list
-        )
-        .fetch_all(self.connection())
-        .await?;
-        Ok(found.into_iter().map(|row| (row.cell_id, row.number)).collect())
-    }
-
-    /// The numbers that leases were granted with, of workers and cells, and when. One that is being removed has no
-    /// games any more.
-    async fn ranges_of(
-        &mut self,
-        held: &[Held],
-    ) -> Result<HashMap<Held, Vec<GrantedRange>>, StoreError> {
-        let list = rows(held)?;
-        let found = sqlx::query!(
-            r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id AS "worker_id!: i64",
-                l.granted_unix_us AS "granted_unix_us!: i64", r.cell_id AS "cell_id!: i64",
-                r.first_number AS "first_number!: i64", r.games AS "games!: i64"
-            FROM jsonb_each(?) AS j
-            CROSS JOIN leases AS l ON l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 1
-            CROSS JOIN lease_ranges AS r ON r.lease_id = l.lease_id AND r.cell_id = j.value ->> 2
-            WHERE NOT EXISTS (
-                SELECT 1 FROM removals AS x CROSS JOIN cells AS c
-                WHERE x.what = 'everything' AND c.cell_id = r.cell_id
-                    AND c.experiment_id = x.experiment_id)"#,
-            list
-        )
-        .fetch_all(self.connection())
-        .await?;
-        let mut ranges: HashMap<Held, Vec<GrantedRange>> = HashMap::new();
-        for row in found {
-            let range = row.first_number..row.first_number.saturating_add(row.games);
-            let held = Held(row.lease_id, row.worker_id, row.cell_id);
-            ranges.entry(held).or_default().push((row.granted_unix_us, range));
+/// Looks up what the scheduler must know of games that workers report, in order: each with its
+/// worker and the lease it names.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn facts(
+    tx: &mut Transaction<'_>,
+    games: &[(WorkerId, LeaseId, GameId)],
+) -> Result<Vec<GameFacts>, StoreError> {
+    // Nearly all of them follow each other, and none is settled: so it is asked for what there is of each run.
+    let settled = settled_among(tx, &runs(games.iter().map(|(.., game)| *game))).await?;
+    let held: BTreeSet<Held> =
+        games.iter().map(|(worker, lease, game)| Held(lease.0, worker.0, game.cell.0)).collect();
+    let ranges = ranges_of(tx, &held.into_iter().collect::<Vec<_>>()).await?;
+    checked_games::fill_cells(tx, games.iter().map(|(.., game)| game.cell.0)).await?;
+    let timed = |cell: i64| tx.cache.cells.get(&cell).and_then(|info| info.timed);
+    let timed: BTreeMap<i64, TimedCell> =
+        games.iter().filter_map(|(.., game)| Some((game.cell.0, timed(game.cell.0)?))).collect();
+    let replayed =
+        |game: &GameId| timed.get(&game.cell.0).is_some_and(|timed| timed.timing.replays_max > 0);
+    let replayed: Vec<GameId> = games.iter().map(|(.., game)| *game).filter(replayed).collect();
+    let kept = if replayed.is_empty() {
+        KeptDisturbed::new()
+    } else {
+        disturbed_games::kept(tx, &replayed).await?
+    };
+    let facts = games.iter().map(|(worker, lease, game)| {
+        let number = integer(game.number);
+        let kept = kept.get(&(game.cell.0, number));
+        let ranges = ranges.get(&Held(lease.0, worker.0, game.cell.0));
+        let mut ranges = ranges.into_iter().flatten();
+        let granted = ranges.find(|(_, range)| range.contains(&number));
+        GameFacts {
+            settled: settled.contains(&(game.cell.0, number)),
+            leased: granted.is_some(),
+            granted_unix_us: granted.map(|&(granted_unix_us, _)| granted_unix_us),
+            timed: timed.get(&game.cell.0).copied(),
+            disturbed: kept.map_or(0, |leases| leases.len() as u64),
+            is_kept: kept.is_some_and(|leases| leases.contains(&lease.0)),
         }
-        Ok(ranges)
-    }
+    });
+    Ok(facts.collect())
 }
 
-#[cfg(test)]
-mod tests {
-    use spelrum_tournament::CellId;
+/// Which games of these runs are settled.
+async fn settled_among(
+    tx: &mut Transaction<'_>,
+    runs: &[Run],
+) -> Result<HashSet<(i64, i64)>, StoreError> {
+    let list = rows(runs)?;
+    let found = sqlx::query!(
+        "SELECT g.cell_id, g.number
+        FROM jsonb_each(?) AS j
+        CROSS JOIN games AS g ON g.cell_id = j.value ->> 0
+            AND g.number BETWEEN j.value ->> 1 AND j.value ->> 2",
+        list
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    Ok(found.into_iter().map(|row| (row.cell_id, row.number)).collect())
+}
 
-    use super::*;
-
-    #[test]
-    fn a_run_ends_where_the_next_number_is_another() {
-        let runs_of = |games: &[(i64, u64)]| {
-            runs(games.iter().map(|&(cell, number)| GameId { cell: CellId(cell), number }))
-        };
-        assert_eq!(runs_of(&[]), []);
-        assert_eq!(
-            runs_of(&[(1, 0), (1, 1), (1, 2), (1, 4), (2, 5), (2, 6), (1, 7), (1, 7), (1, 6)]),
-            [Run(1, 0, 2), Run(1, 4, 4), Run(2, 5, 6), Run(1, 7, 7), Run(1, 7, 7), Run(1, 6, 6)]
-        );
+/// The numbers that leases were granted with, of workers and cells, and when. One that is being removed has no
+/// games any more.
+async fn ranges_of(
+    tx: &mut Transaction<'_>,
+    held: &[Held],
+) -> Result<HashMap<Held, Vec<GrantedRange>>, StoreError> {
+    let list = rows(held)?;
+    let found = sqlx::query!(
+        r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id AS "worker_id!: i64",
+            l.granted_unix_us AS "granted_unix_us!: i64", r.cell_id AS "cell_id!: i64",
+            r.first_number AS "first_number!: i64", r.games AS "games!: i64"
+        FROM jsonb_each(?) AS j
+        CROSS JOIN leases AS l ON l.lease_id = j.value ->> 0 AND l.worker_id = j.value ->> 1
+        CROSS JOIN lease_ranges AS r ON r.lease_id = l.lease_id AND r.cell_id = j.value ->> 2
+        WHERE NOT EXISTS (
+            SELECT 1 FROM removals AS x CROSS JOIN cells AS c
+            WHERE x.what = 'everything' AND c.cell_id = r.cell_id
+                AND c.experiment_id = x.experiment_id)"#,
+        list
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let mut ranges: HashMap<Held, Vec<GrantedRange>> = HashMap::new();
+    for row in found {
+        let range = row.first_number..row.first_number.saturating_add(row.games);
+        let held = Held(row.lease_id, row.worker_id, row.cell_id);
+        ranges.entry(held).or_default().push((row.granted_unix_us, range));
     }
+    Ok(ranges)
 }

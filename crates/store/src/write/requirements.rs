@@ -67,92 +67,90 @@ impl Needs {
     }
 }
 
-impl Transaction<'_> {
-    /// Gives some of an experiment's cells what a game of each needs: both of its players play at
-    /// once. It follows from the definitions, and is not stored. Beside, what their sweep asks of workers.
-    pub(crate) async fn add_needs(
-        &mut self,
-        experiment: i64,
-        cells: &mut [CellState],
-    ) -> Result<(), StoreError> {
-        let Some((first, last)) = ends(cells) else { return Ok(()) };
-        let players = sqlx::query!(
-            r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
-            WHERE player_id IN (
-                SELECT first_player_id FROM cells
-                WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3
-                UNION SELECT second_player_id FROM cells
-                WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3)"#,
-            experiment,
-            first,
-            last
-        )
-        .fetch_all(self.connection())
-        .await?;
-        let of_players: BTreeMap<i64, Needs> = players
-            .into_iter()
-            .map(|row| (row.player_id, Needs::of_player(&row.parameters_json)))
-            .collect();
-        let pairs = sqlx::query!(
-            r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
-            WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3"#,
-            experiment,
-            first,
-            last
-        )
-        .fetch_all(self.connection())
-        .await?;
-        let pairs: BTreeMap<i64, [i64; 2]> = pairs
-            .into_iter()
-            .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
-            .collect();
-        let said = sqlx::query!(
-            "SELECT game, placement_json FROM experiments WHERE experiment_id = ?",
-            experiment
-        )
-        .fetch_one(self.connection())
-        .await?;
-        let placement = Placement::from_json(said.placement_json.as_deref());
-        let has_engines = of_players.values().any(|needs| !needs.engines.is_empty());
-        let chess960 = if has_engines {
-            self.chess960_cells(experiment, first, last).await?
-        } else {
-            BTreeSet::new()
-        };
-        let game = GameRequest::of_game(&said.game);
-        let nothing = Needs::default();
-        let mut shared = BTreeSet::new();
-        for cell in cells {
-            let players = pairs.get(&cell.cell.0).copied().unwrap_or_default();
-            let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
-            let needs = first.together(second);
-            cell.memory_bytes = needs.memory_bytes;
-            let game = GameRequest { chess960: chess960.contains(&cell.cell.0), ..game.clone() };
-            cell.demands = needs.demands(&placement, &game, cell.timed).shared(&mut shared);
-        }
-        Ok(())
+/// Gives some of an experiment's cells what a game of each needs: both of its players play at
+/// once. It follows from the definitions, and is not stored. Beside, what their sweep asks of workers.
+pub(crate) async fn add_to_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    cells: &mut [CellState],
+) -> Result<(), StoreError> {
+    let Some((first, last)) = ends(cells) else { return Ok(()) };
+    let players = sqlx::query!(
+        r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+        WHERE player_id IN (
+            SELECT first_player_id FROM cells
+            WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3
+            UNION SELECT second_player_id FROM cells
+            WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3)"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let of_players: BTreeMap<i64, Needs> = players
+        .into_iter()
+        .map(|row| (row.player_id, Needs::of_player(&row.parameters_json)))
+        .collect();
+    let pairs = sqlx::query!(
+        r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
+        WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let pairs: BTreeMap<i64, [i64; 2]> = pairs
+        .into_iter()
+        .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
+        .collect();
+    let said = sqlx::query!(
+        "SELECT game, placement_json FROM experiments WHERE experiment_id = ?",
+        experiment
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    let placement = Placement::from_json(said.placement_json.as_deref());
+    let has_engines = of_players.values().any(|needs| !needs.engines.is_empty());
+    let chess960 = if has_engines {
+        chess960_cells(tx, experiment, first, last).await?
+    } else {
+        BTreeSet::new()
+    };
+    let game = GameRequest::of_game(&said.game);
+    let nothing = Needs::default();
+    let mut shared = BTreeSet::new();
+    for cell in cells {
+        let players = pairs.get(&cell.cell.0).copied().unwrap_or_default();
+        let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
+        let needs = first.together(second);
+        cell.memory_bytes = needs.memory_bytes;
+        let game = GameRequest { chess960: chess960.contains(&cell.cell.0), ..game.clone() };
+        cell.demands = needs.demands(&placement, &game, cell.timed).shared(&mut shared);
     }
+    Ok(())
+}
 
-    /// The cells among some of an experiment that play Chess960.
-    async fn chess960_cells(
-        &mut self,
-        experiment: i64,
-        first: i64,
-        last: i64,
-    ) -> Result<BTreeSet<i64>, StoreError> {
-        let cells = sqlx::query_scalar!(
-            r#"SELECT c.cell_id AS "cell_id!: i64"
-            FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id
-            WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
-                AND r.rule = 'chess960' AND r.value_text = 'true'"#,
-            experiment,
-            first,
-            last
-        )
-        .fetch_all(self.connection())
-        .await?;
-        Ok(cells.into_iter().collect())
-    }
+/// The cells among some of an experiment that play Chess960.
+async fn chess960_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    first: i64,
+    last: i64,
+) -> Result<BTreeSet<i64>, StoreError> {
+    let cells = sqlx::query_scalar!(
+        r#"SELECT c.cell_id AS "cell_id!: i64"
+        FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id
+        WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
+            AND r.rule = 'chess960' AND r.value_text = 'true'"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    Ok(cells.into_iter().collect())
 }
 
 /// The least and the greatest number of some cells; `None` of no cells. A course adds a few cells to tens of

@@ -87,38 +87,36 @@ pub(crate) async fn find(
     Ok(rules.into_iter().find_map(|(id, there)| (there == rule).then_some(id)))
 }
 
-impl Transaction<'_> {
-    /// The id of a rule, which it gets now if it has none.
-    pub(crate) async fn stop_rule(
-        &mut self,
-        rule: Option<StopRule>,
-    ) -> Result<Option<i64>, StoreError> {
-        let Some(rule) = rule else { return Ok(None) };
-        if let Some(id) = find(self.connection(), rule).await? {
-            return Ok(Some(id));
-        }
-        let text = rule.to_string();
-        let kind = match rule {
-            StopRule::Precision(_) => "precision",
-            StopRule::Sprt(_) => "sprt",
-        };
-        let RuleRow { precision, over_pairs, elo0, elo1, alpha, beta, model } = rule.into();
-        let id = sqlx::query!(
-            "INSERT INTO stop_rules (rule, kind, precision, over_pairs, elo0, elo1, alpha, beta, model)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            text,
-            kind,
-            precision,
-            over_pairs,
-            elo0,
-            elo1,
-            alpha,
-            beta,
-            model
-        )
-        .execute(self.connection())
-        .await?
-        .last_insert_rowid();
-        Ok(Some(id))
+/// The id of a rule, which it gets now if it has none.
+pub(crate) async fn stop_rule(
+    tx: &mut Transaction<'_>,
+    rule: Option<StopRule>,
+) -> Result<Option<i64>, StoreError> {
+    let Some(rule) = rule else { return Ok(None) };
+    if let Some(id) = find(tx.connection(), rule).await? {
+        return Ok(Some(id));
     }
+    let text = rule.to_string();
+    let kind = match rule {
+        StopRule::Precision(_) => "precision",
+        StopRule::Sprt(_) => "sprt",
+    };
+    let RuleRow { precision, over_pairs, elo0, elo1, alpha, beta, model } = rule.into();
+    let id = sqlx::query!(
+        "INSERT INTO stop_rules (rule, kind, precision, over_pairs, elo0, elo1, alpha, beta, model)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        text,
+        kind,
+        precision,
+        over_pairs,
+        elo0,
+        elo1,
+        alpha,
+        beta,
+        model
+    )
+    .execute(tx.connection())
+    .await?
+    .last_insert_rowid();
+    Ok(Some(id))
 }

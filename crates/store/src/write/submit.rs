@@ -17,11 +17,15 @@ use crate::error::StoreError;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_states::state_of;
+use crate::schema::experiment_views;
 use crate::schema::numbers::{integer, safe, scaling, scaling_columns};
-use crate::write::claims;
 use crate::write::sweep_changes::{Subject, check, compare, record_name};
-use crate::write::sweep_files::files;
+use crate::write::sweep_files::{self, files};
 use crate::write::transaction::Transaction;
+use crate::write::{
+    cells, claims, experiments, growth, networks, requirements, scheduling, stop_readings,
+    verifications,
+};
 
 /// A sweep to be stored.
 #[derive(Clone, Copy, Debug)]
@@ -235,7 +239,7 @@ impl Readers {
     /// What a submit would do. Changes nothing.
     ///
     /// # Errors
-    /// As [`Transaction::submit`].
+    /// As of a submit.
     pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
         self.compare(sweep).await.inspect_err(|error| self.alarm().hear(error))
     }
@@ -274,301 +278,309 @@ impl Readers {
     }
 }
 
-impl Transaction<'_> {
-    /// Stores an experiment with its players and cells, finds the one that is there, or lets it
-    /// become what the sweep says now. What the scheduler has to store of cells must be stored
-    /// before. If it is refused, the transaction is as it was before and may go on.
-    ///
-    /// # Errors
-    /// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
-    /// common), or the database fails.
-    pub async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        sqlx::query!("SAVEPOINT submit").execute(self.connection()).await?;
-        let submitted = self.store_sweep(sweep).await;
-        if submitted.is_err() {
-            // On a disk error SQLite has rolled back everything, and there is nothing to go back to.
-            let _undone = sqlx::query!("ROLLBACK TO submit").execute(self.connection()).await;
+/// Stores an experiment with its players and cells, finds the one that is there, or lets it
+/// become what the sweep says now. What the scheduler has to store of cells must be stored
+/// before. If it is refused, the transaction is as it was before and may go on.
+///
+/// # Errors
+/// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
+/// common), or the database fails.
+pub(crate) async fn submit(
+    tx: &mut Transaction<'_>,
+    sweep: Sweep<'_>,
+) -> Result<Submitted, StoreError> {
+    sqlx::query!("SAVEPOINT submit").execute(tx.connection()).await?;
+    let submitted = store_sweep(tx, sweep).await;
+    if submitted.is_err() {
+        // On a disk error SQLite has rolled back everything, and there is nothing to go back to.
+        let _undone = sqlx::query!("ROLLBACK TO submit").execute(tx.connection()).await;
+    }
+    let released = sqlx::query!("RELEASE submit").execute(tx.connection()).await;
+    let submitted = submitted?;
+    released?;
+    Ok(submitted)
+}
+
+async fn store_sweep(tx: &mut Transaction<'_>, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+    let mut submitted = match sweep.decide(tx.connection()).await? {
+        Decision::Begin => begin_experiment(tx, sweep).await?,
+        Decision::Leave(found) => {
+            experiment_views::restore_views(tx, found.experiment).await?;
+            let games = games_planned(tx, found.experiment).await?;
+            let claims = claims::standings(tx.connection(), found.experiment).await?;
+            Submitted::unchanged(found, games, claims)
         }
-        let released = sqlx::query!("RELEASE submit").execute(self.connection()).await;
-        let submitted = submitted?;
-        released?;
-        Ok(submitted)
-    }
+        Decision::Grow(found) => grow(tx, sweep, found).await?,
+    };
+    requirements::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    stop_readings::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    scheduling::add_played(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    networks::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    verifications::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    Ok(submitted)
+}
 
-    async fn store_sweep(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        let mut submitted = match sweep.decide(self.connection()).await? {
-            Decision::Begin => self.begin_experiment(sweep).await?,
-            Decision::Leave(found) => {
-                self.restore_views(found.experiment).await?;
-                let games = self.games_planned(found.experiment).await?;
-                let claims = claims::standings(self.connection(), found.experiment).await?;
-                Submitted::unchanged(found, games, claims)
-            }
-            Decision::Grow(found) => self.grow(sweep, found).await?,
-        };
-        self.add_needs(submitted.experiment.0, &mut submitted.cells).await?;
-        self.add_readings(submitted.experiment.0, &mut submitted.cells).await?;
-        self.add_played(submitted.experiment.0, &mut submitted.cells).await?;
-        self.add_trainings(submitted.experiment.0, &mut submitted.cells).await?;
-        self.add_verifications(submitted.experiment.0, &mut submitted.cells).await?;
-        Ok(submitted)
-    }
+async fn begin_experiment(
+    tx: &mut Transaction<'_>,
+    sweep: Sweep<'_>,
+) -> Result<Submitted, StoreError> {
+    let Sweep { uuid, plan, .. } = sweep;
+    let experiment = insert_experiment(tx, uuid, sweep.toml, plan).await?;
+    insert_settings(tx, experiment, plan).await?;
+    let cells = cells::insert_cells(tx, experiment, plan).await?;
+    experiment_views::create_views(tx, experiment).await?;
+    let games = plan.games();
+    let change =
+        Change { cells_added: plan.cells.len() as u64, games_to_play: games, ..Change::default() };
+    sweep_files::keep(tx, ExperimentId(experiment), sweep.files).await?;
+    insert_version(tx, experiment, sweep, &change).await?;
+    let claims = claims::state(tx, experiment, plan).await?;
+    Ok(Submitted {
+        experiment: ExperimentId(experiment),
+        uuid: uuid.to_owned(),
+        existed: false,
+        change: None,
+        tell: true,
+        cells,
+        attempts: Vec::new(),
+        games,
+        claims,
+    })
+}
 
-    async fn begin_experiment(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        let Sweep { uuid, plan, .. } = sweep;
-        let experiment = self.insert_experiment(uuid, sweep.toml, plan).await?;
-        self.insert_settings(experiment, plan).await?;
-        let cells = self.insert_cells(experiment, plan).await?;
-        self.create_views(experiment).await?;
-        let games = plan.games();
-        let change = Change {
-            cells_added: plan.cells.len() as u64,
-            games_to_play: games,
-            ..Change::default()
-        };
-        self.keep_files(ExperimentId(experiment), sweep.files).await?;
-        self.insert_version(experiment, sweep, &change).await?;
-        let claims = self.state_claims(experiment, plan).await?;
-        Ok(Submitted {
-            experiment: ExperimentId(experiment),
-            uuid: uuid.to_owned(),
-            existed: false,
-            change: None,
-            tell: true,
-            cells,
-            attempts: Vec::new(),
-            games,
-            claims,
-        })
+async fn grow(
+    tx: &mut Transaction<'_>,
+    sweep: Sweep<'_>,
+    found: Existing,
+) -> Result<Submitted, StoreError> {
+    let Existing { experiment, uuid, candidate, subject } = found;
+    let plan = sweep.plan;
+    let compared = compare(tx.connection(), &subject, plan).await?;
+    check(&compared, &plan.name)?;
+    let mut cells = growth::grow_cells(tx, experiment, plan, &compared).await?;
+    update_experiment(tx, experiment, sweep.toml, plan).await?;
+    drop_settings(tx, experiment).await?;
+    insert_settings(tx, experiment, plan).await?;
+    experiment_views::drop_views(tx, experiment).await?;
+    experiment_views::create_views(tx, experiment).await?;
+    let rules_differ = compared.rules_differ();
+    let change = compared.change;
+    sweep_files::keep(tx, ExperimentId(experiment), sweep.files).await?;
+    insert_version(tx, experiment, sweep, &change).await?;
+    let claims = claims::state(tx, experiment, plan).await?;
+    let mut attempts = Vec::new();
+    let was_finished = candidate.state == ExperimentState::Finished;
+    // Only the scheduler says where cells end by another rule.
+    let tell = !was_finished || change.games_to_play > 0 || rules_differ;
+    if change.settings_changed.contains(&PLACEMENT) && !was_finished {
+        // All of them ask for something else. What came back to them the scheduler knows.
+        cells = scheduling::cell_states(tx, experiment).await?;
+        cells.iter_mut().for_each(|cell| cell.returned.clear());
     }
-
-    async fn grow(&mut self, sweep: Sweep<'_>, found: Existing) -> Result<Submitted, StoreError> {
-        let Existing { experiment, uuid, candidate, subject } = found;
-        let plan = sweep.plan;
-        let compared = compare(self.connection(), &subject, plan).await?;
-        check(&compared, &plan.name)?;
-        let mut cells = self.grow_cells(experiment, plan, &compared).await?;
-        self.update_experiment(experiment, sweep.toml, plan).await?;
-        self.drop_settings(experiment).await?;
-        self.insert_settings(experiment, plan).await?;
-        self.drop_views(experiment).await?;
-        self.create_views(experiment).await?;
-        let rules_differ = compared.rules_differ();
-        let change = compared.change;
-        self.keep_files(ExperimentId(experiment), sweep.files).await?;
-        self.insert_version(experiment, sweep, &change).await?;
-        let claims = self.state_claims(experiment, plan).await?;
-        let mut attempts = Vec::new();
-        let was_finished = candidate.state == ExperimentState::Finished;
-        // Only the scheduler says where cells end by another rule.
-        let tell = !was_finished || change.games_to_play > 0 || rules_differ;
-        if change.settings_changed.contains(&PLACEMENT) && !was_finished {
-            // All of them ask for something else. What came back to them the scheduler knows.
-            cells = self.cell_states(experiment).await?;
-            cells.iter_mut().for_each(|cell| cell.returned.clear());
+    if was_finished {
+        // The scheduler has forgotten it.
+        cells.clear();
+        if tell {
+            experiments::set_state(tx, ExperimentId(experiment), ExperimentState::Running).await?;
+            cells = scheduling::cell_states(tx, experiment).await?;
+            attempts = scheduling::open_attempts(tx, Some(experiment)).await?;
         }
-        if was_finished {
-            // The scheduler has forgotten it.
-            cells.clear();
-            if tell {
-                self.set_state(ExperimentId(experiment), ExperimentState::Running).await?;
-                cells = self.cell_states(experiment).await?;
-                attempts = self.open_attempts(Some(experiment)).await?;
-            }
-        }
-        Ok(Submitted {
-            experiment: ExperimentId(experiment),
-            uuid,
-            existed: true,
-            games: change.games_kept + change.games_to_play,
-            change: Some(change),
-            tell,
-            cells,
-            attempts,
-            claims,
-        })
     }
+    Ok(Submitted {
+        experiment: ExperimentId(experiment),
+        uuid,
+        existed: true,
+        games: change.games_kept + change.games_to_play,
+        change: Some(change),
+        tell,
+        cells,
+        attempts,
+        claims,
+    })
+}
 
-    async fn games_planned(&mut self, experiment: i64) -> Result<u64, StoreError> {
-        let games = sqlx::query_scalar!(
-            r#"SELECT coalesce(sum(coalesce(stop_number, games_planned)), 0) AS "games!: i64"
-            FROM cells
-            WHERE experiment_id = ? AND in_sweep = 1"#,
-            experiment
-        )
-        .fetch_one(self.connection())
-        .await?;
-        Ok(u64::try_from(games).unwrap_or(0))
-    }
+async fn games_planned(tx: &mut Transaction<'_>, experiment: i64) -> Result<u64, StoreError> {
+    let games = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(coalesce(stop_number, games_planned)), 0) AS "games!: i64"
+        FROM cells
+        WHERE experiment_id = ? AND in_sweep = 1"#,
+        experiment
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    Ok(u64::try_from(games).unwrap_or(0))
+}
 
-    pub(crate) async fn insert_experiment(
-        &mut self,
-        uuid: &str,
-        toml: &str,
-        plan: &Plan,
-    ) -> Result<i64, StoreError> {
-        let seed = safe("the sweep's seed", plan.seed)?;
-        let record = record_name(plan.record);
-        let game_timeout_us = game_timeout_us(plan)?;
-        let forfeits_max = forfeits_max(plan)?;
-        let allocation = plan.allocation.name();
-        let placement = plan.placement.to_json();
-        let kind = plan.task().experiments();
-        let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
-        let now = self.now_unix_us;
-        let id = sqlx::query_scalar!(
-            r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
-                record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
-                game_timeout_us, allocation, kind, disturbed_above, replays_max,
-                reference_speed, factor_max_permille, placement_json, forfeits_max)
-            VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
-                ?15, ?16, ?17, ?18, ?19)
-            RETURNING experiment_id AS "experiment_id!: i64""#,
-            uuid,
-            plan.name,
-            plan.description,
-            plan.game,
-            seed,
-            plan.priority,
-            record,
-            toml,
-            ENGINE_REVISION,
-            now,
-            game_timeout_us,
-            allocation,
-            kind,
-            plan.timing.disturbed_above,
-            plan.timing.replays_max,
-            reference_speed,
-            factor_max_permille,
-            placement,
-            forfeits_max,
-        )
-        .fetch_one(self.connection())
-        .await?;
-        self.name_views(id, &plan.name).await?;
-        Ok(id)
-    }
+pub(crate) async fn insert_experiment(
+    tx: &mut Transaction<'_>,
+    uuid: &str,
+    toml: &str,
+    plan: &Plan,
+) -> Result<i64, StoreError> {
+    let seed = safe("the sweep's seed", plan.seed)?;
+    let record = record_name(plan.record);
+    let game_timeout_us = game_timeout_us(plan)?;
+    let forfeits_max = forfeits_max(plan)?;
+    let allocation = plan.allocation.name();
+    let placement = plan.placement.to_json();
+    let kind = plan.task().experiments();
+    let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
+    let now = tx.now_unix_us;
+    let id = sqlx::query_scalar!(
+        r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
+            record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
+            game_timeout_us, allocation, kind, disturbed_above, replays_max,
+            reference_speed, factor_max_permille, placement_json, forfeits_max)
+        VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
+            ?15, ?16, ?17, ?18, ?19)
+        RETURNING experiment_id AS "experiment_id!: i64""#,
+        uuid,
+        plan.name,
+        plan.description,
+        plan.game,
+        seed,
+        plan.priority,
+        record,
+        toml,
+        ENGINE_REVISION,
+        now,
+        game_timeout_us,
+        allocation,
+        kind,
+        plan.timing.disturbed_above,
+        plan.timing.replays_max,
+        reference_speed,
+        factor_max_permille,
+        placement,
+        forfeits_max,
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    experiment_views::name_views(tx, id, &plan.name).await?;
+    Ok(id)
+}
 
-    /// Gives an experiment what a changed sweep says of it as a whole.
-    pub(crate) async fn update_experiment(
-        &mut self,
-        experiment: i64,
-        toml: &str,
-        plan: &Plan,
-    ) -> Result<(), StoreError> {
-        let record = record_name(plan.record);
-        let game_timeout_us = game_timeout_us(plan)?;
-        let forfeits_max = forfeits_max(plan)?;
-        let allocation = plan.allocation.name();
-        let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
-        let placement = plan.placement.to_json();
-        // With another game or seed, no cell would be in common. Whose moves were dropped stores no
-        // more of them.
-        sqlx::query!(
-            "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
-                record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
-                game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
-                replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11,
-                placement_json = ?12, forfeits_max = ?13
-            WHERE experiment_id = ?1",
-            experiment,
-            plan.description,
-            plan.priority,
-            record,
-            toml,
-            game_timeout_us,
-            allocation,
-            plan.timing.disturbed_above,
-            plan.timing.replays_max,
-            reference_speed,
-            factor_max_permille,
-            placement,
-            forfeits_max
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
-    }
+/// Gives an experiment what a changed sweep says of it as a whole.
+pub(crate) async fn update_experiment(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    toml: &str,
+    plan: &Plan,
+) -> Result<(), StoreError> {
+    let record = record_name(plan.record);
+    let game_timeout_us = game_timeout_us(plan)?;
+    let forfeits_max = forfeits_max(plan)?;
+    let allocation = plan.allocation.name();
+    let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
+    let placement = plan.placement.to_json();
+    // With another game or seed, no cell would be in common. Whose moves were dropped stores no
+    // more of them.
+    sqlx::query!(
+        "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
+            record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
+            game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
+            replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11,
+            placement_json = ?12, forfeits_max = ?13
+        WHERE experiment_id = ?1",
+        experiment,
+        plan.description,
+        plan.priority,
+        record,
+        toml,
+        game_timeout_us,
+        allocation,
+        plan.timing.disturbed_above,
+        plan.timing.replays_max,
+        reference_speed,
+        factor_max_permille,
+        placement,
+        forfeits_max
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
 
-    /// Stores an experiment's axes and anchors.
-    pub(crate) async fn insert_settings(
-        &mut self,
-        experiment: i64,
-        plan: &Plan,
-    ) -> Result<(), StoreError> {
-        let axes: Vec<&str> = plan.axes.iter().map(|axis| &*axis.name).collect();
-        let axes = rows(&axes)?;
-        sqlx::query!(
-            "INSERT INTO experiment_axes (experiment_id, number, axis)
-            SELECT ?2, key, value FROM json_each(?1)",
-            axes,
-            experiment
-        )
-        .execute(self.connection())
-        .await?;
-        let anchors = rows(&plan.anchors)?;
-        sqlx::query!(
-            "INSERT INTO experiment_anchors (experiment_id, number, player)
-            SELECT ?2, key, value FROM json_each(?1)",
-            anchors,
-            experiment
-        )
-        .execute(self.connection())
-        .await?;
-        Ok(())
-    }
+/// Stores an experiment's axes and anchors.
+pub(crate) async fn insert_settings(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    plan: &Plan,
+) -> Result<(), StoreError> {
+    let axes: Vec<&str> = plan.axes.iter().map(|axis| &*axis.name).collect();
+    let axes = rows(&axes)?;
+    sqlx::query!(
+        "INSERT INTO experiment_axes (experiment_id, number, axis)
+        SELECT ?2, key, value FROM json_each(?1)",
+        axes,
+        experiment
+    )
+    .execute(tx.connection())
+    .await?;
+    let anchors = rows(&plan.anchors)?;
+    sqlx::query!(
+        "INSERT INTO experiment_anchors (experiment_id, number, player)
+        SELECT ?2, key, value FROM json_each(?1)",
+        anchors,
+        experiment
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
 
-    pub(crate) async fn drop_settings(&mut self, experiment: i64) -> Result<(), StoreError> {
-        sqlx::query!("DELETE FROM experiment_axes WHERE experiment_id = ?", experiment)
-            .execute(self.connection())
-            .await?;
-        sqlx::query!("DELETE FROM experiment_anchors WHERE experiment_id = ?", experiment)
-            .execute(self.connection())
-            .await?;
-        Ok(())
-    }
-
-    async fn insert_version(
-        &mut self,
-        experiment: i64,
-        sweep: Sweep<'_>,
-        change: &Change,
-    ) -> Result<(), StoreError> {
-        let Sweep { uuid, toml, .. } = sweep;
-        let now = self.now_unix_us;
-        let [kept, continued, added, returned, dropped, games_kept, games_to_play] = [
-            change.cells_kept,
-            change.cells_continued,
-            change.cells_added,
-            change.cells_returned,
-            change.cells_dropped,
-            change.games_kept,
-            change.games_to_play,
-        ]
-        .map(integer);
-        sqlx::query!(
-            "INSERT INTO sweep_versions (experiment_id, version, uuid, sweep_toml,
-                submitted_unix_us, cells_kept, cells_continued, cells_added, cells_returned,
-                cells_dropped, games_kept, games_to_play)
-            SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
-            FROM sweep_versions WHERE experiment_id = ?1",
-            experiment,
-            uuid,
-            toml,
-            now,
-            kept,
-            continued,
-            added,
-            returned,
-            dropped,
-            games_kept,
-            games_to_play
-        )
-        .execute(self.connection())
+pub(crate) async fn drop_settings(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+) -> Result<(), StoreError> {
+    sqlx::query!("DELETE FROM experiment_axes WHERE experiment_id = ?", experiment)
+        .execute(tx.connection())
         .await?;
-        Ok(())
-    }
+    sqlx::query!("DELETE FROM experiment_anchors WHERE experiment_id = ?", experiment)
+        .execute(tx.connection())
+        .await?;
+    Ok(())
+}
+
+async fn insert_version(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    sweep: Sweep<'_>,
+    change: &Change,
+) -> Result<(), StoreError> {
+    let Sweep { uuid, toml, .. } = sweep;
+    let now = tx.now_unix_us;
+    let [kept, continued, added, returned, dropped, games_kept, games_to_play] = [
+        change.cells_kept,
+        change.cells_continued,
+        change.cells_added,
+        change.cells_returned,
+        change.cells_dropped,
+        change.games_kept,
+        change.games_to_play,
+    ]
+    .map(integer);
+    sqlx::query!(
+        "INSERT INTO sweep_versions (experiment_id, version, uuid, sweep_toml,
+            submitted_unix_us, cells_kept, cells_continued, cells_added, cells_returned,
+            cells_dropped, games_kept, games_to_play)
+        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+        FROM sweep_versions WHERE experiment_id = ?1",
+        experiment,
+        uuid,
+        toml,
+        now,
+        kept,
+        continued,
+        added,
+        returned,
+        dropped,
+        games_kept,
+        games_to_play
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
 }
 
 impl Submitted {

@@ -21,28 +21,26 @@ pub(crate) async fn files(
     Ok(found.into_iter().map(|file| (file.name, file.text)).collect())
 }
 
-impl Transaction<'_> {
-    /// Keeps these files for an experiment's sweep, in place of those that were there.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub(crate) async fn keep_files(
-        &mut self,
-        experiment: ExperimentId,
-        files: &BTreeMap<String, String>,
-    ) -> Result<(), StoreError> {
-        sqlx::query!("DELETE FROM experiment_files WHERE experiment_id = ?", experiment.0)
-            .execute(self.connection())
-            .await?;
-        let files = rows(&files.iter().collect::<Vec<_>>())?;
-        sqlx::query!(
-            "INSERT INTO experiment_files (experiment_id, name, text)
-            SELECT ?1, value ->> 0, value ->> 1 FROM jsonb_each(?2)",
-            experiment.0,
-            files
-        )
-        .execute(self.connection())
+/// Keeps these files for an experiment's sweep, in place of those that were there.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn keep(
+    tx: &mut Transaction<'_>,
+    experiment: ExperimentId,
+    files: &BTreeMap<String, String>,
+) -> Result<(), StoreError> {
+    sqlx::query!("DELETE FROM experiment_files WHERE experiment_id = ?", experiment.0)
+        .execute(tx.connection())
         .await?;
-        Ok(())
-    }
+    let files = rows(&files.iter().collect::<Vec<_>>())?;
+    sqlx::query!(
+        "INSERT INTO experiment_files (experiment_id, name, text)
+        SELECT ?1, value ->> 0, value ->> 1 FROM jsonb_each(?2)",
+        experiment.0,
+        files
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
 }

@@ -22,41 +22,39 @@ pub(crate) fn is_known(game: &str) -> bool {
     Rules::from_name(game).is_ok()
 }
 
-impl Transaction<'_> {
-    /// Keeps what a worker has measured, each measurement once however often it is told.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub async fn store_speeds(
-        &mut self,
-        worker: WorkerId,
-        speeds: &[Speed],
-    ) -> Result<(), StoreError> {
-        for speed in speeds.iter().filter(|speed| is_known(&speed.game)) {
-            let measured_unix_us = measured_unix_us(speed, self.now_unix_us);
-            let nodes_per_second = integer(speed.nodes_per_second);
-            let noise = f64::from(speed.noise_permille) / 1_000.0;
-            sqlx::query!(
-                "INSERT INTO worker_speeds (worker_id, game, measured_unix_us, nodes_per_second, noise,
-                    slots)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6
-                WHERE NOT EXISTS (
-                    SELECT 1 FROM (
-                        SELECT measured_unix_us, nodes_per_second, noise, slots FROM worker_speeds
-                        WHERE worker_id = ?1 AND game = ?2 ORDER BY measured_unix_us DESC LIMIT 1) AS s
-                    WHERE s.measured_unix_us > ?3 - ?7
-                        OR s.nodes_per_second = ?4 AND s.noise = ?5 AND s.slots = ?6)",
-                worker.0,
-                speed.game,
-                measured_unix_us,
-                nodes_per_second,
-                noise,
-                speed.slots,
-                APART_US
-            )
-            .execute(self.connection())
-            .await?;
-        }
-        Ok(())
+/// Keeps what a worker has measured, each measurement once however often it is told.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn store(
+    tx: &mut Transaction<'_>,
+    worker: WorkerId,
+    speeds: &[Speed],
+) -> Result<(), StoreError> {
+    for speed in speeds.iter().filter(|speed| is_known(&speed.game)) {
+        let measured_unix_us = measured_unix_us(speed, tx.now_unix_us);
+        let nodes_per_second = integer(speed.nodes_per_second);
+        let noise = f64::from(speed.noise_permille) / 1_000.0;
+        sqlx::query!(
+            "INSERT INTO worker_speeds (worker_id, game, measured_unix_us, nodes_per_second, noise,
+                slots)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6
+            WHERE NOT EXISTS (
+                SELECT 1 FROM (
+                    SELECT measured_unix_us, nodes_per_second, noise, slots FROM worker_speeds
+                    WHERE worker_id = ?1 AND game = ?2 ORDER BY measured_unix_us DESC LIMIT 1) AS s
+                WHERE s.measured_unix_us > ?3 - ?7
+                    OR s.nodes_per_second = ?4 AND s.noise = ?5 AND s.slots = ?6)",
+            worker.0,
+            speed.game,
+            measured_unix_us,
+            nodes_per_second,
+            noise,
+            speed.slots,
+            APART_US
+        )
+        .execute(tx.connection())
+        .await?;
     }
+    Ok(())
 }

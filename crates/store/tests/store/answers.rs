@@ -1,6 +1,7 @@
 //! What viewers ask: reports, lists in pages, and games.
 
 use spelrum_engine::{EndedBy, Value};
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Readers, SqlValue};
 use spelrum_tournament::results::{
     Detail, FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,

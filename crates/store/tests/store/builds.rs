@@ -1,6 +1,7 @@
 //! Builds of engines: cells of a build that plays no more stay beside those that take their places.
 
 use spelrum_engine::{Parameters, Value};
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{StoreError, Submitted, Sweep};
 use spelrum_tournament::builds::{AWAITED_BUILD, with_builds};
 use spelrum_tournament::change::BuildChange;

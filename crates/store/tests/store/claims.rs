@@ -1,6 +1,7 @@
 //! Claims: what was stated before the first game stays, what comes later is exploratory, and no row outlives its
 //! experiment.
 
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Readers, Removed, Submitted, Writer};
 use spelrum_tournament::claims::{ClaimStanding, Judgement, NotJudged};
 use spelrum_tournament::results::{Detail, Removing, Report, WhyExploratory};

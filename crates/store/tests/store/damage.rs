@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Readers, StoreError, Writer, accept_loss};
 use spelrum_tournament::PlayedGame;
 use sqlx::sqlite::SqliteConnectOptions;

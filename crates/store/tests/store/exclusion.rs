@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::{Just, any, prop_assert_eq};
 use proptest::test_runner::TestCaseError;
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Removing, TakenOut, WorkerIntroduction};
 use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::stopping::StopRule;

@@ -11,6 +11,7 @@ use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
     termination_named,
 };
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{GameFacts, Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
 use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
 use spelrum_tournament::engines::{EngineIdentity, Forfeit};

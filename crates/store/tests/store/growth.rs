@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_engine::Parameters;
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{StoreError, Submitted, Sweep, Writer};
 use spelrum_tournament::change::{CellChange, Change};
 use spelrum_tournament::demands::Offer;

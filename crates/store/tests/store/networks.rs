@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Removed, Removing, StoredNetwork, Writer};
 use spelrum_tournament::scheduler::{CellState, ExperimentState, Tasks};
 use spelrum_tournament::{CellId, GameId, Plan, WorkerId};

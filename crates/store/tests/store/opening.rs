@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Readers, SqlValue, StoreError, Writer};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;

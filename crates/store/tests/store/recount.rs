@@ -11,6 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 use crate::fixture::{
     Store, add_cell, add_cell_of, alpha_beta, game, genetic, introduction, of_worker, plan,
 };
+use spelrum_store::contract::WriteTransaction as _;
 
 /// What happens to the store.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Refused, Removed, Removing, Submitted, ToVerify, Writer};
 use spelrum_tournament::course::{Ended, Note, Noted};
 use spelrum_tournament::scheduler::{

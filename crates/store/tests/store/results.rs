@@ -1,6 +1,7 @@
 //! Invariant 4: a game counts once, and everything else that arrives is kept with its reason.
 
 use spelrum_engine::{Outcome, Side};
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{SqlValue, StoreError};
 use spelrum_tournament::{CellId, GameId, PlayedGame, Record, names};
 

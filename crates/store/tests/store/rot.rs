@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Readers, Removing, Writer};
 use spelrum_tournament::GameId;
 

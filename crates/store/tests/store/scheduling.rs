@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use spelrum_engine::Protocol;
 use spelrum_store::GameFacts;
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_tournament::engines::NeededEngine;
 use spelrum_tournament::scheduler::{
     Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,

@@ -4,6 +4,7 @@
 use std::fs;
 
 use spelrum_engine::{Parameters, Value};
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Removed, Removing, SqlValue, StoreError, Sweep, Writer};
 use spelrum_tournament::{DefinitionHash, ExperimentId, Plan};
 use sqlx::sqlite::SqliteConnectOptions;

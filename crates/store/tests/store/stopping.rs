@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq};
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Difference, Removed, Removing};
 use spelrum_tournament::results::Detail;
 use spelrum_tournament::scheduler::{CellProgress, Changes};

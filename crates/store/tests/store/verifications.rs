@@ -1,6 +1,7 @@
 //! Verifications: ordered once, found after a restart, and of one verdict each.
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Removed, Removing, ToVerify};
 use spelrum_tournament::scheduler::Tasks;
 use spelrum_tournament::{

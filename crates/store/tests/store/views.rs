@@ -2,6 +2,7 @@
 
 use spelrum_engine::{EndedBy, MoveRecord};
 use spelrum_store::SqlValue;
+use spelrum_store::contract::WriteTransaction as _;
 use spelrum_tournament::results::CellMargin;
 use spelrum_tournament::{AxisValue, GameCounts, MarginSums, PairCounts, PlannedAxis};
 

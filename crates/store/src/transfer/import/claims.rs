@@ -74,54 +74,52 @@ pub(super) fn is_whole(claim: &SourceClaim) -> bool {
         && cells == cells_of_definition(&claim.definition_json)
 }
 
-impl Transaction<'_> {
-    /// Stores an experiment's claims in place of those that it has. Its cells are stored.
-    pub(super) async fn import_claims(
-        &mut self,
-        experiment: i64,
-        claims: &[SourceClaim],
-    ) -> Result<(), StoreError> {
-        sqlx::query!(
-            "DELETE FROM claim_cells
-            WHERE claim_id IN (SELECT claim_id FROM claims WHERE experiment_id = ?)",
-            experiment
-        )
-        .execute(self.connection())
+/// Stores an experiment's claims in place of those that it has. Its cells are stored.
+pub(super) async fn import_claims(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    claims: &[SourceClaim],
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        "DELETE FROM claim_cells
+        WHERE claim_id IN (SELECT claim_id FROM claims WHERE experiment_id = ?)",
+        experiment
+    )
+    .execute(tx.connection())
+    .await?;
+    sqlx::query!("DELETE FROM claims WHERE experiment_id = ?", experiment)
+        .execute(tx.connection())
         .await?;
-        sqlx::query!("DELETE FROM claims WHERE experiment_id = ?", experiment)
-            .execute(self.connection())
-            .await?;
-        for (claim, number) in claims.iter().zip(0_i64..) {
-            let id = sqlx::query_scalar!(
-                r#"INSERT INTO claims (experiment_id, number, text, definition_json, hash,
-                    submitted_unix_us, exploratory, in_sweep, stop_rule)
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-                RETURNING claim_id AS "claim_id!: i64""#,
-                experiment,
-                number,
-                claim.text,
-                claim.definition_json,
-                claim.hash,
-                claim.submitted_unix_us,
-                claim.is_late,
-                claim.in_sweep,
-                claim.stop_rule
-            )
-            .fetch_one(self.connection())
-            .await?;
-            let cells = rows(&claim.cells)?;
-            sqlx::query!(
-                "INSERT INTO claim_cells (claim_id, number, cell_id, player, games)
-                SELECT ?2, j.key, c.cell_id, j.value ->> 1, j.value ->> 2
-                FROM json_each(?3) AS j
-                CROSS JOIN cells AS c ON c.definition_hash = j.value ->> 0 AND c.experiment_id = ?1",
-                experiment,
-                id,
-                cells
-            )
-            .execute(self.connection())
-            .await?;
-        }
-        Ok(())
+    for (claim, number) in claims.iter().zip(0_i64..) {
+        let id = sqlx::query_scalar!(
+            r#"INSERT INTO claims (experiment_id, number, text, definition_json, hash,
+                submitted_unix_us, exploratory, in_sweep, stop_rule)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            RETURNING claim_id AS "claim_id!: i64""#,
+            experiment,
+            number,
+            claim.text,
+            claim.definition_json,
+            claim.hash,
+            claim.submitted_unix_us,
+            claim.is_late,
+            claim.in_sweep,
+            claim.stop_rule
+        )
+        .fetch_one(tx.connection())
+        .await?;
+        let cells = rows(&claim.cells)?;
+        sqlx::query!(
+            "INSERT INTO claim_cells (claim_id, number, cell_id, player, games)
+            SELECT ?2, j.key, c.cell_id, j.value ->> 1, j.value ->> 2
+            FROM json_each(?3) AS j
+            CROSS JOIN cells AS c ON c.definition_hash = j.value ->> 0 AND c.experiment_id = ?1",
+            experiment,
+            id,
+            cells
+        )
+        .execute(tx.connection())
+        .await?;
     }
+    Ok(())
 }

@@ -12,6 +12,7 @@ use super::error::ImportError;
 use super::fields::number;
 use super::source::{Source, SourceExperiment};
 use super::workers::{MetWorkers, meet};
+use crate::write::networks;
 use crate::write::transaction::Transaction;
 
 /// A network of the file.
@@ -166,12 +167,12 @@ pub(super) async fn import_networks(
     workers: &mut MetWorkers,
 ) -> Result<(), ImportError> {
     for SourceNetwork { training, finished, worker } in source.networks(of)? {
-        let network = transaction.note_network(&training).await?;
-        if transaction.is_network_settled(network).await? {
+        let network = networks::note_network(transaction, &training).await?;
+        if networks::is_network_settled(transaction, network).await? {
             continue;
         }
         let worker = meet(transaction, source, workers, worker).await?;
-        transaction.settle_network(network, worker, &finished).await?;
+        networks::settle_network(transaction, network, worker, &finished).await?;
     }
     Ok(())
 }

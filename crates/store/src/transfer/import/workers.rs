@@ -9,7 +9,8 @@ use spelrum_tournament::results::Machine;
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, text};
 use super::source::Source;
-use crate::schema::machine_columns::{labels_of, quota_of};
+use crate::error::StoreError;
+use crate::schema::machine_columns::{labels_column, labels_of, quota_columns, quota_of};
 use crate::write::transaction::Transaction;
 
 /// A worker, by which it is known everywhere.
@@ -77,8 +78,57 @@ pub(super) async fn meet(
         Entry::Occupied(known) => Ok(known.get().0),
         Entry::Vacant(new) => {
             let worker = source.worker(id)?;
-            let known = transaction.import_worker(&worker).await?;
+            let known = import_worker(transaction, &worker).await?;
             Ok(new.insert((known, worker.uuid)).0)
         }
     }
+}
+
+/// The worker of this UUID, as it is known here, or else as the file tells it.
+async fn import_worker(
+    tx: &mut Transaction<'_>,
+    worker: &SourceWorker,
+) -> Result<WorkerId, StoreError> {
+    let known = sqlx::query_scalar!(
+        r#"SELECT worker_id AS "worker_id!: i64" FROM workers WHERE uuid = ?"#,
+        worker.uuid
+    )
+    .fetch_optional(tx.connection())
+    .await?;
+    if let Some(known) = known {
+        return Ok(WorkerId(known));
+    }
+    let id = tx.last_id("workers").await? + 1;
+    let machine = &worker.machine;
+    let [quota_us, period_us] = quota_columns(machine.cpu_quota);
+    let labels = labels_column(&machine.labels)?;
+    sqlx::query!(
+        "INSERT INTO workers (worker_id, uuid, name, host, slots, engine_revision, version,
+            first_seen_unix_us, last_hello_unix_us, cpu_model, logical_cores, operating_system,
+            build_commit, build_profile, cores, quiet_slots, cpu_quota_us, cpu_period_us, labels_json)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+            ?19)",
+        id,
+        worker.uuid,
+        worker.name,
+        worker.host,
+        worker.slots,
+        worker.engine_revision,
+        worker.version,
+        worker.first_seen_unix_us,
+        worker.last_hello_unix_us,
+        machine.cpu_model,
+        machine.logical_cores,
+        machine.operating_system,
+        machine.build_commit,
+        machine.build_profile,
+        machine.cores,
+        machine.quiet_slots,
+        quota_us,
+        period_us,
+        labels
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(WorkerId(id))
 }
