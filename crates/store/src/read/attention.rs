@@ -12,10 +12,10 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, WorkerId};
 
 use crate::error::StoreError;
+use crate::read::engines::forfeits;
 use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::schema::numbers::unsigned;
-use crate::write::game_engines::forfeits;
 
 /// Experiments whose failed games are looked at for their messages.
 const EXPERIMENTS_WITH_FAILURES_MAX: usize = 20;

@@ -9,9 +9,9 @@ use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId,
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
+use crate::read::engines::{engines_of, forfeit_of};
 use crate::read::readers::Readers;
 use crate::schema::numbers::{integer, unsigned};
-use crate::write::game_engines::{engines_of, forfeit_of};
 
 /// A game's row, with the names that its players have in the sweep.
 struct GameRow {

@@ -5,10 +5,10 @@ use spelrum_tournament::forecast::{Backlog, GameSpread};
 use spelrum_tournament::results::Progress;
 
 use crate::error::StoreError;
+use crate::read::engines::forfeits;
 use crate::read::readers::Readers;
 use crate::schema::experiment_states::state_of;
 use crate::schema::numbers::unsigned;
-use crate::write::game_engines::forfeits;
 
 impl Readers {
     /// How far an experiment is, and the work left, as sums over its cells: one row however many these

@@ -15,17 +15,17 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::read::accuracy::accuracy;
+use crate::read::claims::stated_claims;
+use crate::read::disturbed_games::disturbed;
+use crate::read::engines::engines_used;
 use crate::read::game_times::{Clock, time_sums};
 use crate::read::readers::Readers;
+use crate::read::runs::runs;
 use crate::read::summaries::{find, summary};
 use crate::read::time_scaling::{played_on, scaled};
 use crate::schema::encoding::rows;
 use crate::schema::numbers::unsigned;
 use crate::write::cell_openings::{by_mover, first_mover_of_all};
-use crate::write::claims::stated_claims;
-use crate::write::courses::runs;
-use crate::write::disturbed_games::disturbed;
-use crate::write::game_engines::engines_used;
 use crate::write::stop_rules::RuleRow;
 
 /// The most rows of a report, cells and costs together (invariant 9): 100,000 cells with both players'
