@@ -24,7 +24,7 @@ const VALUES_MAX_OWN: usize = 64 << 20;
 /// The bounds of a statement that are not SQLite's own (sqlite.org/c3ref/c_limit_attached.html).
 pub(super) const LIMITS: [(Limit, i32); 7] = [
     // A text, a blob or a row. Whatever is stored came in a message of half of it at most. SQLite does
-    // not look at the clock within a function: see the module `texts`.
+    // not look at the clock within a function: see the module `text_functions`.
     (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
     // Each of a row's values may have the length above.
     (Limit::SQLITE_LIMIT_COLUMN, 200),

@@ -30,7 +30,7 @@ use super::bounds::{
     TABLE_BYTES_MAX, VALUE_BYTES_MAX, WAKE_EVERY,
 };
 use super::permitted::{MORE_THAN_READ, refusal};
-use super::spill::Spill;
+use super::temporary_files::Spill;
 use crate::open::alarm::Alarm;
 use crate::open::at_rest::AtRest;
 use crate::open::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
@@ -327,7 +327,7 @@ impl Query {
             connection.set_limit(limit, most)?;
         }
         super::functions::offer(&connection)?;
-        super::texts::offer(&connection, VALUE_BYTES_MAX as usize)?;
+        super::text_functions::offer(&connection, VALUE_BYTES_MAX as usize)?;
         super::aggregates::offer(&connection, self.bounds.values_max)?;
         let (time_max, clock) = (self.bounds.time_max, Arc::clone(&self.clock));
         let unwanted = self.unwanted.clone();
@@ -461,7 +461,7 @@ impl Query {
         let is_of_the_query =
             self.refused.get().is_none() && query_code(&error) == Some(rusqlite::ffi::SQLITE_ERROR);
         if is_of_the_query && let Some(said) = said(&error) {
-            let meant = super::misspelt::meant(connection, &self.sql, said);
+            let meant = super::suggestions::meant(connection, &self.sql, said);
             if meant.is_some() {
                 return StoreError::WrongQuery { message: message(error), meant };
             }

@@ -5,15 +5,15 @@
 //! experiment comes in a transaction, and each cell's games in one of their own. What was killed in the middle
 //! is whole as far as it came, and the same import again completes it.
 
-mod asked;
-mod bare;
 mod claims;
+mod course_notes;
 mod engines;
 mod error;
 mod fields;
+mod games_without_moves;
 mod networks;
-mod notes;
-mod played;
+mod plan;
+mod played_games;
 mod refereeing;
 mod source;
 mod source_rows;
@@ -32,7 +32,7 @@ use crate::open::checkpoint::WAL_CHECKPOINT_BYTES;
 use crate::open::writer::Writer;
 use crate::schema::migrations::MIGRATIONS;
 use crate::write::transaction::Transaction;
-use played::{ReadGame, read_game};
+use played_games::{ReadGame, read_game};
 use source::{SCHEMA, SchemaRow, Source, SourceCell, SourceExperiment};
 use workers::{MetWorkers, meet};
 use writing::{Known, is_ours};
@@ -317,7 +317,7 @@ async fn adopt(
     of: &SourceExperiment,
     known: Option<&Known>,
 ) -> Result<i64, ImportError> {
-    let whole = asked::plan(of, &[]).map_err(|what| source.wrong(what))?;
+    let whole = plan::plan(of, &[]).map_err(|what| source.wrong(what))?;
     let parts = parts(source, of)?;
     Ok(writing::adopt(transaction, of, known, &whole, &parts).await?)
 }
@@ -333,7 +333,7 @@ fn parts<'c>(
         alike.entry((rule, cell.asked_after)).or_default().push(cell);
     }
     let plan = |cells: Vec<&'c SourceCell>| {
-        let plan = asked::plan(of, &cells).map_err(|what| source.wrong(what))?;
+        let plan = plan::plan(of, &cells).map_err(|what| source.wrong(what))?;
         Ok((plan, cells))
     };
     alike.into_values().map(plan).collect()
@@ -372,7 +372,7 @@ fn playable(
     cell: &SourceCell,
     openings: &OpeningsCache,
 ) -> Result<PlayableCell, ImportError> {
-    let definition = asked::definition(cell).map_err(|what| source.unknown(&of.name, what))?;
+    let definition = plan::definition(cell).map_err(|what| source.unknown(&of.name, what))?;
     PlayableCell::with_cache(definition, openings)
         .map_err(|error| source.unknown(&of.name, format!("cell {}: {error}", cell.id)))
 }

@@ -239,7 +239,7 @@ impl Readers {
     /// What a submit would do. Changes nothing.
     ///
     /// # Errors
-    /// As of a submit.
+    /// As when it is submitted.
     pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
         self.compare(sweep).await.inspect_err(|error| self.alarm().hear(error))
     }

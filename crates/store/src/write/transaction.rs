@@ -12,7 +12,7 @@ use crate::write::cache::Cache;
 /// An open `BEGIN IMMEDIATE` transaction. Dropped without a commit, it leaves nothing behind.
 #[derive(Debug)]
 pub struct Transaction<'w> {
-    pub(crate) sql: sqlx::Transaction<'w, Sqlite>,
+    sql: sqlx::Transaction<'w, Sqlite>,
     pub(crate) cache: &'w mut Cache,
     files: &'w SharedFiles,
     lock: &'w mut Lock,

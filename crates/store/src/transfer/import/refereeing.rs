@@ -2,7 +2,7 @@
 
 use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
 
-use super::played::read_game;
+use super::played_games::read_game;
 use super::source::Source;
 use crate::error::StoreError;
 use crate::read::readers::Readers;

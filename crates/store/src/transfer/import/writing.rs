@@ -1,5 +1,5 @@
 //! Writing what is imported. A cell's games come in one transaction, through the code that stores workers'
-//! results; for those without moves see `bare`.
+//! results; for those without moves see `games_without_moves`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use spelrum_tournament::scheduler::CellProgress;
 use spelrum_tournament::{CellId, ExperimentId, Plan, PlayedGame, Task, WorkerId};
 
 use super::Imported;
-use super::bare::reason_of;
-use super::played::{Read, ReadGame};
+use super::games_without_moves::reason_of;
+use super::played_games::{Read, ReadGame};
 use super::source::{Attempt, SourceCell, SourceExperiment};
 use super::workers::MetWorkers;
-use super::{bare, claims};
+use super::{claims, games_without_moves};
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
 use crate::schema::experiment_views;
@@ -297,7 +297,7 @@ pub(super) async fn import_games(
             }
             (Read::Bare(game), None, None) if is_excluded => {
                 let by = worker(game.worker).0;
-                let found = bare::keep_bare_once(tx, by, &game, beside).await?;
+                let found = games_without_moves::keep_bare_once(tx, by, &game, beside).await?;
                 imported.count(found, is_excluded);
             }
             (Read::Whole(by, game), None, None) => whole.push((worker(by).0, game)),
@@ -318,7 +318,7 @@ pub(super) async fn import_games(
                 if known.is(&uuid, game.started_unix_us, game.result.moves_hash) {
                     imported.known += 1;
                 } else {
-                    let found = bare::keep_bare_once(tx, by, &game, beside).await?;
+                    let found = games_without_moves::keep_bare_once(tx, by, &game, beside).await?;
                     imported.count(found, is_excluded);
                 }
             }
@@ -328,7 +328,7 @@ pub(super) async fn import_games(
     imported.failed += failed.len() as u64;
     settled_games::store(tx, &whole).await?;
     settled_games::settle_failed(tx, &failed).await?;
-    bare::import_bare(tx, cell, &bare, workers).await
+    games_without_moves::import_bare(tx, cell, &bare, workers).await
 }
 
 async fn settled_in(
@@ -366,7 +366,7 @@ async fn keep_once(
 ) -> Result<Option<Repeated>, StoreError> {
     let (cell, number) = (game.game.cell.0, integer(game.game.number));
     let hash = integer(game.moves_hash);
-    if bare::is_kept(tx, cell, number, worker, game.started_unix_us, hash).await? {
+    if games_without_moves::is_kept(tx, cell, number, worker, game.started_unix_us, hash).await? {
         return Ok(None);
     }
     let found = compare(uncounted_games::settled_of(tx, cell, number).await?.as_ref(), &game);

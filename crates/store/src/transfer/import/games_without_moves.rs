@@ -4,7 +4,7 @@
 use spelrum_tournament::repeat::{Repeated, compare_bare};
 use spelrum_tournament::{CellId, GameId, WorkerId, names};
 
-use super::played::BareGame;
+use super::played_games::BareGame;
 use super::workers::MetWorkers;
 use crate::error::StoreError;
 use crate::schema::numbers::{integer, scaled_columns};
