@@ -6,14 +6,11 @@
 //! the commit (invariants 4, 5). Only `store` knows SQL.
 
 pub mod access;
-mod dates;
 mod dispatcher;
 mod faults;
 mod metrics;
 mod server;
 mod services;
-pub mod store;
-mod system;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -30,7 +27,6 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use access::{BookError, Guard};
-pub use dates::date_time;
 use dispatcher::{Clock, Dispatch, Dispatcher};
 pub use dispatcher::{CourseOf, Health, Unwell};
 #[cfg(feature = "faults")]
@@ -41,8 +37,9 @@ use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
 use services::{ExperimentsService, Planner, Referee, ResultsService, StartMark, WorkService};
+pub use spelrum_store as store;
+pub use spelrum_store::{date_time, system_remedy};
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
-pub use system::system_remedy;
 
 /// A lease lives for so many heartbeats without one that names it.
 const HEARTBEATS_PER_LEASE: u32 = 6;

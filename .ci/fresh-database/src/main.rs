@@ -1,7 +1,7 @@
 //! Makes an empty database from a directory of migrations: `spelrum-fresh-database MIGRATIONS FILE`.
 //!
-//! `.ci/check-queries` checks the coordinator's queries against it. It cannot ask the coordinator
-//! itself for a database: a coordinator with a wrong query does not compile.
+//! `.ci/check-queries` checks the store's queries against it. It cannot ask the store
+//! itself for a database: a store with a wrong query does not compile.
 
 use std::error::Error;
 use std::path::Path;

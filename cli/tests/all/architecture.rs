@@ -6,11 +6,15 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
     ("spelrum-engine", &[]),
     ("spelrum-tournament", &["spelrum-engine"]),
     ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
-    ("spelrum-coordinator", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
+    ("spelrum-store", &["spelrum-engine", "spelrum-tournament"]),
+    (
+        "spelrum-coordinator",
+        &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-store"],
+    ),
     ("spelrum-external", &[]),
     (
         "spelrum-worker",
@@ -22,6 +26,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
             "spelrum-engine",
             "spelrum-tournament",
             "spelrum-proto",
+            "spelrum-store",
             "spelrum-coordinator",
             "spelrum-external",
             "spelrum-worker",
@@ -77,12 +82,14 @@ fn the_released_program_has_no_faults_to_order() {
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let tree = String::from_utf8(output.stdout).unwrap();
-        let coordinator = tree.lines().find(|line| line.starts_with("spelrum_coordinator"));
-        coordinator.expect("it is built from the coordinator").to_owned()
+        ["spelrum_coordinator ", "spelrum_store "].map(|name| {
+            let line = tree.lines().find(|line| line.starts_with(name));
+            line.unwrap_or_else(|| panic!("{package} is not built from {name}")).contains("faults")
+        })
     };
-    assert!(features("spelrum-worker", "normal,dev").contains("faults"), "its tests order some");
-    assert!(features("spelrum", "normal,dev").contains("faults"), "and so do its own");
-    assert!(!features("spelrum", "normal").contains("faults"));
+    assert_eq!(features("spelrum-worker", "normal,dev"), [true; 2], "its tests order some");
+    assert_eq!(features("spelrum", "normal,dev"), [true; 2], "and so do its own");
+    assert_eq!(features("spelrum", "normal"), [false; 2]);
 }
 
 #[test]
@@ -99,7 +106,7 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
 }
 
 #[test]
-fn only_the_coordinator_knows_sqlite() {
+fn only_the_store_and_what_uses_it_know_sqlite() {
     for package in ["spelrum-proto", "spelrum-worker"] {
         let tree = tree(package);
         assert!(tree.contains("tonic"), "cargo tree of {package} was not understood: {tree:?}");
@@ -110,11 +117,12 @@ fn only_the_coordinator_knows_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 8] = [
+const SOURCES: [(&str, &[(&str, &str)]); 9] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),
+    ("crates/store/src", &[]),
     ("coordinator/src", &[]),
     ("worker/src", &[]),
     ("cli/src", &[]),

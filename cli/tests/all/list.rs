@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use spelrum_coordinator::store::contract::WriteTransaction as _;
 use spelrum_coordinator::store::{Sweep, Writer};
 use spelrum_proto::limits::PAGE_SIZE_MAX;
 use spelrum_tournament::{SweepText, plan_sweep};

@@ -141,10 +141,11 @@ const LIBRARY: [&str; 7] = [
 
 /// Who may know SQL: the store, its tests and what measures and checks it, and tests of the whole,
 /// which look into the database as users do.
-const MAY_KNOW_SQL: [&str; 6] = [
-    "coordinator/src/store",
+const MAY_KNOW_SQL: [&str; 7] = [
+    "crates/store/src",
+    "crates/store/tests",
+    "crates/store/examples",
     "coordinator/tests",
-    "coordinator/examples",
     "cli/tests",
     "worker/tests",
     ".ci/",
@@ -230,17 +231,14 @@ struct Layer {
 
 const LAYERS: [Layer; 3] = [
     // Messages are read into types of the tournament before they are stored.
-    Layer {
-        places: &["coordinator/src/store/"],
-        names_not: &["v1", "spelrum_proto", "prost", "tonic"],
-    },
+    Layer { places: &["crates/store/src/"], names_not: &["v1", "spelrum_proto", "prost", "tonic"] },
     // What it asks is in the contract; the rest of the store is data.
     Layer {
         places: &["coordinator/src/dispatcher/"],
         names_not: &["Writer", "Readers", "Transaction", "Checkpointer", "sqlite", "sqlx"],
     },
     Layer {
-        places: &["coordinator/src/store/contract.rs", "coordinator/src/store/in_memory/"],
+        places: &["crates/store/src/contract.rs", "crates/store/src/in_memory/"],
         names_not: &["sqlx", "Writer", "Readers"],
     },
 ];

@@ -1,5 +1,0 @@
-//! The migrations are part of the program: it is built again when one is added or changed.
-
-fn main() {
-    println!("cargo:rerun-if-changed=../migrations");
-}

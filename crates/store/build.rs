@@ -1,0 +1,5 @@
+//! The migrations are part of the program: it is built again when one is added or changed.
+
+fn main() {
+    println!("cargo:rerun-if-changed=../../migrations");
+}

@@ -1,0 +1,54 @@
+//! Whether the file itself is whole.
+
+use crate::error::{StoreError, code, primary_code};
+use crate::read::readers::Readers;
+
+impl Readers {
+    /// What is wrong with the file: pages and indexes that SQLite finds damaged, and rows that refer to
+    /// what is not there; nothing, in a database that only this program and the disk have touched.
+    /// Reads everything; of each kind the first hundred are named.
+    ///
+    /// # Errors
+    /// If the file cannot be read at all.
+    pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
+        match self.look_for_damage().await {
+            // So damaged that SQLite cannot say where.
+            Err(StoreError::Sql(error)) if primary_code(&error) == Some(code::CORRUPT) => {
+                let said = error.as_database_error().map(|error| error.message().to_owned());
+                Ok(vec![said.unwrap_or_else(|| error.to_string())])
+            }
+            found => found,
+        }
+    }
+
+    async fn look_for_damage(&self) -> Result<Vec<String>, StoreError> {
+        // The query macros cannot describe a pragma.
+        let pages: Vec<String> =
+            sqlx::query_scalar("PRAGMA integrity_check(100)").fetch_all(self.own()).await?;
+        let damage: Vec<String> = pages.into_iter().filter(|said| said != "ok").collect();
+        if !damage.is_empty() {
+            return Ok(damage);
+        }
+        let references: Vec<(String, Option<i64>, String)> = sqlx::query_as(
+            "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 100",
+        )
+        .fetch_all(self.own())
+        .await?;
+        let refers = |(table, row, parent): (String, Option<i64>, String)| match row {
+            Some(row) => format!("{table}: row {row} refers to what is not in {parent}"),
+            None => format!("{table}: a row refers to what is not in {parent}"),
+        };
+        Ok(references.into_iter().map(refers).collect())
+    }
+
+    /// Games that have their result, counted or not.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn games_settled(&self) -> Result<u64, StoreError> {
+        let games = sqlx::query_scalar!(r#"SELECT count(*) AS "games!: i64" FROM games"#)
+            .fetch_one(self.own())
+            .await?;
+        Ok(u64::try_from(games).unwrap_or(0))
+    }
+}

@@ -1,0 +1,138 @@
+//! Digests of rows, by which `spelrum check` finds values that a disk has changed.
+//!
+//! A row's digest is XXH3 (64 bits) of its values as SQLite returns them, in the order of the table's columns: for each
+//! that is not NULL a tag, which is XXH3 of `table.column`, its type, and the value. A column that a later schema adds
+//! with NULL leaves the digests of older rows as they are. Digests of several rows are combined by exclusive or, so that
+//! rows come in any order, and one row's digest can be taken out again. 53 bits of it are stored.
+
+use twox_hash::XxHash3_64;
+
+/// The tables of a game's record. Each has its game's id in the column `game_id`, and is read in the order of it
+/// without sorting.
+pub(crate) const GAME_TABLES: [&str; 6] =
+    ["games", "moves", "game_sides", "game_depths", "game_engines", "forfeits"];
+
+/// Columns of `games` that are no part of the record: they follow from it and from where the cell ends.
+const LEFT_OUT: [&str; 2] = ["counted", "not_counted_reason"];
+
+/// The tags of a table's columns; `None` for a column that is left out.
+#[derive(Clone, Debug)]
+pub(crate) struct Tags(Vec<Option<u32>>);
+
+impl Tags {
+    /// Of these columns, in their order in the table.
+    pub(crate) fn new<'n>(table: &str, columns: impl IntoIterator<Item = &'n str>) -> Self {
+        let tag = |column: &str| {
+            let is_left_out = table == "games" && LEFT_OUT.contains(&column);
+            let hash = XxHash3_64::oneshot(format!("{table}.{column}").as_bytes());
+            #[expect(clippy::cast_possible_truncation, reason = "32 bits tell columns apart")]
+            (!is_left_out).then_some(hash as u32)
+        };
+        Self(columns.into_iter().map(tag).collect())
+    }
+
+    /// How many columns there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The tag of a column by its place.
+    pub(crate) fn get(&self, column: usize) -> Option<u32> {
+        self.0.get(column).copied().flatten()
+    }
+}
+
+/// Encodes the values of one row after the other.
+#[derive(Debug, Default)]
+pub(crate) struct RowEncoder {
+    bytes: Vec<u8>,
+}
+
+impl RowEncoder {
+    pub(crate) fn integer(&mut self, tag: u32, value: i64) {
+        self.begin(tag, 1);
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(crate) fn real(&mut self, tag: u32, value: f64) {
+        self.begin(tag, 2);
+        // SQLite stores a zero without its sign.
+        self.bytes.extend_from_slice(&(value + 0.0).to_bits().to_le_bytes());
+    }
+
+    pub(crate) fn text(&mut self, tag: u32, value: &[u8]) {
+        self.begin(tag, 3);
+        self.with_length(value);
+    }
+
+    pub(crate) fn blob(&mut self, tag: u32, value: &[u8]) {
+        self.begin(tag, 4);
+        self.with_length(value);
+    }
+
+    /// The row's digest; the next row begins.
+    pub(crate) fn finish(&mut self) -> u64 {
+        let digest = XxHash3_64::oneshot(&self.bytes);
+        self.bytes.clear();
+        digest
+    }
+
+    fn begin(&mut self, tag: u32, kind: u8) {
+        self.bytes.extend_from_slice(&tag.to_le_bytes());
+        self.bytes.push(kind);
+    }
+
+    fn with_length(&mut self, value: &[u8]) {
+        self.bytes.extend_from_slice(&(value.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(value);
+    }
+}
+
+/// A value that is stored in a column.
+pub(crate) trait Stored {
+    /// Encodes it as SQLite will return it.
+    fn encode_into(&self, tag: u32, into: &mut RowEncoder);
+}
+
+macro_rules! stored_as_integer {
+    ($($of:ty),*) => {
+        $(impl Stored for $of {
+            fn encode_into(&self, tag: u32, into: &mut RowEncoder) {
+                into.integer(tag, i64::from(*self));
+            }
+        })*
+    };
+}
+
+stored_as_integer!(i64, i32, u32, u8, bool);
+
+impl Stored for f64 {
+    fn encode_into(&self, tag: u32, into: &mut RowEncoder) {
+        into.real(tag, *self);
+    }
+}
+
+impl Stored for &str {
+    fn encode_into(&self, tag: u32, into: &mut RowEncoder) {
+        into.text(tag, self.as_bytes());
+    }
+}
+
+impl Stored for String {
+    fn encode_into(&self, tag: u32, into: &mut RowEncoder) {
+        into.text(tag, self.as_bytes());
+    }
+}
+
+impl<T: Stored> Stored for Option<T> {
+    fn encode_into(&self, tag: u32, into: &mut RowEncoder) {
+        if let Some(value) = self {
+            value.encode_into(tag, into);
+        }
+    }
+}
+
+/// What of a digest is stored: it stays below 2^53.
+pub(crate) fn stored(digest: u64) -> i64 {
+    (digest >> 11).cast_signed()
+}

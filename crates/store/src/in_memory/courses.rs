@@ -1,0 +1,146 @@
+//! Experiments that have a course.
+
+use spelrum_engine::Outcome;
+use spelrum_tournament::course::{CellOutcome, NewCell, Noted, StoredCell};
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::{CellId, ExperimentId, GameId, Plan};
+
+use super::{Cell, CourseState, Settled, State};
+use crate::error::StoreError;
+use crate::write::courses::OpenCourse;
+
+impl State {
+    pub(super) fn set_course(&mut self, experiment: ExperimentId, course: CourseState) {
+        if let Some(it) = self.experiments.get_mut(&experiment) {
+            it.course = Some(course);
+        }
+    }
+
+    pub(super) fn note(&mut self, experiment: ExperimentId, notes: &[Noted]) {
+        let Some(it) = self.experiments.get_mut(&experiment) else { return };
+        for new in notes {
+            let place = |it: &Noted| (it.run, it.note.kind(), it.note.place());
+            if !it.notes.iter().any(|there| place(there) == place(new)) {
+                it.notes.push(new.clone());
+            }
+        }
+    }
+
+    pub(super) fn extend(
+        &mut self,
+        experiment: ExperimentId,
+        plan: &Plan,
+        told: u64,
+    ) -> Result<Option<Vec<CellState>>, StoreError> {
+        let there = self.course_cells(experiment);
+        let is_there = |hash| there.iter().any(|(_, cell)| cell.hash == hash);
+        if plan.cells.iter().any(|cell| is_there(cell.definition_hash)) {
+            return Ok(None);
+        }
+        let next = there.last().map_or(0, |(_, cell)| cell.number + 1);
+        let numbers: Vec<usize> = (0..plan.cells.len()).collect();
+        let mut cells = self.add_cells(experiment, plan, &numbers)?;
+        for id in &cells {
+            let Some(cell) = self.cells.get_mut(id) else { continue };
+            cell.number += next;
+            cell.asked_after = Some(told);
+        }
+        cells.extend(self.add_trainings(experiment, plan));
+        Ok(Some(self.states_of(experiment, &cells)))
+    }
+
+    pub(super) fn tell(&mut self, id: CellId) -> Result<CellOutcome, StoreError> {
+        let outcome = self.outcome(id);
+        match self.cells.get_mut(&id) {
+            Some(cell) if cell.told.is_none() => cell.told = Some(outcome.clone()),
+            Some(_) | None => return Err(StoreError::Missing { what: "a cell" }),
+        }
+        Ok(outcome)
+    }
+
+    /// What came of a cell's games, up to where it ends.
+    fn outcome(&self, id: CellId) -> CellOutcome {
+        let Some(cell) = self.cells.get(&id) else { return CellOutcome::default() };
+        let mut outcome = CellOutcome { number: cell.number, ..CellOutcome::default() };
+        let end = cell.stop_number.unwrap_or(u64::MAX);
+        let half_points = |number| match self.games.get(&GameId { cell: id, number })? {
+            Settled::Failed { .. } => None,
+            Settled::Played { game, .. } => {
+                let first = match game.record.outcome {
+                    Outcome::Win => 2,
+                    Outcome::Draw => 1,
+                    Outcome::Loss => 0_usize,
+                };
+                Some(if cell.swap_sides && number % 2 == 1 { 2 - first } else { first })
+            }
+        };
+        for (game, settled) in self.settled_of(id).filter(|(game, _)| game.number < end) {
+            if matches!(settled, Settled::Failed { .. }) {
+                outcome.games_failed += 1;
+                continue;
+            }
+            let points = half_points(game.number);
+            if let Settled::Played { game, .. } = settled {
+                outcome.margin_sum += cell.margin(game).unwrap_or(0);
+            }
+            outcome.games += 1;
+            outcome.wins += u64::from(points == Some(2));
+            outcome.draws += u64::from(points == Some(1));
+            outcome.losses += u64::from(points == Some(0));
+            let is_second = cell.swap_sides && game.number % 2 == 1;
+            if let Some((first, second)) =
+                half_points(game.number.saturating_sub(1)).zip(points).filter(|_| is_second)
+            {
+                outcome.pairs.0[first + second] += 1;
+            }
+        }
+        outcome
+    }
+
+    pub(super) fn open_courses(&self) -> Result<Vec<OpenCourse>, StoreError> {
+        let open = self
+            .experiments
+            .iter()
+            .filter(|(_, it)| it.course == Some(CourseState::Open) && !it.is_over());
+        let courses = open.map(|(&experiment, it)| {
+            let cells = self.course_cells(experiment).into_iter();
+            Ok(OpenCourse {
+                experiment,
+                name: it.name.clone(),
+                toml: it.toml.clone(),
+                files: it.files.clone(),
+                cells: cells.map(|cell| stored(&it.axes, cell)).collect::<Result<_, _>>()?,
+            })
+        });
+        courses.collect()
+    }
+
+    fn course_cells(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
+        let is_its = |cell: &Cell| cell.experiment == experiment && cell.has_games();
+        let its = self.cells.iter().filter(|(_, cell)| is_its(cell));
+        let mut cells: Vec<_> = its.map(|(&id, cell)| (id, cell)).collect();
+        cells.sort_by_key(|(id, cell)| (cell.number, *id));
+        cells
+    }
+}
+
+fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, StoreError> {
+    let value = |axis: &String| cell.place.iter().find(|(of, _)| of == axis).cloned();
+    let added = cell.asked_after.map(|after| {
+        let definition = serde_json::from_str(&cell.definition_json)
+            .map_err(|_| StoreError::Missing { what: "a definition" })?;
+        let new = NewCell {
+            definition,
+            player_names: cell.player_names.clone(),
+            axes: axes.iter().filter_map(value).collect(),
+            games: cell.games_planned,
+            timed: cell.timed,
+            repeats: cell.repeats,
+            openings_count: cell.openings_count,
+        };
+        Ok::<_, StoreError>((after, new))
+    });
+    // By the number that it has now: a changed sweep may have given it another.
+    let told = cell.told.clone().map(|told| CellOutcome { number: cell.number, ..told });
+    Ok(StoredCell { cell: id, added: added.transpose()?, told })
+}

@@ -1,0 +1,67 @@
+//! Disturbed games: which they are, what is kept of those that are played again, and how many there are.
+
+use serde_json::Value;
+use spelrum_tournament::disturbance::{TimedCell, is_known_of};
+use spelrum_tournament::results::DisturbedGames;
+use spelrum_tournament::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
+
+use super::{Cell, Settled, State, Uncounted};
+use crate::write::uncounted_games::Reason;
+
+impl State {
+    /// How a cell's games are looked at, if they are timed.
+    pub(super) fn timed(&self, id: CellId) -> Option<TimedCell> {
+        let cell = self.cells.get(&id).filter(|cell| cell.timed)?;
+        let timing = self.experiments.get(&cell.experiment)?.timing;
+        let known = cell.players.each_ref().map(|json| {
+            let parameters: Value = serde_json::from_str(json).unwrap_or_default();
+            parameters["algorithm"].as_str().is_some_and(is_known_of)
+        });
+        Some(TimedCell { timing, known, swap_sides: cell.swap_sides })
+    }
+
+    /// Whether the machine took so much time from a player of a timed game that its sweep calls that disturbed.
+    pub(super) fn is_disturbed(&self, game: &PlayedGame) -> bool {
+        self.timed(game.game.cell).is_some_and(|timed| {
+            let share = timed.robbed_share(game.game.number, &game.record.moves);
+            share.is_some_and(|share| timed.disturbs(share))
+        })
+    }
+
+    /// Under which leases disturbed results of a game are kept.
+    pub(super) fn kept_disturbed(&self, id: GameId) -> impl Iterator<Item = Option<LeaseId>> {
+        let its = move |it: &&Uncounted| it.reason == Reason::Disturbed && it.game.game == id;
+        self.uncounted.iter().filter(its).map(|it| it.lease)
+    }
+
+    pub(super) fn keep_disturbed(&mut self, worker: WorkerId, lease: LeaseId, game: &PlayedGame) {
+        if self.kept_disturbed(game.game).all(|it| it != Some(lease)) {
+            let (reason, lease, game) = (Reason::Disturbed, Some(lease), game.clone());
+            self.uncounted.push(Uncounted { reason, worker, lease, game });
+        }
+    }
+
+    /// How many disturbed games of these cells count, and how many were played again.
+    pub(super) fn disturbed_of(&self, cells: &[(CellId, &Cell)]) -> Vec<DisturbedGames> {
+        let half_points = |of: &Cell, game: &PlayedGame| of.half_points(game) as i64;
+        let of = cells.iter().map(|&(cell, of)| {
+            let stop = of.stop_number.unwrap_or(u64::MAX);
+            let mut found = DisturbedGames { cell, games: 0, replayed: 0, half_points_before: 0 };
+            for (game, settled) in self.settled_of(cell).filter(|(game, _)| game.number < stop) {
+                let Settled::Played { game: counted, is_disturbed, .. } = settled else { continue };
+                found.games += u64::from(*is_disturbed);
+                let mut kept = self.uncounted.iter().filter(|it| it.reason == Reason::Disturbed);
+                if let Some(first) = kept.find(|it| it.game.game == *game) {
+                    found.replayed += 1;
+
+                    found.half_points_before +=
+                        half_points(of, &first.game) - half_points(of, counted);
+                }
+            }
+            found
+        });
+        let mut found: Vec<_> = of.filter(|it| it.games + it.replayed > 0).collect();
+        found.sort_by_key(|it| it.cell);
+        found
+    }
+}

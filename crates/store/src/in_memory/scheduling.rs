@@ -1,0 +1,413 @@
+//! What the scheduler finds again, and what it must know of reported games.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use spelrum_tournament::capabilities::GameRequest;
+use spelrum_tournament::placement::Placement;
+use spelrum_tournament::results::Removing;
+use spelrum_tournament::scheduler::{
+    Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
+    Snapshot, Tasks,
+};
+use spelrum_tournament::stopping::{self, Points, Reading, Round};
+use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
+
+use super::{CourseState, Lease, Settled, State, Worker};
+use crate::clock::unix_now_us;
+use crate::error::StoreError;
+use crate::write::experiments::Found;
+use crate::write::forgetting::{LEASES_AT_ONCE, WORKERS_AT_ONCE};
+use crate::write::leased_cells::LeasedCell;
+use crate::write::removal::Removed;
+use crate::write::reported_games::GameFacts;
+use crate::write::scheduling::LeaseHolder;
+use crate::write::workers::{WorkerIntroduction, WorkerProof};
+
+impl State {
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let open = self.experiments.iter().filter(|(_, it)| !it.is_over());
+        let live = self.leases.iter().filter(|(_, lease)| lease.end.is_none());
+        Snapshot {
+            experiments: open
+                .map(|(&id, it)| ExperimentSnapshot {
+                    experiment: id,
+                    priority: it.priority,
+                    state: it.state,
+                    open: it.course == Some(CourseState::Open),
+                    allocation: it.allocation,
+                    cells: self.cell_states(id),
+                })
+                .collect(),
+            leases: live.map(|it| self.lease_state(it)).collect(),
+            attempts: self.open_attempts(|_| true),
+            last_lease: self.last_lease,
+            excluded: self.excluded(),
+            barred: self.barred(),
+        }
+    }
+
+    pub(super) fn lease_holders(&self) -> Vec<LeaseHolder> {
+        let live = self.leases.values().filter(|lease| lease.end.is_none());
+        let holding: BTreeSet<WorkerId> = live.map(|lease| lease.worker).collect();
+        let mut holders: Vec<_> = self
+            .workers
+            .values()
+            .filter(|worker| holding.contains(&worker.id))
+            .map(|worker| LeaseHolder {
+                worker: worker.id,
+                name: worker.introduction.name.clone(),
+                host: worker.introduction.host.clone(),
+                slots: worker.introduction.slots,
+                engine_revision: worker.introduction.engine_revision,
+            })
+            .collect();
+        holders.sort_by_key(|holder| holder.worker);
+        holders
+    }
+
+    /// An experiment's cells as the scheduler knows them, in the grid's order.
+    pub(super) fn cell_states(&self, experiment: ExperimentId) -> Vec<CellState> {
+        let mut cells: Vec<_> =
+            self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
+        cells.sort_by_key(|&(&id, cell)| (cell.has_games(), cell.number, id));
+        let nothing = Placement::default();
+        let of = self.experiments.get(&experiment);
+        let (placement, game) = of.map_or((&nothing, ""), |it| (&it.placement, &*it.game));
+        let game = GameRequest::of_game(game);
+        let state = |(&id, cell): (&CellId, &super::Cell)| CellState {
+            cell: id,
+            in_sweep: cell.in_sweep && !cell.superseded,
+            swap_sides: cell.swap_sides,
+            games: cell.games_planned,
+            next_number: cell.next_number,
+            returned: cell.returned.clone(),
+            decided_number: cell.decided_number,
+            stop_number: cell.stop_number,
+            reading: self.reading(id, cell).map(Box::new),
+            memory_bytes: cell.needs.memory_bytes,
+            demands: cell
+                .needs
+                .clone()
+                .demands(
+                    placement,
+                    &GameRequest { chess960: cell.chess960, ..game.clone() },
+                    cell.timed,
+                )
+                .shared(&mut BTreeSet::new()),
+            played: self.played(id, cell),
+            after: self.trainings_before(cell),
+            tasks: Tasks::Games,
+            timed: cell.timed,
+        };
+        cells.into_iter().map(|of| Self::as_task(of.1, state(of))).collect()
+    }
+
+    /// What came of a cell's games, where its experiment's allocation asks for that.
+    fn played(&self, id: CellId, cell: &super::Cell) -> GameCounts {
+        let mut played = GameCounts::default();
+        if self.experiments[&cell.experiment].allocation == Allocation::Informative {
+            for (_, game) in self.counted_of(id) {
+                played.0[cell.half_points(game)] += 1;
+            }
+        }
+        played
+    }
+
+    /// What is read of a cell, and what is read next; nothing of one that just gets all its games.
+    fn reading(&self, id: CellId, cell: &super::Cell) -> Option<Reading> {
+        let of_unit = if cell.swap_sides { 2 } else { 1 };
+        let mut round = cell.openings_count.filter(|_| cell.repeats).and_then(Round::new);
+        let is_several = round.as_ref().is_some_and(|it| it.units() * of_unit < cell.games_planned);
+        if cell.rule.is_none() && !is_several {
+            return None;
+        }
+        let nothing = Reading::from_start(cell.rule, cell.swap_sides, Vec::new());
+        let Reading { mut tally, mut openings, .. } = nothing.with_openings(cell.openings_count);
+        let settled = self.settled_of(id).map(|(game, settled)| {
+            let (points, moves_hash) = match settled {
+                Settled::Failed { .. } => return (game.number, stopping::Settled::Failed),
+                Settled::Played { game, .. } => {
+                    (Points::from(game.record.outcome), game.moves_hash)
+                }
+            };
+            let is_first_players = !cell.swap_sides || game.number % 2 == 0;
+            let points = if is_first_players { points } else { points.swapped() };
+            (game.number, stopping::Settled::Played(points, moves_hash))
+        });
+        let (below, mut beyond): (Vec<_>, Vec<_>) =
+            settled.partition(|&(number, _)| number < cell.decided_number);
+        for unit in below.chunk_by(|a, b| a.0 / of_unit == b.0 / of_unit) {
+            let mut half_points = Vec::new();
+            for &(number, settled) in unit {
+                let stopping::Settled::Played(points, moves_hash) = settled else { continue };
+                half_points.push(points.half_points());
+                if let Some(round) = &mut round {
+                    round.note(number, of_unit, moves_hash);
+                }
+            }
+            if half_points.len() as u64 == of_unit {
+                let sum = half_points.iter().sum::<usize>();
+                tally.add(sum);
+                if let Some(openings) = &mut openings {
+                    openings.add(unit[0].0 / of_unit, 1, sum as u64);
+                }
+            }
+        }
+        let decided_number = cell.decided_number;
+        if cell.stop_number == Some(decided_number) && !is_several {
+            beyond.clear();
+        }
+        Some(Reading { rule: cell.rule, decided_number, tally, openings, round, beyond })
+    }
+
+    fn lease_state(&self, of: (&LeaseId, &Lease)) -> LeaseState {
+        let (&lease, it) = of;
+        let granted = it.granted.clone();
+        let mut state = LeaseState { lease, worker: it.worker, granted, outstanding: Vec::new() };
+        for range in &state.granted {
+            for number in range.first..range.end() {
+                if self.is_settled(&GameId { cell: range.cell, number }) {
+                    continue;
+                }
+                match state.outstanding.last_mut() {
+                    Some(last)
+                        if last.cell == range.cell
+                            && last.end() == number
+                            && last.first >= range.first =>
+                    {
+                        last.count += 1;
+                    }
+                    _ => state.outstanding.push(GameRange {
+                        cell: range.cell,
+                        first: number,
+                        count: 1,
+                    }),
+                }
+            }
+        }
+        state
+    }
+
+    /// Attempts of games that are not settled, of those experiments that are not over.
+    pub(super) fn open_attempts(&self, of: impl Fn(ExperimentId) -> bool) -> Vec<Attempts> {
+        let is_open = |attempts: &&Attempts| {
+            let Some(cell) = self.cells.get(&attempts.game.cell) else { return false };
+            let open = self.experiments.get(&cell.experiment).is_some_and(|it| !it.is_over());
+            open && of(cell.experiment) && !self.is_settled(&attempts.game)
+        };
+        let mut open: Vec<Attempts> = self.attempts.values().filter(is_open).copied().collect();
+        // A failure that was noted and not charged has no attempts, but is there to be found.
+        for &game in self.messages.keys().filter(|game| !self.attempts.contains_key(game)) {
+            let none = Attempts { game, lost: 0, lost_alone: 0, failed: 0 };
+            open.extend(Some(&none).filter(is_open));
+        }
+        open.sort_by_key(|attempts| attempts.game);
+        open
+    }
+
+    pub(super) fn experiment(&self, which: &str) -> Option<Found> {
+        let named = self.experiments.iter().filter(|(id, it)| {
+            (it.uuid == which || it.name == which)
+                && self.removals.get(id) != Some(&Removing::Everything)
+        });
+        let best = named.max_by_key(|(id, it)| (it.uuid == which, !it.is_over(), **id));
+        best.map(|(&experiment, it)| Found { experiment, uuid: it.uuid.clone(), state: it.state })
+    }
+
+    pub(super) fn leased_cell(&self, id: CellId) -> Result<LeasedCell, StoreError> {
+        let cell = self.cells.get(&id);
+        let experiment = cell.and_then(|cell| self.experiments.get(&cell.experiment));
+        match (cell, experiment) {
+            (Some(cell), Some(experiment)) => Ok(LeasedCell {
+                definition: cell.hash,
+                game_timeout: experiment
+                    .game_timeout_us
+                    .filter(|_| !cell.is_training)
+                    .map(Duration::from_micros),
+                timed: cell.timed,
+                scaling: experiment.timing.scaling.filter(|_| cell.timed && cell.has_time_limit()),
+            }),
+            _ => Err(StoreError::Missing { what: "a cell" }),
+        }
+    }
+
+    pub(super) fn facts(&self, (worker, lease, game): (WorkerId, LeaseId, GameId)) -> GameFacts {
+        let held = self.leases.get(&lease).is_some_and(|it| {
+            it.worker == worker && it.granted.iter().any(|range| range.contains(game))
+        });
+        let removed = self
+            .cells
+            .get(&game.cell)
+            .is_none_or(|cell| self.removals.get(&cell.experiment) == Some(&Removing::Everything));
+        let timed = self.timed(game.cell);
+        let replays = timed.is_some_and(|timed| timed.timing.replays_max > 0);
+        let kept = || self.kept_disturbed(game).filter(|_| replays);
+        GameFacts {
+            settled: self.games.contains_key(&game),
+            leased: held && !removed,
+            timed,
+            disturbed: kept().count() as u64,
+            is_kept: kept().any(|it| it == Some(lease)),
+            granted_unix_us: self
+                .leases
+                .get(&lease)
+                .filter(|_| held && !removed)
+                .map(|it| it.granted_unix_us),
+        }
+    }
+
+    pub(super) fn apply(&mut self, changes: &Changes) {
+        let Changes { cells, granted, ended, attempts } = changes;
+        for state in cells {
+            if let Some(cell) = self.cells.get_mut(&state.cell) {
+                cell.next_number = state.next_number;
+                cell.returned.clone_from(&state.returned);
+                cell.decided_number = state.decided_number;
+                cell.stop_number = state.stop_number;
+            }
+        }
+        for state in granted {
+            let LeaseState { lease, worker, granted, .. } = state.clone();
+            self.last_lease = self.last_lease.max(lease.0);
+            let granted_unix_us = unix_now_us();
+            self.leases.insert(lease, Lease { worker, granted, granted_unix_us, end: None });
+        }
+        for (lease, end) in ended {
+            if let Some(lease) = self.leases.get_mut(lease) {
+                lease.end = Some(*end);
+            }
+        }
+        self.attempts.extend(attempts.iter().map(|it| (it.game, *it)));
+    }
+
+    pub(super) fn forget_leases(&mut self, after: LeaseId, kept: u64) -> Option<LeaseId> {
+        let bound = self.last_lease.saturating_sub(i64::try_from(kept).unwrap_or(i64::MAX));
+        let looked_at: Vec<LeaseId> = self
+            .leases
+            .keys()
+            .filter(|lease| **lease > after && lease.0 <= bound)
+            .take(LEASES_AT_ONCE as usize)
+            .copied()
+            .collect();
+        for lease in &looked_at {
+            let it = &self.leases[lease];
+            let is_open = |cell: &CellId| {
+                let experiment = self.experiments.get(&self.cells[cell].experiment);
+                experiment.is_some_and(|it| !it.is_over())
+            };
+            let has_unsettled = |range: &GameRange| {
+                let mut numbers = range.first..range.end();
+                numbers.any(|number| !self.is_settled(&GameId { cell: range.cell, number }))
+            };
+            let is_over = it.end.is_some()
+                && !it.granted.iter().any(|range| is_open(&range.cell) && has_unsettled(range));
+            if is_over {
+                self.leases.remove(lease);
+            }
+        }
+        looked_at.last().copied()
+    }
+
+    pub(super) fn introduce(&mut self, worker: &WorkerIntroduction) -> WorkerId {
+        let WorkerIntroduction { uuid, .. } = worker;
+        let known = self.workers.get(uuid);
+        let secret_sha256 = known.and_then(|known| known.secret_sha256);
+        let id = known.map(|known| known.id).unwrap_or_else(|| {
+            self.last_worker += 1;
+            WorkerId(self.last_worker)
+        });
+        let introduction = worker.clone();
+        let last_hello_unix_us = unix_now_us();
+        let worker = Worker { id, introduction, secret_sha256, last_hello_unix_us };
+        self.workers.insert(uuid.clone(), worker);
+        id
+    }
+
+    pub(super) fn worker_proof(&self, uuid: &str) -> Option<WorkerProof> {
+        let Worker { introduction, secret_sha256, .. } = self.workers.get(uuid)?;
+        let credential = introduction.credential.clone();
+        Some(WorkerProof { secret_sha256: *secret_sha256, credential })
+    }
+
+    pub(super) fn keep_worker_secret(&mut self, worker: WorkerId, sha256: [u8; 32]) {
+        if let Some(known) = self.workers.values_mut().find(|known| known.id == worker) {
+            known.secret_sha256 = Some(sha256);
+        }
+    }
+
+    pub(super) fn forget_workers(
+        &mut self,
+        after: WorkerId,
+        before_unix_us: i64,
+        known: &BTreeSet<WorkerId>,
+    ) -> Option<WorkerId> {
+        let mut looked_at: Vec<Worker> =
+            self.workers.values().filter(|worker| worker.id > after).cloned().collect();
+        looked_at.sort_by_key(|worker| worker.id);
+        looked_at.truncate(WORKERS_AT_ONCE as usize);
+        for worker in &looked_at {
+            let id = worker.id;
+            let has_game = |settled: &Settled| match settled {
+                Settled::Played { worker, .. } => *worker == id,
+                Settled::Failed { .. } => false,
+            };
+            let has_trace = self.leases.values().any(|lease| lease.worker == id)
+                || self.games.values().any(has_game)
+                || self.uncounted.iter().any(|it| it.worker == id)
+                || self.refused.iter().any(|it| it.worker == id)
+                || self.is_excluded_first(id)
+                || self.has_trained(id)
+                || self.has_verified(id);
+            if worker.last_hello_unix_us < before_unix_us && !known.contains(&id) && !has_trace {
+                self.exclusions.retain(|it| it.worker() != id);
+                self.workers.retain(|_, it| it.id != id);
+            }
+        }
+        looked_at.last().map(|worker| worker.id)
+    }
+
+    pub(super) fn begin_removal(&mut self, experiment: ExperimentId, what: Removing) {
+        let Some(it) = self.experiments.get_mut(&experiment) else { return };
+        match what {
+            Removing::Everything => {
+                it.uuid = format!("removed {experiment}");
+                it.name.clear();
+                it.state = ExperimentState::Cancelled;
+            }
+            Removing::Moves => {
+                it.record = spelrum_tournament::Record::Games;
+                it.is_pruned = true;
+            }
+        }
+        self.removals.insert(experiment, what);
+    }
+
+    /// Carries a removal out, all of it.
+    pub(super) fn remove_some(&mut self) -> Removed {
+        let Some((experiment, what)) = self.removals.pop_first() else { return Removed::Nothing };
+        let cells: Vec<CellId> = self
+            .cells
+            .iter()
+            .filter(|(_, cell)| cell.experiment == experiment)
+            .map(|(&id, _)| id)
+            .collect();
+        let is_its = |cell: CellId| cells.contains(&cell);
+        match what {
+            Removing::Moves => self.forget_moves(is_its),
+            Removing::Everything => {
+                self.games.retain(|game, _| !is_its(game.cell));
+                self.uncounted.retain(|it| !is_its(it.game.game.cell));
+                self.refused.retain(|it| !is_its(it.game.cell));
+                self.attempts.retain(|game, _| !is_its(game.cell));
+                self.messages.retain(|game, _| !is_its(game.cell));
+                self.leases
+                    .retain(|_, lease| !lease.granted.iter().any(|range| is_its(range.cell)));
+                self.cells.retain(|&cell, _| !cells.contains(&cell));
+                self.exclusions.retain(|it| it.from() != Some(experiment));
+                self.experiments.remove(&experiment);
+            }
+        }
+        Removed::Some
+    }
+}

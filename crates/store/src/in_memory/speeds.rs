@@ -1,0 +1,57 @@
+//! What workers measured of their machines, and how time limits were scaled by it.
+
+use spelrum_tournament::results::{PlayedOn, Scaled};
+use spelrum_tournament::speed::{Scaling, Speed};
+use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+
+use super::{Cell, Settled, State};
+use crate::clock::unix_now_us;
+use crate::write::worker_speeds::{APART_US, is_known, measured_unix_us};
+
+impl State {
+    /// How time limits were scaled in the counted games of these cells.
+    pub(super) fn scaled_of(&self, cells: &[(CellId, &Cell)], scaling: Option<Scaling>) -> Scaled {
+        let mut scaled = Scaled { scaling, cells: Vec::new() };
+        let mut cells: Vec<CellId> = cells.iter().map(|(cell, _)| *cell).collect();
+        cells.sort();
+        for cell in cells {
+            for (_, game) in self.counted_of(cell) {
+                if let Some(it) = game.scaled {
+                    scaled.add(cell, it.factor_permille, 1);
+                }
+            }
+        }
+        scaled
+    }
+
+    /// On what the timed games of an experiment were played that count.
+    pub(super) fn played_on(&self, id: ExperimentId) -> PlayedOn {
+        let mut played = PlayedOn::default();
+        let timed = self.cells.iter().filter(|(_, cell)| cell.experiment == id && cell.timed);
+        for (_, game) in timed.flat_map(|(&cell, _)| self.counted_of(cell)) {
+            let Some(Settled::Played { worker, .. }) = self.games.get(&game.game) else { continue };
+            let known = self.workers.values().find(|it| it.id == *worker);
+            let games = match known.and_then(|it| it.introduction.machine.quiet_slots) {
+                None => &mut played.unknown,
+                Some(0) => &mut played.others,
+                Some(_) => &mut played.quiet,
+            };
+            *games += 1;
+        }
+        played
+    }
+
+    /// Keeps what a worker has measured, if it is not what it told before.
+    pub(super) fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) {
+        for speed in speeds.iter().filter(|speed| is_known(&speed.game)) {
+            let measured = measured_unix_us(speed, unix_now_us());
+            let told = Speed { age_ms: 0, ..speed.clone() };
+            let its = self.speeds.entry((worker, speed.game.clone())).or_default();
+            let is_told_again =
+                |(at, last): &(i64, Speed)| *at > measured - APART_US || *last == told;
+            if !its.last().is_some_and(is_told_again) {
+                its.push((measured, told));
+            }
+        }
+    }
+}

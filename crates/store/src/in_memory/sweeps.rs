@@ -1,0 +1,451 @@
+//! Sweeps: new experiments, and what a changed sweep makes of one that is there.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::capabilities::GameRequest;
+use spelrum_tournament::change::{
+    ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, Settings, StoredCell, StoredDefinition,
+    place_mark,
+};
+use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
+use spelrum_tournament::disturbance::Timing;
+use spelrum_tournament::engines::is_deterministic;
+use spelrum_tournament::placement::Placement;
+use spelrum_tournament::results::{StatedCell, StatedClaim};
+use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
+use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
+
+use super::{Cell, Experiment, State};
+use crate::error::StoreError;
+use crate::schema::numbers::safe;
+use crate::write::requirements::Needs;
+use crate::write::submit::{Candidate, Submitted, Sweep, awaits_builds, becomes};
+use crate::write::sweep_changes;
+use crate::write::uncounted_games::Reason;
+
+impl State {
+    pub(super) fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        let Some(found) = self.candidate(sweep) else {
+            return match sweep.fills {
+                Some(_) => Err(StoreError::Missing { what: "an experiment" }),
+                None => self.begin(sweep),
+            };
+        };
+        let it = &self.experiments[&found];
+        let candidate = Candidate {
+            state: it.state,
+            repeated: it.versions.contains(sweep.uuid)
+                || (sweep.fills.is_some() && !awaits_builds(&it.toml)),
+            same_text: (it.toml == sweep.toml && it.files == *sweep.files)
+                || (it.course.is_some() && sweep.asks_what_did(&it.toml, it.files.clone())),
+            engine_revision: it.engine_revision,
+            has_course: it.course.is_some(),
+        };
+        let grows = becomes(&sweep.plan.name, candidate)?;
+        if grows {
+            return self.grow(sweep, found);
+        }
+        let named = self.cells.values().filter(|cell| cell.experiment == found && cell.in_sweep);
+        Ok(Submitted {
+            experiment: found,
+            uuid: it.uuid.clone(),
+            existed: true,
+            change: None,
+            tell: false,
+            cells: Vec::new(),
+            attempts: Vec::new(),
+            games: named.map(|cell| cell.stop_number.unwrap_or(cell.games_planned)).sum(),
+            claims: it.claims.iter().map(standing).collect(),
+        })
+    }
+
+    /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's name:
+    /// the newest that is not over, or the newest.
+    fn candidate(&self, sweep: Sweep<'_>) -> Option<ExperimentId> {
+        let candidates = self.experiments.iter().filter(|(_, it)| {
+            let is_meant = match sweep.fills {
+                Some(uuid) => it.uuid == uuid,
+                None => !sweep.new_experiment && it.name == sweep.plan.name,
+            };
+            it.versions.contains(sweep.uuid) || is_meant
+        });
+        candidates
+            .max_by_key(|(id, it)| (it.versions.contains(sweep.uuid), !it.is_over(), **id))
+            .map(|(&id, _)| id)
+    }
+
+    fn begin(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+        let Sweep { uuid, toml, files, plan, .. } = sweep;
+        safe("the sweep's seed", plan.seed)?;
+        self.last_experiment += 1;
+        let id = ExperimentId(self.last_experiment);
+        let mut experiment = Experiment {
+            uuid: uuid.to_owned(),
+            name: plan.name.clone(),
+            game: plan.game.clone(),
+            task: plan.task(),
+            description: String::new(),
+            state: ExperimentState::Running,
+            priority: 0,
+            allocation: Allocation::Grid,
+            record: Record::Moves,
+            game_timeout_us: None,
+            forfeits_max: None,
+            forfeits_after: 0,
+            stopped_for: None,
+            timing: Timing::default(),
+            placement: Placement::default(),
+            engine_revision: ENGINE_REVISION,
+            toml: String::new(),
+            files: BTreeMap::new(),
+            versions: [uuid.to_owned()].into(),
+            axes: Vec::new(),
+            anchors: Vec::new(),
+            is_pruned: false,
+            course: None,
+            notes: Vec::new(),
+            claims: Vec::new(),
+        };
+        experiment.become_what(toml, files, plan);
+        self.experiments.insert(id, experiment);
+        let numbers: Vec<usize> = (0..plan.cells.len()).collect();
+        let mut cells = self.add_cells(id, plan, &numbers)?;
+        cells.extend(self.add_trainings(id, plan));
+        let claims = self.state_claims(id, plan);
+        Ok(Submitted {
+            experiment: id,
+            uuid: uuid.to_owned(),
+            existed: false,
+            change: None,
+            tell: true,
+            cells: self.states_of(id, &cells),
+            attempts: Vec::new(),
+            games: plan.games(),
+            claims,
+        })
+    }
+
+    fn grow(&mut self, sweep: Sweep<'_>, id: ExperimentId) -> Result<Submitted, StoreError> {
+        let plan = sweep.plan;
+        let comparison = self.compare(id, plan);
+        sweep_changes::check(&comparison, &plan.name)?;
+        let mut touched = Vec::new();
+        let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
+        for known in &comparison.known {
+            safe("a cell's games", known.games)?;
+            let new = &plan.cells[known.number];
+            let Some(cell) = self.cells.get_mut(&known.cell) else { continue };
+            cell.number = known.number as u64;
+            cell.games_planned = known.games;
+            cell.timed = new.timed;
+            cell.player_names = new.player_names.each_ref().map(|name| name.to_string());
+            cell.in_sweep = true;
+            cell.superseded = false;
+            cell.place = place(plan, known.number);
+            if known.rule_differs {
+                cell.rule = plan.stop;
+                cell.decided_number = 0;
+            }
+            touched.extend((is_all || known.work_differs).then_some(known.cell));
+        }
+        for dropped in &comparison.dropped {
+            if let Some(cell) = self.cells.get_mut(&dropped.cell) {
+                cell.in_sweep = false;
+                cell.superseded = false;
+                touched.push(dropped.cell);
+            }
+        }
+        for superseded in &comparison.superseded {
+            if let Some(cell) = self.cells.get_mut(&superseded.cell.cell) {
+                cell.number = superseded.number as u64;
+                cell.games_planned = superseded.games();
+                cell.player_names = superseded.names.clone();
+                cell.superseded = true;
+                cell.place = place(plan, superseded.number);
+                touched.extend((!superseded.cell.is_superseded).then_some(superseded.cell.cell));
+            }
+        }
+        if !comparison.added.is_empty() {
+            touched.extend(self.add_cells(id, plan, &comparison.added)?);
+            touched.extend(self.add_trainings(id, plan));
+        }
+        let rules_differ = comparison.rules_differ();
+        let change: Change = comparison.change;
+        let Some(experiment) = self.experiments.get_mut(&id) else {
+            return Err(StoreError::Missing { what: "an experiment" });
+        };
+        experiment.become_what(sweep.toml, sweep.files, plan);
+        experiment.versions.insert(sweep.uuid.to_owned());
+        let claims = self.state_claims(id, plan);
+        let Some(experiment) = self.experiments.get_mut(&id) else {
+            return Err(StoreError::Missing { what: "an experiment" });
+        };
+        let was_finished = experiment.state == ExperimentState::Finished;
+        let tell = !was_finished || change.games_to_play > 0 || rules_differ;
+        let uuid = experiment.uuid.clone();
+        let (mut cells, mut attempts) = (Vec::new(), Vec::new());
+        if !was_finished {
+            let is_all = change.settings_changed.contains(&PLACEMENT);
+            cells = if is_all { self.cell_states(id) } else { self.states_of(id, &touched) };
+            // The scheduler knows what came back to them.
+            cells.iter_mut().for_each(|cell| cell.returned.clear());
+        } else if tell {
+            experiment.state = ExperimentState::Running;
+            cells = self.cell_states(id);
+            attempts = self.open_attempts(|of| of == id);
+        }
+        Ok(Submitted {
+            experiment: id,
+            uuid,
+            existed: true,
+            games: change.games_kept + change.games_to_play,
+            change: Some(change),
+            tell,
+            cells,
+            attempts,
+            claims,
+        })
+    }
+
+    /// Makes of an experiment's claims what a plan says.
+    fn state_claims(&mut self, id: ExperimentId, plan: &Plan) -> Vec<ClaimStanding> {
+        let its: BTreeMap<DefinitionHash, CellId> = self
+            .cells
+            .iter()
+            .filter(|(_, cell)| cell.experiment == id)
+            .map(|(&cell, of)| (of.hash, cell))
+            .collect();
+        let has_settled = self
+            .games
+            .keys()
+            .chain(
+                self.uncounted
+                    .iter()
+                    .filter(|it| matches!(it.reason, Reason::Excluded | Reason::Disturbed))
+                    .map(|it| &it.game.game),
+            )
+            .any(|game| self.cells.get(&game.cell).is_some_and(|it| it.experiment == id));
+        let cells_of = |claim: usize| {
+            let stated = |claimed: &ClaimedCell| {
+                let cell = its[&plan.cells[claimed.cell].definition_hash];
+                let games = self.cells[&cell].games_planned;
+                StatedCell { cell, player: claimed.player, games }
+            };
+            plan.claims[claim].cells.iter().map(stated).collect::<Vec<_>>()
+        };
+        let stop_rule = plan.stop.map(|rule| rule.to_string());
+        let before = self.experiments[&id].claims.clone();
+        let known: Vec<KnownClaim> = before.iter().map(known).collect();
+        let restatement = Restatement::of(plan, &known, has_settled);
+        let mut now = Vec::new();
+        for (mut claim, (becomes, number)) in before.into_iter().zip(&restatement.known) {
+            if *becomes == Restated::Withdrawn {
+                continue;
+            }
+            claim.in_sweep = *becomes == Restated::Again;
+            if let Some(number) = number.filter(|_| !has_settled) {
+                claim.stop_rule.clone_from(&stop_rule);
+                claim.cells = cells_of(number);
+            }
+            now.push(claim);
+        }
+        for added in &restatement.added {
+            let claim = &plan.claims[added.claim];
+            now.push(StatedClaim {
+                text: claim.text.clone(),
+                statement: claim.statement.clone(),
+                hash: added.hash,
+                is_late: added.is_late,
+                in_sweep: true,
+                stop_rule: stop_rule.clone(),
+                cells: cells_of(added.claim),
+            });
+        }
+        let standings = restatement.standings(plan, &known);
+        if let Some(experiment) = self.experiments.get_mut(&id) {
+            experiment.claims = now;
+        }
+        standings
+    }
+
+    fn compare<'p>(&self, id: ExperimentId, plan: &'p Plan) -> Comparison<'p> {
+        let its: BTreeMap<DefinitionHash, (CellId, &Cell)> = self
+            .cells
+            .iter()
+            .filter(|(_, cell)| cell.experiment == id)
+            .map(|(&id, cell)| (cell.hash, (id, cell)))
+            .collect();
+        let mut comparison = Comparison::new(plan);
+        comparison.see(plan.cells.iter().map(|cell| {
+            let (id, there) = its.get(&cell.definition_hash)?;
+            Some(StoredCell {
+                cell: *id,
+                number: there.number,
+                games_planned: there.games_planned,
+                next_number: there.next_number,
+                in_sweep: there.in_sweep && !there.superseded,
+                timed: there.timed,
+                player_names: there.player_names.clone(),
+                games_settled: self.settled_below_stop(*id),
+                place: place_mark(there.place.iter().map(|(axis, value)| (&**axis, value))),
+                stop_number: there.stop_number,
+                has_plans_rule: there.rule == plan.stop,
+            })
+        }));
+        let named = its.values().filter(|(_, cell)| cell.in_sweep);
+        let superseded = named.clone().filter(|(_, cell)| cell.superseded).count() as u64;
+        let still_named = named.clone().count() as u64 - superseded;
+        if comparison.count(its.len() as u64, still_named, superseded) {
+            let mut named: Vec<_> = named.collect();
+            named.sort_by_key(|(id, cell)| (cell.number, *id));
+            let named = named
+                .into_iter()
+                .map(|(id, cell)| DroppedCell {
+                    cell: *id,
+                    games: cell.games_planned,
+                    next_number: cell.next_number,
+                    games_settled: self.settled_below_stop(*id),
+                    swap_sides: cell.swap_sides,
+                    timed: cell.timed,
+                    is_superseded: cell.superseded,
+                    engines: Some(StoredDefinition {
+                        prefix: cell.definition_prefix.clone(),
+                        players: cell.players.clone(),
+                    }),
+                })
+                .collect();
+            comparison.drop_all_but_known(named);
+            let axes = &self.experiments[&id].axes;
+            for dropped in comparison.dropped_examples() {
+                let cell = &self.cells[&dropped];
+                comparison.name_dropped(dropped, cell.axes_text(axes), cell.player_names.clone());
+            }
+        }
+        let it = &self.experiments[&id];
+        comparison.see_settings(&Settings {
+            description: it.description.clone(),
+            priority: it.priority.into(),
+            allocation: it.allocation,
+            record: it.record,
+            game_timeout_us: it.game_timeout_us,
+            forfeits_max: it.forfeits_max,
+            timing: it.timing,
+            placement: it.placement.clone(),
+            axes: it.axes.clone(),
+            anchors: it.anchors.clone(),
+            definition_prefixes: its
+                .values()
+                .filter(|(_, cell)| cell.in_sweep)
+                .map(|(_, cell)| cell.definition_prefix.clone())
+                .collect(),
+        });
+        comparison
+    }
+
+    pub(super) fn add_cells(
+        &mut self,
+        experiment: ExperimentId,
+        plan: &Plan,
+        numbers: &[usize],
+    ) -> Result<Vec<CellId>, StoreError> {
+        let mut ids = Vec::new();
+        for &number in numbers {
+            let of = &plan.cells[number];
+            let conditions = &plan.conditions[of.conditions];
+            let players = of.players.each_ref().map(|player| &player.parameters_json);
+            let needs = players.map(|json| Needs::of_player(json));
+            let definition = DefinitionJson::new(conditions);
+            let cell = Cell {
+                experiment,
+                number: number as u64,
+                hash: of.definition_hash,
+                definition_prefix: definition.prefix().to_owned(),
+                definition_json: definition.with_players(players[0], players[1]),
+                players: players.map(Clone::clone),
+                place: place(plan, number),
+                player_names: of.player_names.each_ref().map(|name| name.to_string()),
+                swap_sides: conditions.swap_sides,
+                openings_count: conditions.openings_count,
+                timed: of.timed,
+                repeats: of.repeats,
+                games_planned: safe("a cell's games", of.games)?.unsigned_abs(),
+                in_sweep: true,
+                superseded: false,
+                next_number: 0,
+                returned: Vec::new(),
+                rule: plan.stop,
+                decided_number: 0,
+                stop_number: None,
+                chess960: GameRequest::of_rules(&conditions.rules).chess960,
+                needs: needs[0].together(&needs[1]),
+                is_deterministic: players.iter().all(|json| {
+                    serde_json::from_str(json).is_ok_and(|parameters| is_deterministic(&parameters))
+                }),
+                asked_after: None,
+                told: None,
+                is_training: false,
+                verifies: None,
+            };
+            self.last_cell += 1;
+            let id = CellId(self.last_cell);
+            self.cells.insert(id, cell);
+            ids.push(id);
+        }
+        Ok(ids)
+    }
+
+    /// The states of some of an experiment's cells, in the order of these.
+    pub(super) fn states_of(&self, id: ExperimentId, cells: &[CellId]) -> Vec<CellState> {
+        let states: BTreeMap<CellId, CellState> =
+            self.cell_states(id).into_iter().map(|state| (state.cell, state)).collect();
+        cells.iter().filter_map(|cell| states.get(cell).cloned()).collect()
+    }
+}
+
+impl Experiment {
+    fn become_what(&mut self, toml: &str, files: &BTreeMap<String, String>, plan: &Plan) {
+        toml.clone_into(&mut self.toml);
+        self.files.clone_from(files);
+        self.description.clone_from(&plan.description);
+        self.priority = plan.priority;
+        self.allocation = plan.allocation;
+        // Whose moves were dropped stores no more of them.
+        self.record = if self.is_pruned { Record::Games } else { plan.record };
+        self.game_timeout_us = plan.game_timeout_us;
+        self.forfeits_max = plan.forfeits_max;
+        self.timing = plan.timing;
+        self.placement = plan.placement.clone();
+        self.axes = plan.axes.iter().map(|axis| axis.name.clone()).collect();
+        self.anchors.clone_from(&plan.anchors);
+    }
+}
+
+impl Cell {
+    /// Its place, for people, on these axes.
+    fn axes_text(&self, axes: &[String]) -> String {
+        let of = |axis: &String| {
+            let (_, value) = self.place.iter().find(|(name, _)| name == axis)?;
+            Some(format!("{axis}={}", value.text))
+        };
+        axes.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn known(claim: &StatedClaim) -> KnownClaim {
+    KnownClaim {
+        text: claim.text.clone(),
+        hash: claim.hash,
+        is_late: claim.is_late,
+        in_sweep: claim.in_sweep,
+    }
+}
+
+fn standing(claim: &StatedClaim) -> ClaimStanding {
+    known(claim).into()
+}
+
+fn place(plan: &Plan, number: usize) -> Vec<(String, spelrum_tournament::AxisValue)> {
+    let place = plan.place(&plan.cells[number]);
+    place.map(|(axis, value)| (axis.to_owned(), value.clone())).collect()
+}

@@ -1,0 +1,145 @@
+//! Verifications, as the store in memory has them.
+
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::{
+    CellId, ExperimentId, GameId, PlayedVerification, VerificationDefinition, WorkerId,
+};
+
+use super::{Cell, Settled, State};
+use crate::write::verifications::{Deviation, ToVerify};
+
+/// What a cell's one task verifies.
+#[derive(Clone, Debug)]
+pub(super) struct Verification {
+    game: GameId,
+    /// Of this very result.
+    game_id: i64,
+    pub(super) played_by: Option<WorkerId>,
+    pub(super) verdict: Option<Verdict>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub(super) enum Verdict {
+    /// It was played by this worker.
+    Played(WorkerId),
+    /// It could not be played.
+    NotPlayed,
+}
+
+impl Cell {
+    /// Whether its tasks are games.
+    pub(super) fn has_games(&self) -> bool {
+        !self.is_training && self.verifies.is_none()
+    }
+}
+
+impl State {
+    /// Whether this very result of a game is there.
+    fn has_result(&self, game: GameId, game_id: i64) -> bool {
+        match self.games.get(&game) {
+            Some(Settled::Played { id, .. } | Settled::Failed { id, .. }) => *id == game_id,
+            None => false,
+        }
+    }
+
+    pub(super) fn order_verifications(
+        &mut self,
+        experiment: ExperimentId,
+        games: &[ToVerify],
+    ) -> Vec<CellState> {
+        let mut ordered = Vec::new();
+        for it in games {
+            let of_game = |verification: &&Verification| verification.game == it.game;
+            let its =
+                || self.cells.values().filter_map(|cell| cell.verifies.as_ref()).filter(of_game);
+            let waits = its().any(|other| other.game_id == it.game_id && other.verdict.is_none());
+            let before = u32::try_from(its().count()).unwrap_or(u32::MAX);
+            if waits || !self.has_result(it.game, it.game_id) {
+                continue;
+            }
+            let Some(verified) = self.cells.get(&it.game.cell).cloned() else { continue };
+            let definition_json = VerificationDefinition::json_of(
+                &verified.definition_json,
+                it.game.number,
+                &it.stops,
+                before,
+            );
+            let (hash, _) = it.named(before);
+            self.last_cell += 1;
+            let id = CellId(self.last_cell);
+            let verification = Verification {
+                game: it.game,
+                game_id: it.game_id,
+                played_by: it.played_by,
+                verdict: None,
+            };
+            let cell = Cell {
+                experiment,
+                number: 0,
+                hash,
+                definition_json,
+                swap_sides: false,
+                // It is played by counts of nodes, without a clock.
+                timed: false,
+                games_planned: 1,
+                in_sweep: false,
+                superseded: false,
+                next_number: 0,
+                returned: Vec::new(),
+                rule: None,
+                decided_number: 0,
+                stop_number: None,
+                asked_after: None,
+                told: None,
+                verifies: Some(verification),
+                ..verified
+            };
+            self.cells.insert(id, cell);
+            ordered.push(id);
+        }
+        let states = self.cell_states(experiment);
+        states.into_iter().filter(|state| ordered.contains(&state.cell)).collect()
+    }
+
+    pub(super) fn store_verifications(
+        &mut self,
+        verifications: &[(WorkerId, PlayedVerification)],
+    ) -> Vec<Deviation> {
+        let mut deviations = Vec::new();
+        for (worker, PlayedVerification { played, difference }) in verifications {
+            let found = self.cells.get(&played.game.cell).and_then(|cell| cell.verifies.clone());
+            let Some(verification) = found.filter(|it| it.verdict.is_none()) else { continue };
+            let is_there = self.has_result(verification.game, verification.game_id);
+            if let Some(difference) = difference.as_ref().filter(|_| is_there) {
+                deviations.push(Deviation {
+                    game: verification.game,
+                    played_by: verification.played_by,
+                    verified_by: *worker,
+                    ply: difference.ply,
+                });
+            }
+            self.settle_verification(played.game, Verdict::Played(*worker));
+        }
+        deviations
+    }
+
+    /// Gives a task that is a verification its verdict, if it has none; returns whether it is one.
+    pub(super) fn settle_verification(&mut self, task: GameId, verdict: Verdict) -> bool {
+        let cell = self.cells.get_mut(&task.cell);
+        let Some(verification) = cell.and_then(|cell| cell.verifies.as_mut()) else {
+            return false;
+        };
+        verification.verdict.get_or_insert(verdict);
+        true
+    }
+
+    /// Whether a worker is named by a verification.
+    pub(super) fn has_verified(&self, id: WorkerId) -> bool {
+        let is_by = |it: &Verification| {
+            it.played_by == Some(id)
+                || matches!(it.verdict, Some(Verdict::Played(worker)) if worker == id)
+        };
+        self.cells.values().filter_map(|cell| cell.verifies.as_ref()).any(is_by)
+    }
+}

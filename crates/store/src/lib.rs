@@ -1,0 +1,90 @@
+//! The store: a results database, which is one SQLite file, and all the SQL of the project.
+//!
+//! A [`Writer`] holds the one connection that writes; the coordinator's dispatcher drives it, a
+//! [`Transaction`] at a time, as [`contract`] says. [`Readers`] answer every other question. The schema is in
+//! `migrations/`, its reference in `docs/sql.md`.
+//!
+//! The store depends on the engine and on the types of experiments and results. It must never know the wire
+//! (gRPC), the scheduler's decisions, or how answers are shown.
+//!
+//! ```
+//! use spelrum_store::Writer;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let writer = Writer::open(&folder.path().join("results.db")).await?;
+//! assert!(writer.readers().current_experiments().await?.0.is_empty());
+//! writer.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | room | subject |
+//! |---|---|
+//! | `schema` | the schema, and values as its columns |
+//! | `open` | opening a database, and keeping it open safely |
+//! | `write` | tables: their rows and the statements that change them |
+//! | `read` | what viewers ask |
+//! | `query` | the users' own queries |
+//! | `transfer` | copies, exports, imports, rescues |
+//! | `check` | whether what is stored is what was written |
+//! | [`contract`], `sqlite`, [`in_memory`] | what the dispatcher and viewers ask of a store, who answers here, and a slow twin for tests |
+
+mod check;
+mod clock;
+pub mod contract;
+mod date_time;
+mod error;
+pub mod in_memory;
+#[cfg(test)]
+mod instruction_counts;
+mod open;
+mod query;
+mod read;
+mod schema;
+mod sqlite;
+mod system;
+mod transfer;
+mod write;
+
+pub use spelrum_tournament::results::Removing;
+
+pub use check::recount::Difference;
+pub use check::rot::Compared;
+pub use clock::unix_now_us;
+pub use date_time::date_time;
+pub use error::StoreError;
+pub use open::alarm::Alarm;
+pub use open::checkpoint::{
+    Checkpoint, Checkpointer, WAL_ALARM_BYTES, WAL_CHECKPOINT_BYTES, WAL_RESTART_BYTES,
+};
+pub use open::lock::{is_held, told_by_holder};
+pub use open::log_loss::{Loss, accept_loss};
+pub use open::writer::Writer;
+pub use query::queries::{QueryRows, SqlValue, Table};
+pub use read::networks::StoredNetwork;
+pub use read::readers::{QUERY_SECONDS_MAX, Readers};
+pub use read::removable::{GAME_BYTES, MOVE_BYTES, Removable};
+pub use read::report::REPORT_ROWS_MAX;
+pub use read::stored_sweeps::StoredSweep;
+pub use read::verifications::{DifferentGame, Verifications, VerifiedPair, WaitingVerifications};
+pub use system::system_remedy;
+pub use transfer::backup::{BackedUp, BackupError, Copied};
+pub use transfer::export::{Received, export_from_pieces};
+pub use transfer::import::{ImportError, ImportProgress, Imported, Refereed};
+pub use transfer::salvage::RESCUE_COMMAND;
+pub use write::barred_workers::StoppedForForfeits;
+pub use write::courses::OpenCourse;
+pub use write::exclusion::{Excludable, KeptResults, TakenOut};
+pub use write::experiments::{Found, OtherRevision};
+pub use write::leased_cells::LeasedCell;
+pub use write::refused_results::Refused;
+pub use write::removal::Removed;
+pub use write::reported_games::GameFacts;
+pub use write::retry::Retry;
+pub use write::scheduling::LeaseHolder;
+pub use write::submit::{Preview, Submitted, Sweep};
+pub use write::transaction::Transaction;
+pub use write::verifications::{Deviation, ToVerify};
+pub use write::workers::{NamedWorker, WorkerIntroduction, WorkerProof};

@@ -1,0 +1,65 @@
+//! The alarm: whoever finds the database damaged, raises it, and nothing is acknowledged from then on.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{StoreError, is_damage, primary_code};
+
+/// The alarm of an open database; cheap to clone, and the same for its writer, its checkpoints and its readers.
+#[derive(Clone, Debug)]
+pub struct Alarm(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    /// What was found first.
+    found: OnceLock<String>,
+    raised: CancellationToken,
+}
+
+impl Alarm {
+    pub(crate) fn of(path: &Path) -> Self {
+        let (found, raised) = (OnceLock::new(), CancellationToken::new());
+        Self(Arc::new(Inner { path: path.to_owned(), found, raised }))
+    }
+
+    /// Raises it.
+    pub(crate) fn raise(&self, found: String) {
+        if self.0.found.set(found).is_ok() {
+            self.0.raised.cancel();
+        }
+    }
+
+    /// Raises it if an error says that the database is damaged.
+    pub fn hear(&self, error: &StoreError) {
+        if error.is_damage() {
+            self.raise(error.reason());
+        }
+    }
+
+    /// The same of an error of SQLite.
+    pub(crate) fn hear_sqlite(&self, error: &sqlx::Error) {
+        if is_damage(primary_code(error)) {
+            self.raise(error.to_string());
+        }
+    }
+
+    /// # Errors
+    /// [`StoreError::Damaged`] once it was raised.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        if self.0.raised.is_cancelled() { Err(self.error()) } else { Ok(()) }
+    }
+
+    /// Waits until it is raised.
+    pub async fn raised(&self) -> StoreError {
+        self.0.raised.cancelled().await;
+        self.error()
+    }
+
+    fn error(&self) -> StoreError {
+        let problem = self.0.found.get().cloned().unwrap_or_default();
+        StoreError::Damaged { path: self.0.path.clone(), problem }
+    }
+}

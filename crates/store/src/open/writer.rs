@@ -1,0 +1,203 @@
+//! The connection that writes.
+
+use std::path::{Path, PathBuf};
+
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
+
+use crate::check::open_files::SharedFiles;
+use crate::check::rot;
+use crate::error::StoreError;
+use crate::open::alarm::Alarm;
+use crate::open::checkpoint::{self, Checkpoint, Checkpointer};
+use crate::open::connection::writing;
+use crate::open::database;
+use crate::open::lock::Lock;
+use crate::open::log_keeper::Keeper;
+use crate::read::readers::Readers;
+use crate::write::cache::Cache;
+use crate::write::transaction::Transaction;
+
+/// The one writer connection of a results database. There is one in the world: a second
+/// coordinator on the same file is refused, or ends itself at its next transaction (the epoch).
+#[derive(Debug)]
+pub struct Writer {
+    pub(crate) path: PathBuf,
+    pub(crate) connection: SqliteConnection,
+    pub(crate) epoch: i64,
+    pub(crate) readers: Readers,
+    pub(crate) cache: Cache,
+    /// Keeps what was committed in the log, and the log, if the files are damaged: see `rescue`.
+    pub(crate) keeper: Keeper,
+    pub(crate) files: SharedFiles,
+    /// Held until the connection is closed: fields are dropped in this order.
+    pub(crate) lock: Lock,
+}
+
+impl Writer {
+    /// Opens or creates the database, migrates it, refuses what cannot work (not a database, a
+    /// newer schema, read-only, a network file system, another coordinator), raises the epoch.
+    ///
+    /// # Errors
+    /// See [`StoreError`]; nothing is changed then.
+    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+        let database::Opened { path, connection, epoch, mut lock } = database::open(path).await?;
+        let alarm = Alarm::of(&path);
+        let readers = Readers::at(&path, alarm.clone());
+        let cache = Cache::default();
+        let files = SharedFiles::of(&path, alarm)?;
+        files.now().know_log(&mut lock)?;
+        let keeper = Keeper::of(&path)?;
+        Ok(Self { path, connection, epoch, readers, cache, keeper, files, lock })
+    }
+
+    /// This run's epoch.
+    #[must_use]
+    pub fn epoch(&self) -> i64 {
+        self.epoch
+    }
+
+    /// The database file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Read-only connections to the same file.
+    #[must_use]
+    pub fn readers(&self) -> Readers {
+        self.readers.clone()
+    }
+
+    /// Raised once the database is found damaged, by whomever: nothing is committed from then on.
+    #[must_use]
+    pub fn alarm(&self) -> Alarm {
+        self.files.now().alarm().clone()
+    }
+
+    /// That the files are what the last commit left.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub async fn check(&mut self) -> Result<(), StoreError> {
+        self.files.check_before(&mut self.connection, &mut self.lock).await
+    }
+
+    /// Lets [`told_by_holder`](crate::told_by_holder) tell this too, to the owner of the file and nobody else.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn tell(&mut self, what: &str) -> Result<(), StoreError> {
+        let path = &self.path;
+        self.lock.tell(what).map_err(|source| StoreError::File { path: path.clone(), source })
+    }
+
+    /// The size of the write-ahead log, in bytes: from [`WAL_CHECKPOINT_BYTES`](crate::WAL_CHECKPOINT_BYTES) on a checkpoint is
+    /// worth its time.
+    #[must_use]
+    pub fn wal_bytes(&self) -> u64 {
+        checkpoint::wal_bytes(&self.path)
+    }
+
+    /// A connection of its own that runs checkpoints while this one writes.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub async fn checkpointer(&self) -> Result<Checkpointer, StoreError> {
+        Checkpointer::open(&self.path, self.files.clone()).await
+    }
+
+    /// Closes everything: the tables get their digests, and the log goes into the database file, which is complete
+    /// without it from then on. Other readers, such as `watch`, only keep an empty log beside the file.
+    ///
+    /// # Errors
+    /// If the disk is full or fails; nothing that was committed is lost then.
+    pub async fn close(self) -> Result<(), StoreError> {
+        let Self { path, mut connection, epoch, readers, keeper, files, lock, .. } = self;
+        readers.close().await;
+        if files.now().check().is_ok() {
+            let database = path.clone();
+            let sealing =
+                tokio::task::spawn_blocking(move || rot::seal_file(&database, epoch)).await;
+            match sealing {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => {
+                    tracing::warn!("failed to write the digests of the tables: {error}");
+                }
+                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+            }
+            checkpoint::empty_log(&mut connection, &path).await?;
+        }
+        // It would keep the log.
+        drop(keeper);
+        connection.close().await?;
+        drop((files, lock));
+        Ok(())
+    }
+
+    /// Runs a checkpoint between two transactions, without waiting for readers. Unless one of them
+    /// still needs the log, the next transaction then begins it anew, which a checkpoint beside a
+    /// busy writer cannot achieve: from [`WAL_RESTART_BYTES`](crate::WAL_RESTART_BYTES) on it is worth the pause.
+    ///
+    /// # Errors
+    /// If the disk is full or fails; nothing is lost then.
+    pub async fn checkpoint(&mut self) -> Result<Checkpoint, StoreError> {
+        self.check().await?;
+        let done = checkpoint::checkpoint(&mut self.connection, &self.path).await;
+        done.inspect_err(|error| self.files.now().alarm().hear(error))
+    }
+
+    /// Names this database among all others, for workers that meet another one behind the same
+    /// address.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn database_uuid(&mut self) -> Result<String, StoreError> {
+        let uuid = sqlx::query_scalar!("SELECT uuid FROM databases")
+            .fetch_one(&mut self.connection)
+            .await?;
+        Ok(uuid)
+    }
+
+    /// Begins a transaction, and checks the epoch.
+    ///
+    /// # Errors
+    /// If the database is busy, full, damaged, not at its path any more, or another coordinator has taken it over.
+    pub async fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
+        if !std::mem::replace(&mut self.cache.committed, false) {
+            // What a transaction that was rolled back has read or written never was.
+            self.cache = Cache::default();
+            self.leave_rolled_back().await?;
+            self.files.now().doubt_last();
+        }
+        self.files.check_before(&mut self.connection, &mut self.lock).await?;
+        let mut sql = self.connection.begin_with("BEGIN IMMEDIATE").await?;
+        let found = sqlx::query_scalar!(
+            r#"SELECT max(coordinator_epoch) AS "epoch!: i64" FROM coordinators"#
+        )
+        .fetch_one(&mut *sql)
+        .await?;
+        if found != self.epoch {
+            return Err(StoreError::TakenOver { found, own: self.epoch });
+        }
+        self.files.now().know_log(&mut self.lock)?;
+        let lacks_first_page = self.files.now().lacks_first_page();
+        let mut transaction = Transaction::new(sql, &mut self.cache, &self.files, &mut self.lock);
+        if lacks_first_page {
+            transaction.touch().await?;
+        }
+        Ok(transaction)
+    }
+
+    /// Takes another connection if this one cannot begin a transaction any more. Where the disk is full or
+    /// fails, and a statement cannot be undone alone, SQLite rolls the transaction back on its own; the
+    /// library's own ROLLBACK then fails, and it counts the transaction as open for ever.
+    async fn leave_rolled_back(&mut self) -> Result<(), StoreError> {
+        // That ROLLBACK is on its way before this.
+        self.connection.ping().await?;
+        if self.connection.is_in_transaction() {
+            self.connection = writing(&self.path).connect().await?;
+            self.files.now().forget_log();
+        }
+        Ok(())
+    }
+}

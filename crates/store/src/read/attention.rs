@@ -1,0 +1,328 @@
+//! What needs attention, as far as the file knows it.
+
+use std::path::Path;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::results::{
+    Attention, ConflictParty, Conflicts, DeviatingGames, ExperimentSummary, FailedGames, Findings,
+    ForfeitedGames, LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
+    attention_of_results,
+};
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::{CellId, WorkerId};
+
+use crate::error::StoreError;
+use crate::read::engines::forfeits;
+use crate::read::readers::Readers;
+use crate::schema::encoding::rows;
+use crate::schema::numbers::unsigned;
+
+/// Experiments whose failed games are looked at for their messages.
+const EXPERIMENTS_WITH_FAILURES_MAX: usize = 20;
+
+/// Workers that are named as parts of an experiment's conflicts.
+const PARTIES_MAX: usize = 5;
+
+/// Failed games whose messages are counted, for each.
+const MESSAGES_COUNTED_MAX: i64 = 10_000;
+
+impl Readers {
+    /// What needs attention in these experiments, and in the database as a whole.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn attention(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Vec<Attention>, StoreError> {
+        Ok(attention_of_results(experiments, &self.findings(experiments).await?))
+    }
+
+    /// What is found in these experiments, and in the database as a whole, that may need attention.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn findings(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Findings, StoreError> {
+        let list: Vec<i64> = experiments.iter().map(|it| it.experiment.0).collect();
+        let list = rows(&list)?;
+        Ok(Findings {
+            conflicts: self.conflicts(&list).await?,
+            deviating: self.deviating(&list).await?,
+            refused: self.refused(&list).await?,
+            failed: self.failed(experiments).await?,
+            forfeits: self.forfeited(experiments).await?,
+            lost: self.lost(&list).await?,
+            other_engine: self.other_engine(&list).await?,
+            removals: self.removals().await?,
+            free_bytes: free_bytes(self.path()),
+        })
+    }
+
+    /// Results of deterministic games that differ (invariant 2).
+    async fn conflicts(&self, experiments: &str) -> Result<Vec<Conflicts>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.name, count(*) AS "results!: i64",
+                count(DISTINCT u.worker_id) AS "workers!: i64"
+            FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
+            JOIN cells AS c ON c.cell_id = u.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE u.reason = 'conflict' AND e.experiment_id IN (SELECT value FROM json_each(?))
+            GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let parties = sqlx::query!(
+            r#"SELECT name AS "experiment!: String", worker_id AS "worker_id!: i64",
+                worker AS "worker!: String", host AS "host!: String", count(*) AS "conflicts!: i64"
+            FROM (
+                SELECT e.name, w.worker_id, w.name AS worker, w.host
+                FROM uncounted_games AS u INDEXED BY uncounted_games_conflicts
+                JOIN cells AS c ON c.cell_id = u.cell_id
+                JOIN experiments AS e ON e.experiment_id = c.experiment_id
+                JOIN games AS g ON g.cell_id = u.cell_id AND g.number = u.number
+                JOIN workers AS w ON w.worker_id IN (u.worker_id, g.worker_id)
+                WHERE u.reason = 'conflict' AND e.experiment_id IN (SELECT value FROM json_each(?1)))
+            GROUP BY name, worker_id ORDER BY count(*) DESC, worker_id LIMIT 1000"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| {
+            let its = parties.iter().filter(|it| it.experiment == row.name);
+            let party = its.map(|it| ConflictParty {
+                worker: WorkerId(it.worker_id),
+                name: it.worker.clone(),
+                host: it.host.clone(),
+                conflicts: unsigned(it.conflicts),
+            });
+            let parties = party.take(PARTIES_MAX).collect();
+            let (results, workers) = (unsigned(row.results), unsigned(row.workers));
+            Conflicts { experiment: row.name, results, workers, parties }
+        });
+        Ok(found.collect())
+    }
+
+    /// Games that came out otherwise when other workers verified them: of each experiment by who played and who
+    /// verified, most of them first.
+    async fn deviating(&self, experiments: &str) -> Result<Vec<DeviatingGames>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.name AS "name!: String", count(*) AS "games!: i64",
+                p.worker_id AS "played_by?: i64", p.name AS "player?: String", p.host AS "player_host?: String",
+                w.worker_id AS "verified_by!: i64", w.name AS "verifier!: String",
+                w.host AS "verifier_host!: String"
+            FROM verifications AS v INDEXED BY verifications_different
+            JOIN cells AS c ON c.cell_id = v.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            LEFT JOIN workers AS p ON p.worker_id = v.played_by_worker_id
+            JOIN workers AS w ON w.worker_id = v.verified_by_worker_id
+            -- One whose result was taken out needs nobody any more.
+            WHERE v.verdict = 'different' AND v.game_id IS NOT NULL
+                AND e.experiment_id IN (SELECT value FROM json_each(?))
+            GROUP BY e.experiment_id, p.worker_id, w.worker_id
+            ORDER BY e.experiment_id, count(*) DESC, p.worker_id, w.worker_id LIMIT 100"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let named = |worker: Option<i64>, name: Option<String>, host: Option<String>| {
+            let (worker, name, host) = (worker?, name?, host?);
+            Some(NamedParty { worker: WorkerId(worker), name, host })
+        };
+        let found = found.into_iter().map(|row| DeviatingGames {
+            experiment: row.name,
+            games: unsigned(row.games),
+            played_by: named(row.played_by, row.player, row.player_host),
+            verified_by: NamedParty {
+                worker: WorkerId(row.verified_by),
+                name: row.verifier,
+                host: row.verifier_host,
+            },
+        });
+        Ok(found.collect())
+    }
+
+    /// Results that are not records of their games.
+    async fn refused(&self, experiments: &str) -> Result<Vec<RefusedResults>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.name AS "name!: String", count(*) AS "results!: i64",
+                count(DISTINCT r.worker_id) AS "workers!: i64", max(r.problem) AS "problem!: String"
+            FROM refused_results AS r
+            JOIN cells AS c ON c.cell_id = r.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE e.experiment_id IN (SELECT value FROM json_each(?))
+            GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| RefusedResults {
+            experiment: row.name,
+            results: unsigned(row.results),
+            workers: unsigned(row.workers),
+            problem: row.problem,
+        });
+        Ok(found.collect())
+    }
+
+    /// Games that finally failed, with what most of them say.
+    async fn failed(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Vec<FailedGames>, StoreError> {
+        let failing = experiments.iter().rev().filter(|it| it.games_failed > 0);
+        let mut found = Vec::new();
+        for experiment in failing.take(EXPERIMENTS_WITH_FAILURES_MAX) {
+            let most = sqlx::query!(
+                r#"SELECT message AS "message!: String", count(*) AS "games!: i64" FROM (
+                    SELECT g.failure AS message
+                    FROM cells AS c
+                    JOIN attempts AS a ON a.cell_id = c.cell_id
+                    JOIN games AS g ON g.cell_id = a.cell_id AND g.number = a.number
+                    WHERE c.experiment_id = ? AND g.failure IS NOT NULL LIMIT ?)
+                GROUP BY message ORDER BY 2 DESC, 1 LIMIT 1"#,
+                experiment.experiment.0,
+                MESSAGES_COUNTED_MAX
+            )
+            .fetch_optional(self.own())
+            .await?;
+            found.push(FailedGames {
+                experiment: experiment.name.clone(),
+                games: experiment.games_failed,
+                most: most
+                    .map(|row| MostFailed { message: row.message, games: unsigned(row.games) }),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Games that players forfeited, in experiments that are not cancelled: the newest of these.
+    async fn forfeited(
+        &self,
+        experiments: &[ExperimentSummary],
+    ) -> Result<Vec<ForfeitedGames>, StoreError> {
+        let mut connection = self.snapshot().await?;
+        let any = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                SELECT 1 FROM games INDEXED BY games_forfeited WHERE counted = 1
+                    AND termination IN ('crash', 'stall', 'illegal_move', 'time_forfeit'))
+                AS "any!: bool""#
+        )
+        .fetch_one(&mut *connection)
+        .await?;
+        let mut found = Vec::new();
+        if !any {
+            return Ok(found);
+        }
+        let alive = experiments.iter().filter(|it| it.state != ExperimentState::Cancelled);
+        for experiment in alive.rev().take(EXPERIMENTS_WITH_FAILURES_MAX) {
+            let stopped_for = sqlx::query_scalar!(
+                r#"SELECT forfeits_player FROM experiments WHERE experiment_id = ?"#,
+                experiment.experiment.0
+            )
+            .fetch_optional(&mut *connection)
+            .await?
+            .flatten();
+            let forfeits = forfeits(&mut connection, experiment.experiment).await?;
+            found.extend(forfeits.into_iter().map(|forfeits| ForfeitedGames {
+                experiment: experiment.name.clone(),
+                is_stopped: stopped_for.as_ref() == Some(&forfeits.player),
+                forfeits,
+            }));
+        }
+        Ok(found)
+    }
+
+    /// Games that were lost with their workers more than once and have no result.
+    async fn lost(&self, experiments: &str) -> Result<Vec<LostGames>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.name, count(*) AS "games!: i64",
+                sum(a.lost_alone >= 2) AS "suspects!: i64"
+            FROM attempts AS a
+            JOIN cells AS c ON c.cell_id = a.cell_id
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE a.lost >= 2 AND e.state IN ('running', 'paused')
+                AND e.experiment_id IN (SELECT value FROM json_each(?))
+                AND NOT EXISTS (
+                    SELECT 1 FROM games AS g WHERE g.cell_id = a.cell_id AND g.number = a.number)
+                AND NOT EXISTS (
+                    SELECT 1 FROM networks AS n
+                    WHERE n.network_id = c.trains_network_id AND n.settled_unix_us IS NOT NULL)
+                AND NOT EXISTS (
+                    SELECT 1 FROM verifications AS v
+                    WHERE v.cell_id = c.cell_id AND v.settled_unix_us IS NOT NULL)
+            GROUP BY e.experiment_id ORDER BY e.experiment_id LIMIT 100"#,
+            experiments
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| LostGames {
+            experiment: row.name,
+            games: unsigned(row.games),
+            suspects: unsigned(row.suspects),
+        });
+        Ok(found.collect())
+    }
+
+    /// Cells with the names of their experiments, of which a cell that is deleted has none.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn cells_named(&self, cells: &[CellId]) -> Result<Vec<NamedCell>, StoreError> {
+        let list: Vec<i64> = cells.iter().map(|cell| cell.0).collect();
+        let list = rows(&list)?;
+        let found = sqlx::query!(
+            r#"SELECT c.cell_id AS "cell_id!: i64", e.name, c.first_player_name,
+                c.second_player_name
+            FROM cells AS c JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            WHERE c.cell_id IN (SELECT value FROM json_each(?))
+            ORDER BY c.cell_id"#,
+            list
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| NamedCell {
+            cell: CellId(row.cell_id),
+            experiment: row.name,
+            players: [row.first_player_name, row.second_player_name],
+        });
+        Ok(found.collect())
+    }
+
+    /// Experiments that another engine has begun (invariant 2).
+    async fn other_engine(&self, experiments: &str) -> Result<Vec<OtherEngine>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT name, engine_revision AS "engine_revision: u32" FROM experiments
+            WHERE state IN ('running', 'paused') AND engine_revision <> ?2
+                AND experiment_id IN (SELECT value FROM json_each(?1))
+            ORDER BY experiment_id LIMIT 100"#,
+            experiments,
+            ENGINE_REVISION
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found
+            .into_iter()
+            .map(|row| OtherEngine { experiment: row.name, engine_revision: row.engine_revision });
+        Ok(found.collect())
+    }
+}
+
+/// The free bytes of a file's file system, if it says.
+fn free_bytes(path: &Path) -> Option<u64> {
+    let statistics = rustix::fs::statvfs(path).ok()?;
+    Some(statistics.f_bavail.saturating_mul(statistics.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_system_says_how_much_is_free() {
+        assert!(free_bytes(Path::new(".")).is_some());
+    }
+}

@@ -1,0 +1,96 @@
+//! What changes between the cells of an experiment, opening by opening.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::TryStreamExt as _;
+use spelrum_tournament::ExperimentId;
+use spelrum_tournament::results::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::read::summaries::{find, summary};
+use crate::read::{openings, report};
+
+/// Rows by opening that are read at once.
+const ROWS_AT_ONCE: u32 = 50_000;
+
+impl Readers {
+    /// What changes between the cells of the experiment with this UUID or name, all of one moment. Nothing if
+    /// there is no such experiment.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or has too many cells for a report.
+    pub async fn comparisons(&self, which: &str) -> Result<Option<Comparisons>, StoreError> {
+        let Some((experiment, cells)) = self.in_time(self.comparable(which)).await? else {
+            return Ok(None);
+        };
+        // Of many cells this takes longer than anybody else should wait for this thread.
+        let comparing = tokio::task::spawn_blocking(move || cells.compare(experiment));
+        match comparing.await {
+            Ok(compared) => Ok(Some(compared)),
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    async fn comparable(
+        &self,
+        which: &str,
+    ) -> Result<Option<(ExperimentSummary, CellsToCompare)>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
+        let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
+        let (axes, results) = report::all_cells(&mut snapshot, id).await?;
+        let mut prefixes = definition_prefixes(&mut snapshot, id).await?;
+        let mut prefix_of = |cell: i64| prefixes.remove(&cell).unwrap_or_default();
+        let mut cells = CellsToCompare::on(&axes);
+        let mut results = results.into_iter().peekable();
+        let mut openings: Vec<OpeningSums> = Vec::new();
+        let mut after = None;
+        loop {
+            let page = openings::page(&mut snapshot, id, after, ROWS_AT_ONCE).await?;
+            // Both are in the grid's order; a cell without a game has no openings.
+            for part in page.cells {
+                while let Some(done) = results.next_if(|result| result.cell != part.cell) {
+                    cells.cell(&done, &prefix_of(done.cell.0), &openings);
+                    openings.clear();
+                }
+                openings.extend(part.openings);
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        for last in results {
+            cells.cell(&last, &prefix_of(last.cell.0), &openings);
+            openings.clear();
+        }
+        Ok(Some((experiment, cells)))
+    }
+}
+
+/// Each cell's definition up to its players. Cells that have the same share it: it may list a megabyte of positions.
+pub(crate) async fn definition_prefixes(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<BTreeMap<i64, Arc<str>>, StoreError> {
+    let mut found = sqlx::query!(
+        r#"SELECT c.cell_id AS "cell_id!: i64", k.definition_prefix
+        FROM cells AS c JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        WHERE c.experiment_id = ? AND c.in_sweep = 1"#,
+        experiment.0
+    )
+    .fetch(connection);
+    let (mut prefixes, mut distinct) = (BTreeMap::new(), BTreeSet::<Arc<str>>::new());
+    while let Some(row) = found.try_next().await? {
+        let prefix = match distinct.get(&*row.definition_prefix) {
+            Some(known) => Arc::clone(known),
+            None => Arc::from(row.definition_prefix),
+        };
+        distinct.insert(Arc::clone(&prefix));
+        prefixes.insert(row.cell_id, prefix);
+    }
+    Ok(prefixes)
+}

@@ -1,0 +1,604 @@
+//! Settled games, in lists and whole.
+
+use spelrum_engine::{MoveRecord, SearchReport, termination_named};
+use spelrum_tournament::results::{
+    FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
+    GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame, WholeGames,
+};
+use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::read::engines::{engines_of, forfeit_of};
+use crate::read::readers::Readers;
+use crate::schema::numbers::{integer, unsigned};
+
+/// A game's row, with the names that its players have in the sweep.
+struct GameRow {
+    game_id: i64,
+    cell_id: i64,
+    number: i64,
+    first_name: String,
+    second_name: String,
+    opening: Option<String>,
+    first_side: Option<String>,
+    outcome: Option<String>,
+    margin: Option<i32>,
+    termination: Option<String>,
+    plies: Option<u32>,
+    moves_hash: Option<i64>,
+    engine_revision: Option<u32>,
+    wall_us: Option<i64>,
+    worker_id: Option<i64>,
+    not_counted_reason: Option<String>,
+    failure: Option<String>,
+}
+
+/// A query for rows of games, of which the second part says where from and which: `g` are games, `c`
+/// their cells and `o` their openings.
+macro_rules! games {
+    ($from:tt, $($argument:expr),*) => {
+        sqlx::query_as!(
+            GameRow,
+            r#"SELECT g.game_id AS "game_id!: i64", g.cell_id, g.number,
+                CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.first_player_name
+                    ELSE c.second_player_name END AS "first_name!: String",
+                CASE g.number % 2 * c.swap_sides WHEN 0 THEN c.second_player_name
+                    ELSE c.first_player_name END AS "second_name!: String",
+                o.position AS "opening?: String", g.first_side, g.outcome,
+                g.margin AS "margin: i32", g.termination, g.plies AS "plies: u32", g.moves_hash,
+                g.engine_revision AS "engine_revision: u32",
+                g.wall_us, g.worker_id, g.not_counted_reason, g.failure
+            "# + $from,
+            $($argument),*
+        )
+    };
+}
+
+impl GameRow {
+    fn read(self) -> Result<GameSummary, StoreError> {
+        let result = match self.failure {
+            Some(failure) => GameResult::Failed(failure),
+            None => GameResult::Played(Played {
+                opening: there("opening", self.opening)?,
+                end: GameEnd {
+                    first_side: word("first_side", self.first_side, names::side)?,
+                    outcome: word("outcome", self.outcome, names::outcome)?,
+                    margin: self.margin,
+                    termination: word("termination", self.termination, termination_named)?,
+                    plies: there("plies", self.plies)?,
+                    moves_hash: unsigned(there("moves_hash", self.moves_hash)?),
+                },
+                engine_revision: there("engine_revision", self.engine_revision)?,
+            }),
+        };
+        Ok(GameSummary {
+            game_id: self.game_id,
+            game: GameId { cell: CellId(self.cell_id), number: unsigned(self.number) },
+            players: [self.first_name, self.second_name],
+            result,
+            not_counted_reason: self.not_counted_reason,
+            wall_us: self.wall_us.map(unsigned),
+            worker: self.worker_id.map(WorkerId),
+        })
+    }
+}
+
+impl Readers {
+    /// A part of a list of settled games: from the first on, or after this one.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or holds what this version does not know.
+    pub async fn games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<GamesPage, StoreError> {
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            // One more tells whether there are more.
+            let limit = i64::from(games_max) + 1;
+            let rows = list(&mut snapshot, question, after, limit).await?;
+            let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
+            Ok(GamesPage::of(
+                games,
+                usize::try_from(games_max).unwrap_or(usize::MAX),
+                question.order,
+            ))
+        };
+        self.in_time(reading).await
+    }
+
+    /// How many games a cell is to have, up to where its stop rule ended it; nothing if there is no such
+    /// cell.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn games_planned(&self, cell: CellId) -> Result<Option<u64>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        games_planned(&mut snapshot, cell).await
+    }
+
+    /// A settled game, whole, or why there is none.
+    ///
+    /// # Errors
+    /// If the database fails, or holds what this version does not know.
+    pub async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
+        self.in_time(self.whole_game(which)).await
+    }
+
+    async fn whole_game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let Some(row) = game(&mut snapshot, which).await? else {
+            return Ok(FoundGame::Missing(match which {
+                WhichGame::Id(game_id) => MissingGame::Id(game_id),
+                WhichGame::InCell(game) => {
+                    MissingGame::why(game, games_planned(&mut snapshot, game.cell).await?)
+                }
+            }));
+        };
+        let summary = row.read()?;
+        let cell = CellFacts::read(&mut snapshot, summary.game.cell).await?;
+        Ok(FoundGame::Settled(Box::new(cell.whole(&mut snapshot, summary).await?)))
+    }
+
+    /// A part of a list of settled games with their moves: from the first on, or after this one. Once their
+    /// moves are many, it ends before it has so many games.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or holds what this version does not know.
+    pub async fn whole_games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<WholeGames, StoreError> {
+        self.in_time(self.read_whole_games(question, after, games_max)).await
+    }
+
+    async fn read_whole_games(
+        &self,
+        question: GamesQuestion,
+        after: Option<GameCursor>,
+        games_max: u32,
+    ) -> Result<WholeGames, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let rows = list(&mut snapshot, question, after, i64::from(games_max) + 1).await?;
+        let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
+        let page =
+            GamesPage::of(games, usize::try_from(games_max).unwrap_or(usize::MAX), question.order);
+        let listed = page.games.len();
+        let (mut games, mut bytes) = (Vec::with_capacity(listed), 0);
+        let mut of: Option<(CellId, CellFacts)> = None;
+        for summary in page.games {
+            let cell = summary.game.cell;
+            let facts = match of.take() {
+                Some((known, facts)) if known == cell => facts,
+                _ => {
+                    let facts = CellFacts::read(&mut snapshot, cell).await?;
+                    bytes += facts.definition_json.len();
+                    facts
+                }
+            };
+            let (worker_name, started_unix_us) = player(&mut snapshot, summary.game_id).await?;
+            let game = facts.whole(&mut snapshot, summary).await?;
+            of = Some((cell, facts));
+            bytes += GAME_WIRE_BYTES + game.moves.iter().flatten().map(move_bytes).sum::<usize>();
+            bytes += game.forfeit.as_ref().map_or(0, |it| it.message.len() + it.output.len());
+            games.push(WholeGame { game, worker_name, started_unix_us });
+            if bytes >= WHOLE_GAMES_BYTES {
+                break;
+            }
+        }
+        let next = if games.len() < listed { games.last().map(cursor_after) } else { page.next };
+        Ok(WholeGames { games, next })
+    }
+}
+
+/// Whole games are read until they have so many bytes: well below a message, of which the last game may
+/// take the most.
+const WHOLE_GAMES_BYTES: usize = 1 << 20;
+/// What a game has beside its moves, and a move beside its text, about.
+const GAME_WIRE_BYTES: usize = 512;
+const MOVE_WIRE_BYTES: usize = 96;
+
+fn move_bytes(mv: &MoveRecord) -> usize {
+    MOVE_WIRE_BYTES + mv.mv.len()
+}
+
+fn cursor_after(last: &WholeGame) -> GameCursor {
+    let summary = &last.game.summary;
+    GameCursor { game_id: summary.game_id, game: summary.game }
+}
+
+/// What the games of a cell have in common.
+struct CellFacts {
+    experiment: String,
+    experiment_uuid: String,
+    definition_hash: DefinitionHash,
+    definition_json: String,
+    /// Whether a player is an external engine.
+    has_engines: bool,
+}
+
+impl CellFacts {
+    async fn read(connection: &mut SqliteConnection, cell: CellId) -> Result<Self, StoreError> {
+        let of = sqlx::query!(
+            r#"SELECT e.name, e.uuid, d.definition_hash,
+                d.definition_json AS "definition_json!: String", EXISTS (
+                    SELECT 1 FROM players AS p
+                    WHERE p.player_id IN (c.first_player_id, c.second_player_id)
+                        AND p.algorithm IN ('uci', 'gtp')) AS "has_engines!: bool"
+            FROM cells AS c
+            JOIN experiments AS e ON e.experiment_id = c.experiment_id
+            JOIN cell_definitions AS d ON d.cell_id = c.cell_id
+            WHERE c.cell_id = ?"#,
+            cell.0
+        )
+        .fetch_one(connection)
+        .await?;
+        let definition_hash = of
+            .definition_hash
+            .parse()
+            .map_err(|_| unknown("definition_hash", of.definition_hash.clone()))?;
+        Ok(Self {
+            experiment: of.name,
+            experiment_uuid: of.uuid,
+            definition_hash,
+            definition_json: of.definition_json,
+            has_engines: of.has_engines,
+        })
+    }
+
+    /// A game of the cell, with its moves.
+    async fn whole(
+        &self,
+        connection: &mut SqliteConnection,
+        summary: GameSummary,
+    ) -> Result<SettledGame, StoreError> {
+        let moves = moves(connection, summary.game_id).await?;
+        let (engines, forfeit) = if self.has_engines {
+            let engines = engines_of(connection, summary.game_id).await?;
+            (engines, forfeit_of(connection, summary.game_id).await?)
+        } else {
+            ([None, None], None)
+        };
+        let has_no_move = match &summary.result {
+            GameResult::Played(played) => played.end.plies == 0,
+            GameResult::Failed(_) => false,
+        };
+        Ok(SettledGame {
+            moves: (has_no_move || !moves.is_empty()).then_some(moves),
+            summary,
+            experiment: self.experiment.clone(),
+            experiment_uuid: self.experiment_uuid.clone(),
+            definition_hash: self.definition_hash,
+            definition_json: self.definition_json.clone(),
+            engines,
+            forfeit,
+        })
+    }
+}
+
+/// The name of the worker that played a game, and when that was.
+async fn player(
+    connection: &mut SqliteConnection,
+    game_id: i64,
+) -> Result<(Option<String>, Option<i64>), StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT w.name AS "name?", g.started_unix_us
+        FROM games AS g LEFT JOIN workers AS w ON w.worker_id = g.worker_id
+        WHERE g.game_id = ?"#,
+        game_id
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok((found.name, found.started_unix_us))
+}
+
+/// A list's rows. The newest games of an experiment are looked for among those of all: it reads past the
+/// newer ones of others.
+async fn list(
+    connection: &mut SqliteConnection,
+    GamesQuestion { of, filter, order }: GamesQuestion,
+    after: Option<GameCursor>,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    let filter = match filter {
+        GamesFilter::All => 0,
+        GamesFilter::Uncounted => 1,
+        GamesFilter::Failed => 2,
+        GamesFilter::Counted => 3,
+    };
+    match (order, of) {
+        (GamesOrder::Newest, GamesOf::Experiment(experiment)) => {
+            let before = after.map_or(i64::MAX, |after| after.game_id);
+            newest_of_experiment(connection, experiment, before, filter, limit).await
+        }
+        (GamesOrder::Newest, GamesOf::Cell(cell)) => {
+            let before = after.map_or(i64::MAX, |after| after.game_id);
+            newest_of_cell(connection, cell, before, filter, limit).await
+        }
+        (GamesOrder::Settled, GamesOf::Experiment(experiment)) => {
+            let after = after.map_or(0, |after| after.game_id);
+            settled_of_experiment(connection, experiment, after, filter, limit).await
+        }
+        (GamesOrder::Settled, GamesOf::Cell(cell)) => {
+            let after = after.map_or(0, |after| after.game_id);
+            settled_of_cell(connection, cell, after, filter, limit).await
+        }
+        (GamesOrder::Number, GamesOf::Cell(cell)) => {
+            let after = after.map_or(-1, |after| integer(after.game.number));
+            in_order_of_cell(connection, cell, after, filter, limit).await
+        }
+        (GamesOrder::Number, GamesOf::Experiment(experiment)) => {
+            let Some(after) = after else {
+                return in_order(connection, experiment, CellId(0), filter, limit).await;
+            };
+            // The rest of its cell, then the cells after that one.
+            let GameId { cell, number } = after.game;
+            let mut found =
+                in_order_of_cell(connection, cell, integer(number), filter, limit).await?;
+            let left = limit - i64::try_from(found.len()).unwrap_or(i64::MAX);
+            found.extend(in_order(connection, experiment, cell, filter, left).await?);
+            Ok(found)
+        }
+    }
+}
+
+async fn newest_of_experiment(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    before: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM games AS g NOT INDEXED
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id < ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY g.game_id DESC LIMIT ?4",
+        experiment.0,
+        before,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+async fn newest_of_cell(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+    before: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    // The plus keeps SQLite from going through the games of all cells.
+    Ok(games!(
+        "FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.cell_id = ?1 AND +g.game_id < ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY +g.game_id DESC LIMIT ?4",
+        cell.0,
+        before,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of an experiment that were settled after this one. It reads past those of others, in the order in which
+/// they came, so that whoever asks again reads only what is new.
+async fn settled_of_experiment(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    after: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM games AS g NOT INDEXED
+        CROSS JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND g.game_id > ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY g.game_id LIMIT ?4",
+        experiment.0,
+        after,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of a cell that were settled after this one.
+async fn settled_of_cell(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+    after: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    // The plus keeps SQLite from going through the games of all cells.
+    Ok(games!(
+        "FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.cell_id = ?1 AND +g.game_id > ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY +g.game_id LIMIT ?4",
+        cell.0,
+        after,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of a cell with greater numbers than this.
+async fn in_order_of_cell(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+    after: i64,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM games AS g
+        JOIN cells AS c ON c.cell_id = g.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE g.cell_id = ?1 AND g.number > ?2
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY g.number LIMIT ?4",
+        cell.0,
+        after,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+/// Games of an experiment's cells, those after this one in the grid's order, or all if it is not one.
+async fn in_order(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    after: CellId,
+    filter: i64,
+    limit: i64,
+) -> Result<Vec<GameRow>, StoreError> {
+    Ok(games!(
+        "FROM cells AS c
+        CROSS JOIN games AS g ON g.cell_id = c.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1
+            AND (c.number, c.cell_id) > (
+                coalesce((SELECT a.number FROM cells AS a WHERE a.cell_id = ?2), -1), ?2)
+            AND (?3 = 0 OR ?3 = 1 AND g.counted = 0 OR ?3 = 2 AND g.failure IS NOT NULL
+                OR ?3 = 3 AND g.counted = 1)
+        ORDER BY c.number, c.cell_id, g.number LIMIT ?4",
+        experiment.0,
+        after.0,
+        filter,
+        limit
+    )
+    .fetch_all(connection)
+    .await?)
+}
+
+async fn game(
+    connection: &mut SqliteConnection,
+    which: WhichGame,
+) -> Result<Option<GameRow>, StoreError> {
+    Ok(match which {
+        WhichGame::Id(game_id) => {
+            games!(
+                "FROM games AS g
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+                WHERE g.game_id = ?",
+                game_id
+            )
+            .fetch_optional(connection)
+            .await?
+        }
+        WhichGame::InCell(GameId { cell, number }) => {
+            let number = integer(number);
+            games!(
+                "FROM games AS g
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                LEFT JOIN openings AS o ON o.opening_id = g.opening_id
+                WHERE g.cell_id = ? AND g.number = ?",
+                cell.0,
+                number
+            )
+            .fetch_optional(connection)
+            .await?
+        }
+    })
+}
+
+async fn games_planned(
+    connection: &mut SqliteConnection,
+    cell: CellId,
+) -> Result<Option<u64>, StoreError> {
+    let planned = sqlx::query_scalar!(
+        r#"SELECT coalesce(stop_number, games_planned) AS "games_planned!: i64" FROM cells
+        WHERE cell_id = ?"#,
+        cell.0
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(planned.map(unsigned))
+}
+
+/// A game's recorded moves, by ply.
+async fn moves(
+    connection: &mut SqliteConnection,
+    game_id: i64,
+) -> Result<Vec<MoveRecord>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT side AS "side: u8", move, position_key, legal_moves AS "legal_moves: u32",
+            depth AS "depth: u32", nodes, evaluations, full_tree_leaves, score AS "score: i32",
+            wall_us, cpu_us, ended_by, told_us, involuntary_switches
+        FROM moves WHERE game_id = ? ORDER BY ply"#,
+        game_id
+    )
+    .fetch_all(connection)
+    .await?;
+    let read = found.into_iter().map(|row| {
+        Ok(MoveRecord {
+            mover: row.side,
+            mv: row.r#move,
+            position_key: unsigned(row.position_key),
+            legal_moves: row.legal_moves,
+            search: SearchReport {
+                depth: row.depth,
+                nodes: unsigned(row.nodes),
+                evaluations: unsigned(row.evaluations),
+                full_tree_leaves: unsigned(row.full_tree_leaves),
+                score: row.score,
+                told_us: row.told_us.map(unsigned),
+                ended_by: names::ended_by(&row.ended_by)
+                    .ok_or_else(|| unknown("ended_by", row.ended_by))?,
+            },
+            wall_us: unsigned(row.wall_us),
+            cpu_us: unsigned(row.cpu_us),
+            involuntary_switches: row.involuntary_switches.map(unsigned),
+        })
+    });
+    read.collect()
+}
+
+/// What a word of a column means.
+fn word<T>(
+    column: &'static str,
+    name: Option<String>,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<T, StoreError> {
+    let name = there(column, name)?;
+    read(&name).ok_or_else(|| unknown(column, name))
+}
+
+/// What every game that was played has.
+fn there<T>(column: &'static str, value: Option<T>) -> Result<T, StoreError> {
+    value.ok_or_else(|| unknown(column, "NULL".to_owned()))
+}
+
+fn unknown(column: &'static str, value: String) -> StoreError {
+    StoreError::UnknownValue { column, value }
+}

@@ -1,0 +1,32 @@
+//! Reading: a file for each question.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `readers` | connections that only read |
+//! | `report`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | questions about results |
+//! | `games`, `summaries`, `progress`, `attention`, `removable`, `stored_sweeps`, `claims`, `networks`, `verifications`, `move_values` | questions about games, experiments and workers |
+
+pub(crate) mod accuracy;
+pub(crate) mod attention;
+pub(crate) mod claims;
+pub(crate) mod comparisons;
+pub(crate) mod disturbed_games;
+pub(crate) mod engines;
+pub(crate) mod game_times;
+pub(crate) mod games;
+pub(crate) mod move_values;
+pub(crate) mod networks;
+pub(crate) mod openings;
+pub(crate) mod overview;
+pub(crate) mod phases;
+pub(crate) mod progress;
+pub(crate) mod ratings;
+pub(crate) mod readers;
+pub(crate) mod removable;
+pub(crate) mod report;
+pub(crate) mod runs;
+pub(crate) mod stored_sweeps;
+pub(crate) mod summaries;
+pub(crate) mod time_scaling;
+pub(crate) mod verifications;
+pub(crate) mod worker_effects;

@@ -1,0 +1,98 @@
+//! What came of cells by opening, for whoever compares them.
+
+use spelrum_tournament::results::{
+    CellCursor, GameTimes, OpeningCursor, OpeningSums, OpeningsPage,
+};
+use spelrum_tournament::{CellId, ExperimentId};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::schema::numbers::{integer, unsigned};
+
+impl Readers {
+    /// A part of what came of an experiment's cells by opening, those that its sweep names, in the grid's
+    /// order: from the first on, or after this one.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn openings(
+        &self,
+        experiment: ExperimentId,
+        after: Option<OpeningCursor>,
+        openings_max: u32,
+    ) -> Result<OpeningsPage, StoreError> {
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            page(&mut snapshot, experiment, after, openings_max).await
+        };
+        self.in_time(reading).await
+    }
+}
+
+/// The same within one moment that is held.
+pub(crate) async fn page(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    after: Option<OpeningCursor>,
+    openings_max: u32,
+) -> Result<OpeningsPage, StoreError> {
+    let (number, cell, opening) = after.map_or((-1, 0, 0), |after| {
+        (integer(after.cell.number), after.cell.cell.0, integer(after.opening_number))
+    });
+    // One more tells whether there are more.
+    let limit = i64::from(openings_max) + 1;
+    let found = sqlx::query!(
+        r#"SELECT c.number AS "cell_number!: i64", o.cell_id AS "cell_id!: i64",
+            o.opening_number AS "opening_number!: i64", o.games,
+            o.wins, o.draws, o.losses, o.first_mover_half_points, o.pairs, o.pairs_half_points,
+            o.pairs_won_by_first_mover, o.pairs_won_by_second_mover, o.games_moving_first,
+            o.half_points_moving_first, o.first_player_searched_games,
+            o.first_player_wall_us_mean_sum, o.first_player_wall_us_mean_log_sum,
+            o.second_player_searched_games, o.second_player_wall_us_mean_sum,
+            o.second_player_wall_us_mean_log_sum
+        FROM cells AS c INDEXED BY cells_experiment
+        CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1 AND c.number >= ?2
+            AND (c.number, c.cell_id, o.opening_number) > (?2, ?3, ?4)
+        ORDER BY c.number, c.cell_id, o.opening_number LIMIT ?5"#,
+        experiment.0,
+        number,
+        cell,
+        opening,
+        limit
+    )
+    .fetch_all(connection)
+    .await?;
+    let found = found.into_iter().map(|row| {
+        let sums = OpeningSums {
+            opening_number: unsigned(row.opening_number),
+            games: unsigned(row.games),
+            wins: unsigned(row.wins),
+            draws: unsigned(row.draws),
+            losses: unsigned(row.losses),
+            first_mover_half_points: unsigned(row.first_mover_half_points),
+            games_moving_first: unsigned(row.games_moving_first),
+            half_points_moving_first: unsigned(row.half_points_moving_first),
+            pairs: unsigned(row.pairs),
+            pairs_half_points: unsigned(row.pairs_half_points),
+            pairs_won_by_first_mover: unsigned(row.pairs_won_by_first_mover),
+            pairs_won_by_second_mover: unsigned(row.pairs_won_by_second_mover),
+            times: [
+                GameTimes {
+                    games: unsigned(row.first_player_searched_games),
+                    wall_us_mean_sum: row.first_player_wall_us_mean_sum,
+                    wall_us_mean_log_sum: row.first_player_wall_us_mean_log_sum,
+                },
+                GameTimes {
+                    games: unsigned(row.second_player_searched_games),
+                    wall_us_mean_sum: row.second_player_wall_us_mean_sum,
+                    wall_us_mean_log_sum: row.second_player_wall_us_mean_log_sum,
+                },
+            ],
+        };
+        let cell = CellCursor { number: unsigned(row.cell_number), cell: CellId(row.cell_id) };
+        (cell, sums)
+    });
+    Ok(OpeningsPage::of(found, usize::try_from(openings_max).unwrap_or(usize::MAX)))
+}

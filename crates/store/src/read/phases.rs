@@ -1,0 +1,92 @@
+//! How long moves took in each phase of the game: of the moves themselves, cell by cell.
+
+use spelrum_tournament::ExperimentId;
+use spelrum_tournament::results::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::read::comparisons::definition_prefixes;
+use crate::read::readers::Readers;
+use crate::read::report::{self, REPORT_ROWS_MAX};
+use crate::read::summaries::{find, summary};
+use crate::schema::numbers::unsigned;
+
+impl Readers {
+    /// How long moves took by phase in the cells of the experiment with this UUID or name, all of one moment.
+    /// Nothing if there is no such experiment. It reads all of the experiment's moves.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or has too many cells and phases for a report.
+    pub async fn phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {
+        self.in_time(self.all_phases(which)).await
+    }
+
+    async fn all_phases(&self, which: &str) -> Result<Option<Phases>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
+        let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
+        let unit = PhaseUnit::of_game(&experiment.game);
+        let (axes, results) = report::all_cells(&mut snapshot, id).await?;
+        let moves_recorded = are_moves_recorded(&mut snapshot, id).await?;
+        let mut prefixes = definition_prefixes(&mut snapshot, id).await?;
+        let (mut cells, mut rows) = (Vec::new(), 0);
+        let played = results.into_iter().filter(|cell| moves_recorded && cell.games > 0);
+        for result in played {
+            let prefix = prefixes.remove(&result.cell.0).unwrap_or_default();
+            let Some(phases_of) = PhasesOf::of_prefix(&prefix) else { continue };
+            let phases = moves_of(&mut snapshot, result.cell.0, &phases_of).await?.told(unit);
+            rows += phases.len();
+            if rows > REPORT_ROWS_MAX {
+                return Err(StoreError::LargeReport { rows_max: REPORT_ROWS_MAX });
+            }
+            if !phases.is_empty() {
+                let (cell, axes) = (result.cell, result.axes);
+                let (player, opponent) = (result.player, result.opponent);
+                cells.push(CellPhases { cell, axes, player, opponent, phases });
+            }
+        }
+        Ok(Some(Phases { experiment, axes, unit, moves_recorded, cells }))
+    }
+}
+
+async fn are_moves_recorded(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"SELECT record = 'moves' AS "recorded!: bool" FROM experiments WHERE experiment_id = ?"#,
+        experiment.0
+    )
+    .fetch_one(connection)
+    .await?)
+}
+
+/// The searched moves of a cell's counted games.
+async fn moves_of(
+    connection: &mut SqliteConnection,
+    cell: i64,
+    phases_of: &PhasesOf,
+) -> Result<PhaseSums, StoreError> {
+    // An opening decides the phase only where it is one of a list.
+    let found = sqlx::query!(
+        r#"SELECT m.player_id <> c.first_player_id AS "is_second!: bool",
+            o.position AS "position?: String", m.ply AS "ply!: i64",
+            count(*) AS "searched_moves!: i64", total(m.wall_us) AS "wall_us!: f64"
+        FROM cells AS c
+        CROSS JOIN games AS g ON g.cell_id = c.cell_id
+        LEFT JOIN openings AS o ON o.opening_id = g.opening_id AND c.openings = 'listed'
+        CROSS JOIN moves AS m ON m.game_id = g.game_id
+        WHERE c.cell_id = ? AND g.counted = 1 AND m.ended_by <> 'only_move'
+        GROUP BY o.opening_id, m.ply, m.player_id"#,
+        cell
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut sums = PhaseSums::default();
+    for row in found {
+        let ply = u32::try_from(row.ply).unwrap_or(u32::MAX);
+        let phase = phases_of.phase(row.position.as_deref(), ply);
+        sums.add(phase, usize::from(row.is_second), unsigned(row.searched_moves), row.wall_us);
+    }
+    Ok(sums)
+}

@@ -1,0 +1,125 @@
+//! How far an experiment is, and the work left: asked again and again while it goes on.
+
+use spelrum_tournament::ExperimentId;
+use spelrum_tournament::forecast::{Backlog, GameSpread};
+use spelrum_tournament::results::Progress;
+
+use crate::error::StoreError;
+use crate::read::engines::forfeits;
+use crate::read::readers::Readers;
+use crate::schema::experiment_states::state_of;
+use crate::schema::numbers::unsigned;
+
+impl Readers {
+    /// How far an experiment is, and the work left, as sums over its cells: one row however many these
+    /// are, from the rollups and the latest games. Nothing if it is not there.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn progress(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
+        self.in_time(self.look(experiment)).await
+    }
+
+    async fn look(&self, experiment: ExperimentId) -> Result<Option<Progress>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let row = sqlx::query!(
+            r#"WITH work (games_planned, games_left, games, games_failed, wall_us, is_stopped) AS (
+                SELECT coalesce(c.stop_number, c.games_planned),
+                    max(0, coalesce(c.stop_number, c.games_planned)
+                        - coalesce(r.games + r.games_failed, 0)),
+                    coalesce(r.games, 0), coalesce(r.games_failed, 0), coalesce(r.wall_us, 0.0),
+                    c.stop_number IS NOT NULL
+                FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+                WHERE c.experiment_id = ?1 AND c.in_sweep = 1),
+            sums AS (
+                SELECT count(*) AS cells,
+                    coalesce(sum(games_left = 0), 0) AS cells_settled,
+                    coalesce(sum(is_stopped), 0) AS cells_stopped,
+                    coalesce(sum(games_planned), 0) AS games_planned,
+                    coalesce(sum(games + games_failed), 0) AS games_settled,
+                    coalesce(sum(games_failed), 0) AS games_failed,
+                    coalesce(sum(games_left), 0) AS games_left,
+                    coalesce(sum(wall_us), 0.0) AS wall_us,
+                    coalesce(sum(games_left) FILTER (WHERE games = 0), 0) AS unseen_games_left,
+                    coalesce(sum(games_left * wall_us / games) FILTER (WHERE games > 0), 0.0)
+                        AS seen_us,
+                    coalesce(sum(games_left * wall_us / games * games_left * wall_us / games
+                            * (1.0 / games + 1.0 / games_left))
+                        FILTER (WHERE games > 0 AND games_left > 0), 0.0) AS seen_squares,
+                    coalesce(max(wall_us / games) FILTER (WHERE games > 0 AND games_left > 0), 0.0)
+                        AS longest_us,
+                    coalesce(sum(games > 0), 0) AS seen_cells,
+                    coalesce(sum(wall_us / games) FILTER (WHERE games > 0), 0.0) AS means_us,
+                    coalesce(sum(wall_us / games * wall_us / games) FILTER (WHERE games > 0), 0.0)
+                        AS mean_squares
+                FROM work),
+            trainings AS (
+                SELECT count(*) AS networks, count(n.settled_unix_us) AS settled
+                FROM cells AS c JOIN networks AS n ON n.network_id = c.trains_network_id
+                WHERE c.experiment_id = ?1 AND c.number < 0),
+            latest (off, weight) AS (
+                SELECT g.wall_us * r.games / r.wall_us - 1.0, 1.0 - 1.0 / r.games
+                FROM games AS g NOT INDEXED
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                JOIN cell_results AS r ON r.cell_id = g.cell_id
+                WHERE g.game_id > (SELECT max(game_id) - 500 FROM games) AND g.counted = 1
+                    AND c.experiment_id = ?1 AND r.games >= 2 AND r.wall_us > 0)
+            SELECT e.state, e.forfeits_player,
+                s.cells AS "cells!: i64", s.cells_settled AS "cells_settled!: i64",
+                s.cells_stopped AS "cells_stopped!: i64",
+                (SELECT s.rule FROM cells AS c
+                    JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+                    WHERE c.experiment_id = ?1 AND c.in_sweep = 1 LIMIT 1) AS "stop_rule?: String",
+                s.games_planned AS "games_planned!: i64", s.games_settled AS "games_settled!: i64",
+                s.games_failed AS "games_failed!: i64", s.games_left AS "games_left!: i64",
+                s.wall_us AS "wall_us!: f64", s.unseen_games_left AS "unseen_games_left!: i64",
+                s.seen_us AS "seen_us!: f64", s.seen_squares AS "seen_squares!: f64",
+                s.longest_us AS "longest_us!: f64", s.seen_cells AS "seen_cells!: i64",
+                s.means_us AS "means_us!: f64", s.mean_squares AS "mean_squares!: f64",
+                (SELECT coalesce(sum(off * off), 0.0) FROM latest) AS "spread_squares!: f64",
+                (SELECT coalesce(sum(weight), 0.0) FROM latest) AS "spread_weight!: f64",
+                (SELECT coalesce(sum(w.slots), 0) FROM workers AS w WHERE w.worker_id IN (
+                    SELECT l.worker_id FROM leases AS l
+                    WHERE l.ended_by IS NULL AND EXISTS (
+                        SELECT 1 FROM lease_ranges AS g JOIN cells AS c ON c.cell_id = g.cell_id
+                        WHERE g.lease_id = l.lease_id AND c.experiment_id = ?1)))
+                    AS "slots!: i64",
+                (SELECT coalesce(max(game_id), 0) FROM games) AS "last_game_id!: i64",
+                t.networks AS "networks!: i64", t.settled AS "networks_settled!: i64"
+            FROM experiments AS e JOIN sums AS s JOIN trainings AS t
+            WHERE e.experiment_id = ?1"#,
+            experiment.0
+        )
+        .fetch_optional(&mut *snapshot)
+        .await?;
+        let forfeits = forfeits(&mut snapshot, experiment).await?;
+        Ok(row.map(|row| Progress {
+            state: state_of(&row.state),
+            cells: unsigned(row.cells),
+            cells_settled: unsigned(row.cells_settled),
+            stop_rule: row.stop_rule,
+            cells_stopped: unsigned(row.cells_stopped),
+            games_planned: unsigned(row.games_planned),
+            games_settled: unsigned(row.games_settled),
+            games_failed: unsigned(row.games_failed),
+            forfeits,
+            stopped_for: row.forfeits_player,
+            networks: unsigned(row.networks),
+            networks_settled: unsigned(row.networks_settled),
+            wall_us: row.wall_us,
+            backlog: Backlog {
+                games_left: unsigned(row.games_left),
+                unseen_games_left: unsigned(row.unseen_games_left),
+                seen_us: row.seen_us,
+                seen_squares: row.seen_squares,
+                longest_us: row.longest_us,
+                seen_cells: unsigned(row.seen_cells),
+                means_us: row.means_us,
+                mean_squares: row.mean_squares,
+            },
+            spread: GameSpread { squares: row.spread_squares, weight: row.spread_weight },
+            slots: unsigned(row.slots),
+            last_game_id: row.last_game_id,
+        }))
+    }
+}

@@ -1,0 +1,124 @@
+//! Ratings of an experiment's players, from its counted games.
+
+use std::collections::BTreeSet;
+
+use spelrum_engine::Outcome;
+use spelrum_tournament::results::{
+    Clusters, ExperimentSummary, GamesToRate, Places, RATED_GAMES_MAX, Ratings, RatingsLimit,
+};
+use spelrum_tournament::{CellId, ExperimentId};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::read::report::{all_places, axes};
+use crate::read::summaries::{find, summary};
+
+/// What ratings are made of.
+struct Rateable {
+    experiment: ExperimentSummary,
+    anchors: BTreeSet<String>,
+    games: GamesToRate,
+}
+
+impl Readers {
+    /// The ratings of the players of the experiment with this UUID or name, all of one moment: each counted
+    /// game is read. Nothing if there is no such experiment.
+    ///
+    /// # Errors
+    /// If the database fails, takes too long, or has more games or players than are rated.
+    pub async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {
+        let Some(Rateable { experiment, anchors, games }) =
+            self.in_time(self.rateable(which)).await?
+        else {
+            return Ok(None);
+        };
+        // Of many players this takes longer than anybody else should wait for this thread.
+        let rating = tokio::task::spawn_blocking(move || games.rate(experiment, &anchors));
+        let rated = match rating.await {
+            Ok(rated) => rated,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        };
+        rated.map(Some).map_err(|limit| StoreError::ManyToRate { limit })
+    }
+
+    async fn rateable(&self, which: &str) -> Result<Option<Rateable>, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let Some(id) = find(&mut snapshot, which).await? else { return Ok(None) };
+        let Some(experiment) = summary(&mut snapshot, id).await? else { return Ok(None) };
+        if experiment.games_settled - experiment.games_failed > RATED_GAMES_MAX {
+            return Err(StoreError::ManyToRate { limit: RatingsLimit::Games });
+        }
+        let axes = axes(&mut snapshot, id).await?;
+        let mut places = Places::on(axes.clone());
+        all_places(&mut snapshot, id, &mut places).await?;
+        let mut games = GamesToRate::on(&axes, Clusters::Openings);
+        read(&mut snapshot, id, &places, &mut games).await?;
+        if games.has_one_opening() {
+            games = GamesToRate::on(&axes, Clusters::Pairs);
+            read(&mut snapshot, id, &places, &mut games).await?;
+        }
+        let anchors = anchors(&mut snapshot, id).await?;
+        Ok(Some(Rateable { experiment, anchors, games }))
+    }
+}
+
+/// Reads the counted games of all cells that the sweep names: of each cell one row, since a row costs more
+/// than a game. A game is its cluster times 6, plus 3 if the opponent moved first, plus its outcome.
+async fn read(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+    places: &Places,
+    games: &mut GamesToRate,
+) -> Result<(), StoreError> {
+    let by_pairs = games.clusters_are() == Clusters::Pairs;
+    // The plus keeps SQLite from the index of counted games, which is in another order.
+    let found = sqlx::query!(
+        r#"SELECT c.cell_id AS "cell_id!: i64", c.first_player_name,
+            -- Two names of one player are one: nobody is stronger than itself.
+            CASE WHEN c.first_player_id = c.second_player_id THEN c.first_player_name
+                ELSE c.second_player_name END AS "second_player_name!: String",
+            (SELECT group_concat(n.game) FROM (
+                SELECT CASE ?2 WHEN 1 THEN g.number / (1 + c.swap_sides) ELSE g.opening_id END * 6
+                    + g.number % 2 * c.swap_sides * 3
+                    + CASE g.outcome WHEN 'win' THEN 0 WHEN 'draw' THEN 1 ELSE 2 END AS game
+                FROM games AS g
+                WHERE g.cell_id = c.cell_id AND +g.counted = 1
+                ORDER BY g.number) AS n) AS "games?: String"
+        FROM cells AS c
+        WHERE c.experiment_id = ?1 AND c.in_sweep = 1
+        ORDER BY c.number, c.cell_id"#,
+        experiment.0,
+        by_pairs
+    )
+    .fetch_all(connection)
+    .await?;
+    for row in found {
+        let place = places.of(CellId(row.cell_id));
+        games.cell(&place, row.first_player_name, row.second_player_name);
+        for game in row.games.iter().flat_map(|games| games.split(',')) {
+            let unknown = || StoreError::UnknownValue { column: "games", value: game.to_owned() };
+            let game: i64 = game.parse().map_err(|_| unknown())?;
+            let outcome = match game % 3 {
+                0 => Outcome::Win,
+                1 => Outcome::Draw,
+                _ => Outcome::Loss,
+            };
+            games.game(game / 6, game / 3 % 2 == 0, outcome);
+        }
+    }
+    Ok(())
+}
+
+async fn anchors(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<BTreeSet<String>, StoreError> {
+    let anchors = sqlx::query_scalar!(
+        "SELECT player FROM experiment_anchors WHERE experiment_id = ?",
+        experiment.0
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(anchors.into_iter().collect())
+}

@@ -1,0 +1,99 @@
+//! What a removal would free, and how far those at work are.
+
+use spelrum_tournament::results::{Removal, Removing};
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::schema::numbers::unsigned;
+
+/// Bytes of database that a game takes without its moves: measured over thousands of games of
+/// Pentago, rollups and indexes included.
+pub const GAME_BYTES: f64 = 200.0;
+
+/// Bytes of database that each of its moves adds. A move that was not searched takes 47, since
+/// SQLite stores small numbers in fewer bytes.
+pub const MOVE_BYTES: f64 = 64.0;
+
+/// Bytes that stay of a game that loses its moves: each side's searches by depth, `game_depths`.
+const DEPTHS_BYTES: f64 = 150.0;
+
+/// Bytes that a cell takes: indexes, axes, rollups.
+const CELL_BYTES: u64 = 1_500;
+
+/// What a removal frees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Removable {
+    /// Cells, or those that lose moves.
+    pub cells: u64,
+    /// Games, or those that lose moves.
+    pub games: u64,
+    /// Moves.
+    pub moves: u64,
+    /// About so many bytes.
+    pub bytes: u64,
+}
+
+impl Readers {
+    /// What removing an experiment, named by its UUID, or its moves would free. Answers from the
+    /// rollups.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn removable(&self, uuid: &str, what: Removing) -> Result<Removable, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT count(*) AS "cells!: i64",
+                coalesce(sum(r.games + r.games_failed), 0) AS "games!: i64",
+                coalesce(sum(r.games > 0), 0) AS "cells_played!: i64",
+                coalesce(sum(r.games), 0) AS "games_played!: i64",
+                coalesce(sum(CASE WHEN e.record = 'moves' THEN r.plies ELSE 0 END), 0)
+                    AS "moves!: i64"
+            FROM experiments AS e
+            JOIN cells AS c ON c.experiment_id = e.experiment_id
+            LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+            WHERE e.uuid = ?"#,
+            uuid
+        )
+        .fetch_one(self.own())
+        .await?;
+        let moves = unsigned(found.moves);
+        let bytes_of_moves = (moves as f64 * MOVE_BYTES) as u64;
+        if what == Removing::Moves {
+            if moves == 0 {
+                return Ok(Removable::default());
+            }
+            let games = unsigned(found.games_played);
+            let bytes_kept = (games as f64 * DEPTHS_BYTES) as u64;
+            return Ok(Removable {
+                cells: unsigned(found.cells_played),
+                games,
+                moves,
+                bytes: bytes_of_moves.saturating_sub(bytes_kept),
+            });
+        }
+        let (cells, games) = (unsigned(found.cells), unsigned(found.games));
+        let bytes = bytes_of_moves + (games as f64 * GAME_BYTES) as u64 + cells * CELL_BYTES;
+        Ok(Removable { cells, games, moves, bytes })
+    }
+
+    /// What is being removed, oldest first.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn removals(&self) -> Result<Vec<Removal>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT experiment, what, games, games_done,
+                experiment_id IS NULL AS "shrinking!: bool"
+            FROM removals ORDER BY removal_id LIMIT 1000"#
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| Removal {
+            experiment: row.experiment,
+            what: Removing::named(&row.what),
+            games: unsigned(row.games),
+            games_done: unsigned(row.games_done),
+            is_shrinking: row.shrinking,
+        });
+        Ok(found.collect())
+    }
+}

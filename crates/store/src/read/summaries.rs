@@ -1,0 +1,261 @@
+//! Experiments and workers at a glance.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
+use spelrum_tournament::{ExperimentId, Task, WorkerId};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::schema::encoding::rows;
+use crate::schema::experiment_states::state_of;
+use crate::schema::machine_columns::labels_of;
+use crate::schema::numbers::unsigned;
+
+/// Experiments that `status` looks at and shows: well below the bytes of a message, and as quick beside
+/// many more (invariant 9).
+pub(crate) const STATUS_EXPERIMENTS_MAX: u32 = 1_000;
+
+impl Readers {
+    /// Experiments, oldest first: those after this one, or from the first on, at most so many.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn experiments(
+        &self,
+        after: Option<ExperimentId>,
+        experiments_max: u32,
+    ) -> Result<ExperimentsPage, StoreError> {
+        let first = after.map_or(0, |ExperimentId(after)| after.saturating_add(1));
+        // One more tells whether there are more.
+        let limit = i64::from(experiments_max) + 1;
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            let list = sqlx::query_scalar!(
+                r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+                WHERE e.experiment_id >= ? AND NOT EXISTS (
+                    SELECT 1 FROM removals AS x
+                    WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+                ORDER BY e.experiment_id LIMIT ?"#,
+                first,
+                limit
+            )
+            .fetch_all(&mut *snapshot)
+            .await?;
+            summaries(&mut snapshot, &list).await
+        };
+        let experiments_max = usize::try_from(experiments_max).unwrap_or(usize::MAX);
+        Ok(ExperimentsPage::of(self.in_time(reading).await?, experiments_max))
+    }
+
+    /// The experiments that `status` is about, oldest first: those that are not over, newest first, and
+    /// the newest others, `STATUS_EXPERIMENTS_MAX` in all. And how many there are.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn current_experiments(&self) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
+        self.in_time(async { current(&mut *self.snapshot().await?).await }).await
+    }
+
+    /// Where the stop rules of these experiments' cells stand, in the order of the experiments.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn stops(&self, of: &[ExperimentSummary]) -> Result<Vec<StopsOf>, StoreError> {
+        let list: Vec<i64> = of.iter().map(|it| it.experiment.0).collect();
+        let list = rows(&list)?;
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            let found = sqlx::query!(
+                r#"SELECT c.experiment_id AS "experiment_id!: i64", s.rule AS "rule!: String",
+                    count(*) AS "cells!: i64", count(c.stop_number) AS "cells_ended!: i64",
+                    count(CASE WHEN c.repeats = 1
+                        AND c.stop_number = k.openings_count * (1 + c.swap_sides) THEN 1 END)
+                        AS "cells_one_round!: i64"
+                FROM json_each(?) AS j
+                CROSS JOIN cells AS c ON c.experiment_id = j.value AND c.in_sweep = 1
+                JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+                JOIN conditions AS k ON k.conditions_id = c.conditions_id
+                GROUP BY c.experiment_id, s.rule ORDER BY c.experiment_id, s.rule"#,
+                list
+            )
+            .fetch_all(&mut *snapshot)
+            .await?;
+            let found = found.into_iter().map(|row| StopsOf {
+                experiment: ExperimentId(row.experiment_id),
+                rule: row.rule,
+                cells: unsigned(row.cells),
+                cells_ended: unsigned(row.cells_ended),
+                cells_one_round: unsigned(row.cells_one_round),
+            });
+            Ok(found.collect())
+        };
+        self.in_time(reading).await
+    }
+
+    /// The experiment with this UUID, or with this name. Of several with the name it is the newest that
+    /// is not over, or the newest.
+    ///
+    /// # Errors
+    /// If the database fails, or takes too long.
+    pub async fn experiment(&self, which: &str) -> Result<Option<ExperimentSummary>, StoreError> {
+        let reading = async {
+            let mut snapshot = self.snapshot().await?;
+            let Some(found) = find(&mut snapshot, which).await? else { return Ok(None) };
+            summary(&mut snapshot, found).await
+        };
+        self.in_time(reading).await
+    }
+
+    /// Its id alone, which is found at once.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn experiment_id(&self, which: &str) -> Result<Option<ExperimentId>, StoreError> {
+        self.in_time(async { find(&mut *self.snapshot().await?, which).await }).await
+    }
+
+    /// The workers that introduced themselves last, newest first, at most so many; what only a
+    /// running coordinator knows of them is 0.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn workers(&self, workers_max: u32) -> Result<Vec<WorkerSummary>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT w.worker_id AS "worker_id!: i64", w.name, w.host, w.slots AS "slots: u32",
+                w.engine_revision AS "engine_revision: u32", w.labels_json, w.credential,
+                (SELECT coalesce(sum(r.games), 0) FROM worker_results AS r
+                    WHERE r.worker_id = w.worker_id) AS "games!: i64"
+            FROM workers AS w ORDER BY w.last_hello_unix_us DESC, w.worker_id DESC LIMIT ?"#,
+            workers_max
+        )
+        .fetch_all(self.own())
+        .await?;
+        let found = found.into_iter().map(|row| WorkerSummary {
+            worker: WorkerId(row.worker_id),
+            name: row.name,
+            host: row.host,
+            slots: row.slots,
+            engine_revision: row.engine_revision,
+            silent_ms: 0,
+            leased_games: 0,
+            playing_games: 0,
+            reported_games: unsigned(row.games),
+            lost_games: 0,
+            memory_bytes: None,
+            engines: Arc::default(),
+            engines_total: 0,
+            labels: labels_of(&row.labels_json).into(),
+            credential: row.credential,
+        });
+        Ok(found.collect())
+    }
+}
+
+/// The experiment with this UUID or name: see [`Readers::experiment`]. One that is being deleted is not
+/// there any more.
+pub(crate) async fn find(
+    connection: &mut SqliteConnection,
+    which: &str,
+) -> Result<Option<ExperimentId>, StoreError> {
+    let found = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        WHERE (e.uuid = ?1 OR e.name = ?1) AND NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.uuid = ?1 DESC, e.state IN ('running', 'paused') DESC, e.experiment_id DESC
+        LIMIT 1"#,
+        which
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(found.map(ExperimentId))
+}
+
+/// An experiment at a glance.
+pub(crate) async fn summary(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Option<ExperimentSummary>, StoreError> {
+    Ok(summaries(connection, &[experiment.0]).await?.pop())
+}
+
+/// What `status` is about: see [`Readers::current_experiments`].
+pub(crate) async fn current(
+    connection: &mut SqliteConnection,
+) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
+    let list = sqlx::query_scalar!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64" FROM experiments AS e
+        WHERE NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.state IN ('running', 'paused') DESC, e.experiment_id DESC LIMIT ?"#,
+        STATUS_EXPERIMENTS_MAX
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let total = sqlx::query_scalar!(
+        r#"SELECT (SELECT count(*) FROM experiments)
+            - (SELECT count(*) FROM removals AS x JOIN experiments AS e
+                ON e.experiment_id = x.experiment_id WHERE x.what = 'everything')
+            AS "total!: i64""#
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    Ok((summaries(connection, &list).await?, unsigned(total)))
+}
+
+/// What is summed up over an experiment's cells: how many they are, and their games planned, settled and
+/// failed.
+#[derive(Deserialize)]
+struct Sums(u64, u64, u64, u64);
+
+/// These experiments, oldest first: as the view `experiment_progress` has them, but that each one's cells
+/// are read once for all sums.
+async fn summaries(
+    connection: &mut SqliteConnection,
+    list: &[i64],
+) -> Result<Vec<ExperimentSummary>, StoreError> {
+    let list = rows(list)?;
+    let found = sqlx::query!(
+        r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.name, e.game, e.kind, e.state,
+            e.submitted_unix_us, e.priority AS "priority: i32",
+            (SELECT json_array(count(*),
+                    coalesce(sum(coalesce(c.stop_number, c.games_planned)), 0),
+                    coalesce(sum(r.games + r.games_failed), 0), coalesce(sum(r.games_failed), 0))
+                FROM cells AS c LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+                WHERE c.experiment_id = e.experiment_id AND c.in_sweep = 1) AS "sums!: String"
+        FROM experiments AS e
+        WHERE e.experiment_id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
+            SELECT 1 FROM removals AS x
+            WHERE x.experiment_id = e.experiment_id AND x.what = 'everything')
+        ORDER BY e.experiment_id"#,
+        list
+    )
+    .fetch_all(connection)
+    .await?;
+    found
+        .into_iter()
+        .map(|row| {
+            let sums = serde_json::from_str(&row.sums);
+            let Sums(cells, games_planned, games_settled, games_failed) =
+                sums.map_err(|error| sqlx::Error::Decode(error.into()))?;
+            Ok(ExperimentSummary {
+                experiment: ExperimentId(row.experiment_id),
+                uuid: row.uuid,
+                name: row.name,
+                game: row.game,
+                task: Task::of_experiments(&row.kind).unwrap_or_default(),
+                state: state_of(&row.state),
+                priority: row.priority,
+                cells,
+                games_planned,
+                games_settled,
+                games_failed,
+                submitted_unix_us: row.submitted_unix_us,
+            })
+        })
+        .collect()
+}

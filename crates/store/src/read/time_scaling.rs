@@ -1,0 +1,60 @@
+//! How time limits were scaled in the games of an experiment, and on what they were played.
+
+use spelrum_tournament::results::{PlayedOn, Scaled};
+use spelrum_tournament::{CellId, ExperimentId};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::schema::numbers::{permille, scaling, unsigned};
+
+/// How time limits of an experiment are scaled, and were in the counted games of each cell.
+pub(crate) async fn scaled(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<Scaled, StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT reference_speed, factor_max_permille AS "factor_max_permille: u32"
+        FROM experiments WHERE experiment_id = ?"#,
+        experiment.0
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    let scaling = scaling(row.reference_speed, row.factor_max_permille);
+    let found = sqlx::query!(
+        r#"SELECT c.cell_id AS "cell_id!: i64", g.time_factor AS "time_factor!: f64",
+            count(*) AS "games!: i64"
+        FROM cells AS c JOIN games AS g ON g.cell_id = c.cell_id AND g.time_factor IS NOT NULL
+        WHERE c.experiment_id = ? AND c.in_sweep = 1 AND g.counted = 1
+        GROUP BY c.cell_id, g.time_factor ORDER BY c.cell_id, g.time_factor"#,
+        experiment.0
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let mut scaled = Scaled { scaling, cells: Vec::new() };
+    for row in found {
+        if let Some(factor) = permille(row.time_factor) {
+            scaled.add(CellId(row.cell_id), factor, unsigned(row.games));
+        }
+    }
+    Ok(scaled)
+}
+
+/// On what the timed games of an experiment were played that count, also those of cells that its sweep no longer names.
+pub(crate) async fn played_on(
+    connection: &mut SqliteConnection,
+    experiment: ExperimentId,
+) -> Result<PlayedOn, StoreError> {
+    let row = sqlx::query!(
+        r#"SELECT coalesce(sum(w.quiet_slots > 0), 0) AS "quiet!: i64",
+            coalesce(sum(w.quiet_slots = 0), 0) AS "others!: i64",
+            coalesce(sum(w.quiet_slots IS NULL), 0) AS "unknown!: i64"
+        FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id
+            JOIN workers AS w ON w.worker_id = g.worker_id
+        WHERE c.experiment_id = ? AND c.timed = 1 AND g.counted = 1"#,
+        experiment.0
+    )
+    .fetch_one(connection)
+    .await?;
+    let [quiet, others, unknown] = [row.quiet, row.others, row.unknown].map(unsigned);
+    Ok(PlayedOn { quiet, others, unknown })
+}

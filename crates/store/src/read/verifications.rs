@@ -1,0 +1,282 @@
+//! What came of verifications, and which games are to be verified.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::results::{FoundGame, SettledGame, WhichGame};
+use spelrum_tournament::{CellId, Difference, ExperimentId, GameId, WorkerId};
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::schema::encoding::rows;
+use crate::schema::numbers::unsigned;
+use crate::write::verifications::VERIFICATION_NUMBER;
+use crate::write::workers::NamedWorker;
+
+/// What an answer names at most: pairs of workers, workers that are waited for, and games that differ.
+const NAMED_MAX: i64 = 1_000;
+
+/// Games that an answer names at most: they may tell of two openings each.
+const DIFFERENT_MAX: i64 = 100;
+
+/// What came of an experiment's verifications.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Verifications {
+    /// Who played, who played again, and how many came out the same and not.
+    pub pairs: Vec<VerifiedPair>,
+    /// Those without a verdict, by who played: how many, of which so many are being played.
+    pub waiting: Vec<WaitingVerifications>,
+    /// Games that came out otherwise, oldest verdict first, of very many the first.
+    pub different: Vec<DifferentGame>,
+    /// How many these are.
+    pub different_total: u64,
+    /// How many could not be played again, and what most of them say.
+    pub not_played: u64,
+    /// See `not_played`.
+    pub not_played_because: Option<String>,
+}
+
+/// Games of one worker that another one has verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerifiedPair {
+    /// Who played; `None` if that is not known.
+    pub played_by: Option<NamedWorker>,
+    /// Who played again.
+    pub verified_by: NamedWorker,
+    /// How many came out the same.
+    pub same: u64,
+    /// How many did not.
+    pub different: u64,
+}
+
+/// Games of one worker that wait to be verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingVerifications {
+    /// Who played.
+    pub played_by: Option<NamedWorker>,
+    /// How many.
+    pub games: u64,
+    /// Of these, how many are leased.
+    pub leased: u64,
+}
+
+/// A game that came out otherwise.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DifferentGame {
+    /// Its id; `None` once its result was taken out.
+    pub game_id: Option<i64>,
+    /// Its cell and its number there.
+    pub game: GameId,
+    /// Who played it.
+    pub played_by: Option<NamedWorker>,
+    /// Who played it again.
+    pub verified_by: NamedWorker,
+    /// Where they first differ.
+    pub difference: Difference,
+}
+
+impl Readers {
+    /// The cells that an experiment's sweep names, in the grid's order, each with how many games it is to have. Those of
+    /// builds that play no more are left out: nobody could play them again.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn cells_to_draw_from(
+        &self,
+        experiment: ExperimentId,
+    ) -> Result<Vec<(CellId, u64)>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT cell_id AS "cell_id!: i64", coalesce(stop_number, games_planned) AS "games!: i64"
+            FROM cells WHERE experiment_id = ? AND in_sweep = 1 AND superseded = 0
+            ORDER BY number, cell_id"#,
+            experiment.0
+        )
+        .fetch_all(self.own())
+        .await?;
+        Ok(found.into_iter().map(|row| (CellId(row.cell_id), unsigned(row.games))).collect())
+    }
+
+    /// The engine whose games an experiment has.
+    ///
+    /// # Errors
+    /// If the database fails, or the experiment is not there.
+    pub async fn engine_revision_of(&self, experiment: ExperimentId) -> Result<u32, StoreError> {
+        let revision = sqlx::query_scalar!(
+            r#"SELECT engine_revision AS "revision: u32" FROM experiments WHERE experiment_id = ?"#,
+            experiment.0
+        )
+        .fetch_one(self.own())
+        .await?;
+        Ok(revision)
+    }
+
+    /// Those of these results, by their ids, that were verified by this engine, or are to be.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn known_verifications(&self, game_ids: &[i64]) -> Result<Vec<i64>, StoreError> {
+        let list = rows(game_ids)?;
+        let found = sqlx::query_scalar!(
+            r#"SELECT DISTINCT v.game_id AS "game_id!: i64"
+            FROM json_each(?1) AS j CROSS JOIN verifications AS v ON v.game_id = j.value
+            WHERE v.settled_unix_us IS NULL
+                OR (v.verdict <> 'not played' AND v.engine_revision = ?2)"#,
+            list,
+            ENGINE_REVISION
+        )
+        .fetch_all(self.own())
+        .await?;
+        Ok(found)
+    }
+
+    /// The game that a verification is of, as it is stored; `None` if its result was taken out.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn verified_game(&self, cell: CellId) -> Result<Option<SettledGame>, StoreError> {
+        let game =
+            sqlx::query_scalar!("SELECT game_id FROM verifications WHERE cell_id = ?", cell.0)
+                .fetch_optional(self.own())
+                .await?;
+        let Some(game) = game.flatten() else { return Ok(None) };
+        Ok(match self.game(WhichGame::Id(game)).await? {
+            FoundGame::Settled(game) => Some(*game),
+            FoundGame::Missing(_) => None,
+        })
+    }
+
+    /// What came of an experiment's verifications.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn verifications(
+        &self,
+        experiment: ExperimentId,
+    ) -> Result<Verifications, StoreError> {
+        self.in_time(self.all_verifications(experiment)).await
+    }
+
+    async fn all_verifications(
+        &self,
+        experiment: ExperimentId,
+    ) -> Result<Verifications, StoreError> {
+        let mut snapshot = self.snapshot().await?;
+        let pairs = sqlx::query!(
+            r#"SELECT v.played_by_worker_id AS "played_by?: i64",
+                v.verified_by_worker_id AS "verified_by!: i64",
+                sum(v.verdict = 'same') AS "same!: i64",
+                sum(v.verdict = 'different') AS "different!: i64"
+            FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.verdict IN ('same', 'different')
+            GROUP BY 1, 2 ORDER BY 1, 2 LIMIT ?3"#,
+            experiment.0,
+            VERIFICATION_NUMBER,
+            NAMED_MAX
+        )
+        .fetch_all(&mut *snapshot)
+        .await?;
+        let waiting = sqlx::query!(
+            r#"SELECT v.played_by_worker_id AS "played_by?: i64", count(*) AS "games!: i64",
+                sum(EXISTS (
+                    SELECT 1 FROM lease_ranges AS r JOIN leases AS l ON l.lease_id = r.lease_id
+                    WHERE r.cell_id = v.cell_id AND l.ended_by IS NULL)) AS "leased!: i64"
+            FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.settled_unix_us IS NULL
+            GROUP BY 1 ORDER BY 1 LIMIT ?3"#,
+            experiment.0,
+            VERIFICATION_NUMBER,
+            NAMED_MAX
+        )
+        .fetch_all(&mut *snapshot)
+        .await?;
+        let different = sqlx::query!(
+            r#"SELECT v.game_id, v.verified_cell_id, v.number, v.played_by_worker_id AS "played_by?: i64",
+                v.verified_by_worker_id AS "verified_by!: i64", v.difference_json AS "json!: String"
+            FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND c.number = ?2 AND v.verdict = 'different'
+            ORDER BY v.settled_unix_us, v.cell_id LIMIT ?3"#,
+            experiment.0,
+            VERIFICATION_NUMBER,
+            DIFFERENT_MAX
+        )
+        .fetch_all(&mut *snapshot)
+        .await?;
+        let sums = sqlx::query!(
+            r#"SELECT coalesce(sum(v.verdict = 'different'), 0) AS "different!: i64",
+                coalesce(sum(v.verdict = 'not played'), 0) AS "not_played!: i64",
+                min(v.failure) AS "because?: String"
+            FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
+            WHERE c.experiment_id = ?1 AND c.number = ?2"#,
+            experiment.0,
+            VERIFICATION_NUMBER
+        )
+        .fetch_one(&mut *snapshot)
+        .await?;
+        let ids = pairs.iter().flat_map(|row| [row.played_by, Some(row.verified_by)]);
+        let ids = ids
+            .chain(waiting.iter().map(|row| row.played_by))
+            .chain(different.iter().flat_map(|row| [row.played_by, Some(row.verified_by)]));
+        let ids: Vec<i64> = ids.flatten().collect();
+        let ids = rows(&ids)?;
+        let named = sqlx::query!(
+            r#"SELECT worker_id AS "worker_id!: i64", name, host FROM workers
+            WHERE worker_id IN (SELECT value FROM json_each(?))"#,
+            ids
+        )
+        .fetch_all(&mut *snapshot)
+        .await?;
+        let named: BTreeMap<i64, NamedWorker> = named
+            .into_iter()
+            .map(|row| {
+                let worker = WorkerId(row.worker_id);
+                (row.worker_id, NamedWorker { worker, name: row.name, host: row.host })
+            })
+            .collect();
+        let name = |id: i64| {
+            let unknown =
+                NamedWorker { worker: WorkerId(id), name: String::new(), host: String::new() };
+            named.get(&id).cloned().unwrap_or(unknown)
+        };
+        let pair = |row: (Option<i64>, i64, i64, i64)| VerifiedPair {
+            played_by: row.0.map(name),
+            verified_by: name(row.1),
+            same: unsigned(row.2),
+            different: unsigned(row.3),
+        };
+        Ok(Verifications {
+            pairs: pairs
+                .iter()
+                .map(|row| pair((row.played_by, row.verified_by, row.same, row.different)))
+                .collect(),
+            waiting: waiting
+                .iter()
+                .map(|row| WaitingVerifications {
+                    played_by: row.played_by.map(name),
+                    games: unsigned(row.games),
+                    leased: unsigned(row.leased),
+                })
+                .collect(),
+            different: different
+                .iter()
+                .map(|row| DifferentGame {
+                    game_id: row.game_id,
+                    game: GameId {
+                        cell: CellId(row.verified_cell_id),
+                        number: unsigned(row.number),
+                    },
+                    played_by: row.played_by.map(name),
+                    verified_by: name(row.verified_by),
+                    difference: read_difference(&row.json),
+                })
+                .collect(),
+            different_total: unsigned(sums.different),
+            not_played: unsigned(sums.not_played),
+            not_played_because: sums.because,
+        })
+    }
+}
+
+/// A difference as it was stored; nothing of one that a later version has written otherwise.
+fn read_difference(json: &str) -> Difference {
+    serde_json::from_str(json).unwrap_or(Difference { ply: None, fields: Vec::new() })
+}

@@ -1,0 +1,35 @@
+//! Labels and limits of workers' machines as they are stored.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::labels::{LABELS_MAX, Label};
+use spelrum_tournament::results::CpuQuota;
+
+use crate::error::StoreError;
+
+/// Labels as they are stored.
+pub(crate) fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
+    let values: BTreeMap<&str, &str> =
+        labels.iter().map(|label| (&*label.name, &*label.value)).collect();
+    serde_json::to_string(&values)
+        .map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
+}
+
+/// The same, read again. What is none is left out.
+pub(crate) fn labels_of(column: &str) -> Vec<Label> {
+    let values: BTreeMap<String, String> = serde_json::from_str(column).unwrap_or_default();
+    let labels = values.into_iter().map(|(name, value)| Label { name, value });
+    labels.filter(|label| label.check().is_ok()).take(LABELS_MAX).collect()
+}
+
+/// A limit of CPU time as it is stored: what may be taken in a period, and the period.
+pub(crate) fn quota_columns(quota: Option<CpuQuota>) -> [Option<i64>; 2] {
+    let us = |us: u64| i64::try_from(us).unwrap_or(i64::MAX);
+    quota.map_or([None; 2], |quota| [Some(us(quota.quota_us)), Some(us(quota.period_us))])
+}
+
+/// The same, read again.
+pub(crate) fn quota_of(columns: [Option<i64>; 2]) -> Option<CpuQuota> {
+    let [quota_us, period_us] = columns.map(|us| us.and_then(|us| u64::try_from(us).ok()));
+    CpuQuota::new(quota_us?, period_us?)
+}

@@ -1,0 +1,14 @@
+//! The schema, and how values stand in its columns.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `migrations` | the schema, from the first migration on |
+//! | `numbers`, `encoding`, `experiment_states`, `machine_columns` | values as columns and parameters |
+//! | `experiment_views` | each experiment's own views |
+
+pub(crate) mod encoding;
+pub(crate) mod experiment_states;
+pub(crate) mod experiment_views;
+pub(crate) mod machine_columns;
+pub(crate) mod migrations;
+pub(crate) mod numbers;

@@ -1,0 +1,441 @@
+//! Experiments of an export, taken into another database without doubling anything.
+//!
+//! An experiment is known by its UUID, a cell by the hash of its definition, a worker by its UUID, a game by
+//! its cell and number. All of a file is read and checked before anything of it is written; then each
+//! experiment comes in a transaction, and each cell's games in one of their own. What was killed in the middle
+//! is whole as far as it came, and the same import again completes it.
+
+mod claims;
+mod course_notes;
+mod engines;
+mod error;
+mod fields;
+mod games_without_moves;
+mod networks;
+mod plan;
+mod played_games;
+mod refereeing;
+mod source;
+mod source_rows;
+mod workers;
+mod writing;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use spelrum_tournament::repeat::Repeated;
+use spelrum_tournament::{CellId, OpeningsCache, Plan, PlayableCell};
+
+use crate::error::StoreError;
+use crate::open::checkpoint::WAL_CHECKPOINT_BYTES;
+use crate::open::writer::Writer;
+use crate::schema::migrations::MIGRATIONS;
+use crate::write::transaction::Transaction;
+use played_games::{ReadGame, read_game};
+use source::{SCHEMA, SchemaRow, Source, SourceCell, SourceExperiment};
+use workers::{MetWorkers, meet};
+use writing::{Known, is_ours};
+
+pub use error::ImportError;
+pub use refereeing::Refereed;
+
+/// Numbers are from here on, and ids above.
+const FIRST: i64 = 0;
+
+/// What became of an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Its name.
+    pub name: String,
+    /// Its UUID.
+    pub uuid: String,
+    /// Whether it was not there before.
+    pub is_new: bool,
+    /// Whether its sweep became that of the file, which is newer.
+    pub is_changed: bool,
+    /// Its state now.
+    pub state: String,
+    /// Games that were played, and stored.
+    pub games: u64,
+    /// Games that finally failed and were stored as such.
+    pub failed: u64,
+    /// Games that were there already: the very same, or known otherwise.
+    pub known: u64,
+    /// Other results of games that were there, kept beside: that say the same or need not.
+    pub repeats: u64,
+    /// That differ where they must not.
+    pub conflicts: u64,
+    /// Results that the file had beside the settled ones.
+    pub uncounted: u64,
+    /// Whether this release plays its games as they were played.
+    pub is_playable: bool,
+}
+
+impl Imported {
+    /// Whether anything was stored.
+    #[must_use]
+    pub fn is_anything(&self) -> bool {
+        let Self { is_new, is_changed, games, failed, repeats, conflicts, uncounted, .. } = self;
+        *is_new || *is_changed || games + failed + repeats + conflicts + uncounted > 0
+    }
+
+    /// A result that is kept beside the settled one, if it was not before.
+    fn count(&mut self, found: Option<Repeated>, is_excluded: bool) {
+        match found {
+            None => self.known += 1,
+            Some(_) if is_excluded => self.uncounted += 1,
+            Some(Repeated::Repeat) => self.repeats += 1,
+            Some(Repeated::Conflict) => self.conflicts += 1,
+        }
+    }
+}
+
+/// How far an import is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImportProgress {
+    /// Whether the file is still being checked.
+    pub is_checking: bool,
+    /// Cells that are done.
+    pub cells: u64,
+    /// Cells that there are.
+    pub of: u64,
+}
+
+/// What is done with an experiment of the file.
+enum Kind {
+    /// It is stored.
+    New,
+    /// It becomes what the file says.
+    Newer(Known),
+    /// Only games that are missing are stored.
+    There(Known),
+}
+
+impl Writer {
+    /// Takes the experiments of a file. With `new_experiment` also those of which another one has the name.
+    /// `look` is shown how far it is, and can break it off.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not what we write, or an experiment of it cannot come here: nothing
+    /// was changed then. If it is broken off or the database fails, what was done stays and is whole.
+    pub async fn import(
+        &mut self,
+        path: &Path,
+        new_experiment: bool,
+        mut look: impl FnMut(ImportProgress) -> ControlFlow<()>,
+    ) -> Result<Vec<Imported>, ImportError> {
+        let source = self.open_source(path).await?;
+        let experiments = source.experiments()?;
+        let of = experiments.iter().map(|it| it.cells.len() as u64).sum();
+        let mut tell = |is_checking, cells| {
+            let wanted = look(ImportProgress { is_checking, cells, of });
+            if wanted.is_break() { Err(ImportError::GivenUp) } else { Ok(()) }
+        };
+        let mut kinds = Vec::with_capacity(experiments.len());
+        for experiment in &experiments {
+            kinds.push(self.kind(experiment, new_experiment).await?);
+        }
+        let mut done = 0;
+        for experiment in &experiments {
+            check_experiment(&source, experiment)?;
+            let openings = OpeningsCache::default();
+            for cell in &experiment.cells {
+                check_cell(&source, experiment, cell, &openings)?;
+                done += 1;
+                tell(true, done)?;
+            }
+        }
+        done = 0;
+        let mut imported = Vec::with_capacity(experiments.len());
+        for (experiment, kind) in experiments.iter().zip(kinds) {
+            let mut tell_one = || {
+                done += 1;
+                tell(false, done)
+            };
+            imported.push(self.import_one(&source, experiment, kind, &mut tell_one).await?);
+        }
+        Ok(imported)
+    }
+
+    async fn open_source(&mut self, path: &Path) -> Result<Source, ImportError> {
+        let mut transaction = self.begin().await?;
+        let ours: Vec<SchemaRow> = sqlx::query_as(SCHEMA)
+            .fetch_all(transaction.connection())
+            .await
+            .map_err(StoreError::from)?;
+        drop(transaction);
+        Source::open(path, &MIGRATIONS, &ours.into_iter().collect()).await
+    }
+
+    async fn kind(
+        &mut self,
+        of: &SourceExperiment,
+        new_experiment: bool,
+    ) -> Result<Kind, ImportError> {
+        let mut transaction = self.begin().await?;
+        let name = || of.name.clone();
+        let Some(known) = writing::known(&mut transaction, &of.uuid).await? else {
+            if !new_experiment
+                && writing::is_name_taken(&mut transaction, &of.name, &of.uuid).await?
+            {
+                return Err(ImportError::NameTaken { name: name() });
+            }
+            return Ok(Kind::New);
+        };
+        let theirs: Vec<&String> = of.versions.iter().map(|version| &version.uuid).collect();
+        let ours: Vec<&String> = known.versions.iter().collect();
+        let cells = writing::cells_by_hash(&mut transaction, known.experiment).await?;
+        let has_all = of.cells.iter().all(|cell| cells.contains_key(&cell.definition_hash));
+        if (known.has_course || of.course.is_some()) && !has_all {
+            return Err(ImportError::OtherCourse { name: name() });
+        }
+        if ours.starts_with(&theirs) && has_all {
+            return Ok(Kind::There(known));
+        }
+        if theirs.starts_with(&ours) && theirs.len() > ours.len() {
+            return Ok(Kind::Newer(known));
+        }
+        Err(ImportError::Diverged { name: name() })
+    }
+
+    async fn import_one(
+        &mut self,
+        source: &Source,
+        of: &SourceExperiment,
+        kind: Kind,
+        tell: &mut impl FnMut() -> Result<(), ImportError>,
+    ) -> Result<Imported, ImportError> {
+        let (is_new, is_changed) = match &kind {
+            Kind::New => (true, false),
+            Kind::Newer(_) => (false, true),
+            Kind::There(_) => (false, false),
+        };
+        let mut imported = Imported {
+            name: of.name.clone(),
+            uuid: of.uuid.clone(),
+            is_new,
+            is_changed,
+            is_playable: is_ours(of),
+            ..Imported::default()
+        };
+        let mut transaction = self.begin().await?;
+        let mut workers = MetWorkers::new();
+        networks::import_networks(&mut transaction, source, of, &mut workers).await?;
+        let experiment = match &kind {
+            Kind::There(known) => known.experiment,
+            Kind::New => adopt(&mut transaction, source, of, None).await?,
+            Kind::Newer(known) => adopt(&mut transaction, source, of, Some(known)).await?,
+        };
+        let ids = writing::cells_by_hash(&mut transaction, experiment).await?;
+        transaction.commit().await?;
+        let openings = OpeningsCache::default();
+        for cell in &of.cells {
+            let Some(id) = ids.get(&cell.definition_hash) else { continue };
+            let playable = playable(source, of, cell, &openings)?;
+            let to = Target { cell: CellId(*id), playable: &playable };
+            self.import_cell(source, cell, &to, &mut workers, &mut imported).await?;
+            tell()?;
+        }
+        let was = match &kind {
+            Kind::New => None,
+            Kind::Newer(known) | Kind::There(known) => Some(known.state.clone()),
+        };
+        let mut transaction = self.begin().await?;
+        imported.state = match was {
+            // One that was killed before may have all its games, and not be finished yet.
+            Some(state) if !imported.is_anything() && state != "paused" => state,
+            _ => writing::settle_state(&mut transaction, experiment, of, is_new).await?,
+        };
+        transaction.commit().await?;
+        Ok(imported)
+    }
+
+    /// A cell's games, in one transaction.
+    async fn import_cell(
+        &mut self,
+        source: &Source,
+        cell: &SourceCell,
+        to: &Target<'_>,
+        workers: &mut MetWorkers,
+        imported: &mut Imported,
+    ) -> Result<(), ImportError> {
+        let mut transaction = self.begin().await?;
+        let mut came = Imported { is_new: false, is_changed: false, ..imported.clone() };
+        let mut from = FIRST;
+        loop {
+            let games = source.games(cell.id, from, to.playable)?;
+            let Some(last) = games.last() else { break };
+            from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
+            let games = read(source, cell, games, to, false)?;
+            meet_players(&mut transaction, source, &games, workers).await?;
+            writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
+        }
+        let mut after = FIRST;
+        loop {
+            let (games, last) = source.uncounted(cell.id, after)?;
+            let Some(last) = last else { break };
+            after = last;
+            let games = read(source, cell, games, to, false)?;
+            meet_players(&mut transaction, source, &games, workers).await?;
+            writing::import_games(&mut transaction, to.cell, games, workers, &mut came).await?;
+        }
+        let stored =
+            |it: &Imported| it.games + it.failed + it.repeats + it.conflicts + it.uncounted;
+        if imported.is_new {
+            let told = source.told(cell.id)?;
+            writing::import_history(&mut transaction, to.cell, &source.attempts(cell.id)?, told)
+                .await?;
+        }
+        if imported.is_new || imported.is_changed || stored(&came) > stored(imported) {
+            writing::finish_cell(&mut transaction, to.cell).await?;
+            transaction.commit().await?;
+        } else {
+            // Nothing is stored of it, nor who played.
+            drop(transaction);
+            workers.clear();
+        }
+        let (is_new, is_changed) = (imported.is_new, imported.is_changed);
+        *imported = Imported { is_new, is_changed, ..came };
+        if self.wal_bytes() > WAL_CHECKPOINT_BYTES {
+            self.checkpoint().await?;
+        }
+        Ok(())
+    }
+}
+
+/// Where games go.
+struct Target<'t> {
+    cell: CellId,
+    playable: &'t PlayableCell,
+}
+
+/// Stores what was asked.
+async fn adopt(
+    transaction: &mut Transaction<'_>,
+    source: &Source,
+    of: &SourceExperiment,
+    known: Option<&Known>,
+) -> Result<i64, ImportError> {
+    let whole = plan::plan(of, &[]).map_err(|what| source.wrong(what))?;
+    let parts = parts(source, of)?;
+    Ok(writing::adopt(transaction, of, known, &whole, &parts).await?)
+}
+
+/// Its cells, those together that have a stop rule and a place in common.
+fn parts<'c>(
+    source: &Source,
+    of: &'c SourceExperiment,
+) -> Result<Vec<(Plan, Vec<&'c SourceCell>)>, ImportError> {
+    let mut alike: BTreeMap<(Option<String>, Option<i64>), Vec<&SourceCell>> = BTreeMap::new();
+    for cell in &of.cells {
+        let rule = cell.rule.map(|rule| rule.to_string());
+        alike.entry((rule, cell.asked_after)).or_default().push(cell);
+    }
+    let plan = |cells: Vec<&'c SourceCell>| {
+        let plan = plan::plan(of, &cells).map_err(|what| source.wrong(what))?;
+        Ok((plan, cells))
+    };
+    alike.into_values().map(plan).collect()
+}
+
+/// Refuses an experiment that cannot be stored.
+fn check_experiment(source: &Source, of: &SourceExperiment) -> Result<(), ImportError> {
+    let wrong = |what: &str| Err(source.wrong(format!("{}: {what}", of.name)));
+    if !["running", "paused", "cancelled", "finished"].contains(&&*of.state) {
+        return wrong("it is in a state that there is not");
+    }
+    if of.name.is_empty() || of.name.chars().any(char::is_control) || of.uuid.is_empty() {
+        return wrong("its name or UUID is not one");
+    }
+    if of.versions.is_empty() {
+        return wrong("it has no text");
+    }
+    let hashes: BTreeSet<&str> = of.cells.iter().map(|cell| &*cell.definition_hash).collect();
+    if hashes.len() != of.cells.len() {
+        return wrong("it has a cell twice");
+    }
+    for claim in &of.claims {
+        let is_whole = claims::is_whole(claim)
+            && claim.cells.iter().all(|(hash, ..)| hashes.contains(&**hash));
+        if !is_whole {
+            return wrong("a claim of it is not what was stated");
+        }
+    }
+    parts(source, of).map(drop)
+}
+
+/// A cell that its games are played in.
+fn playable(
+    source: &Source,
+    of: &SourceExperiment,
+    cell: &SourceCell,
+    openings: &OpeningsCache,
+) -> Result<PlayableCell, ImportError> {
+    let definition = plan::definition(cell).map_err(|what| source.unknown(&of.name, what))?;
+    PlayableCell::with_cache(definition, openings)
+        .map_err(|error| source.unknown(&of.name, format!("cell {}: {error}", cell.id)))
+}
+
+/// Refuses a cell that has what is not a game of it.
+fn check_cell(
+    source: &Source,
+    of: &SourceExperiment,
+    cell: &SourceCell,
+    openings: &OpeningsCache,
+) -> Result<(), ImportError> {
+    let playable = playable(source, of, cell, openings)?;
+    let to = Target { cell: CellId(cell.id), playable: &playable };
+    let mut workers = BTreeSet::new();
+    let mut judge = |games| {
+        let games = read(source, cell, games, &to, true)?;
+        for worker in games.iter().filter_map(|game| game.what.worker()) {
+            if workers.insert(worker) {
+                source.worker(worker)?;
+            }
+        }
+        Ok::<_, ImportError>(())
+    };
+    let mut from = FIRST;
+    loop {
+        let games = source.games(cell.id, from, to.playable)?;
+        let Some(last) = games.last() else { break };
+        from = i64::try_from(last.number).map_or(i64::MAX, |number| number + 1);
+        judge(games)?;
+    }
+    let mut after = FIRST;
+    loop {
+        let (games, last) = source.uncounted(cell.id, after)?;
+        let Some(last) = last else { return Ok(()) };
+        after = last;
+        judge(games)?;
+    }
+}
+
+fn read(
+    source: &Source,
+    cell: &SourceCell,
+    games: Vec<source::SourceGame>,
+    to: &Target<'_>,
+    judge: bool,
+) -> Result<Vec<ReadGame>, ImportError> {
+    let one = |game: source::SourceGame| {
+        let number = game.number;
+        read_game(game, to.cell, to.playable, judge)
+            .map_err(|what| source.wrong(format!("game {number} of cell {}: {what}", cell.id)))
+    };
+    games.into_iter().map(one).collect()
+}
+
+/// Makes the workers known who played these games.
+async fn meet_players(
+    transaction: &mut Transaction<'_>,
+    source: &Source,
+    games: &[ReadGame],
+    workers: &mut MetWorkers,
+) -> Result<(), ImportError> {
+    for worker in games.iter().filter_map(|game| game.what.worker()) {
+        meet(transaction, source, workers, worker).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Fields of rows of a file that may be anybody's.
+
+use rusqlite::Row;
+use spelrum_tournament::disturbance::Timing;
+
+use crate::schema::numbers::scaling;
+
+/// The longest name, in bytes.
+pub(super) const NAME_BYTES_MAX: usize = 4 << 10;
+/// The longest text of what a person wrote.
+pub(super) const TEXT_BYTES_MAX: usize = 2 << 20;
+/// The longest text or blob of any kind.
+pub(super) const VALUE_BYTES_MAX: i32 = 8 << 20;
+
+/// A text that is not longer than it may be.
+pub(super) fn text(row: &Row<'_>, column: usize, bytes_max: usize) -> rusqlite::Result<String> {
+    let text: String = row.get(column)?;
+    if text.len() <= bytes_max { Ok(text) } else { Err(rusqlite::Error::InvalidQuery) }
+}
+
+/// A number from 0 up, below 2^53.
+pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    optional(row, column)?.ok_or(rusqlite::Error::InvalidQuery)
+}
+
+/// The same, or none.
+pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    let value: Option<i64> = row.get(column)?;
+    let read = value.map(|value| u64::try_from(value).ok().filter(|value| *value < 1 << 53));
+    match read {
+        None => Ok(None),
+        Some(Some(value)) => Ok(Some(value)),
+        Some(None) => Err(rusqlite::Error::InvalidQuery),
+    }
+}
+
+/// What an experiment's sweep says of its timed games, in four columns from this one on.
+pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
+    Ok(Timing {
+        disturbed_above: row.get(first)?,
+        replays_max: row.get(first + 1)?,
+        scaling: scaling(row.get(first + 2)?, row.get(first + 3)?),
+    })
+}
+
+/// A name of a file that may be anybody's.
+pub(super) fn shown(name: &str) -> String {
+    name.chars().take(60).map(|it| if it.is_control() { '?' } else { it }).collect()
+}

@@ -1,0 +1,124 @@
+//! Stored games played again by the rules, as an import does with those of its file.
+
+use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
+
+use super::played_games::read_game;
+use super::source::Source;
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+
+/// Findings are listed up to this number.
+const FINDINGS_MAX: usize = 100;
+
+/// What the referee found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refereed {
+    /// Games that were played again by the rules.
+    pub games: u64,
+    /// Records that are not games of their cells.
+    pub irregular: Vec<String>,
+}
+
+impl Readers {
+    /// Plays stored games again by the rules, without a search: all, or about so many, spread evenly over the file. Runs
+    /// on the thread of the caller.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn referee_stored(&self, games_max: Option<u32>) -> Result<Refereed, StoreError> {
+        let connection = self.connect()?;
+        let chosen = match games_max {
+            Some(games_max) => sample(&connection, games_max)?,
+            None => whole_cells(&connection)?,
+        };
+        let source = Source::own(self.path(), connection);
+        let mut refereed = Refereed::default();
+        let openings = OpeningsCache::default();
+        let mut playable: Option<(i64, Option<PlayableCell>)> = None;
+        for Chosen { cell, from, games } in chosen {
+            if playable.as_ref().is_none_or(|(of, _)| *of != cell) {
+                let definition = source.definition(cell)?;
+                let read = |json: String| PlayableCell::from_json(&json, &openings).ok();
+                playable = Some((cell, definition.and_then(read)));
+            }
+            // A cell of a game that this release does not know is left out.
+            let Some((_, Some(playable))) = &playable else { continue };
+            referee(&source, cell, playable, from, games, &mut refereed);
+        }
+        self.still_at_rest()?;
+        Ok(refereed)
+    }
+}
+
+/// Games of a cell: from this number on, and how many; `None`: all.
+struct Chosen {
+    cell: i64,
+    from: i64,
+    games: Option<i64>,
+}
+
+fn whole_cells(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<Chosen>> {
+    let whole = |row: &rusqlite::Row<'_>| Ok(Chosen { cell: row.get(0)?, from: 0, games: None });
+    connection
+        .prepare("SELECT cell_id FROM cells WHERE number >= 0 ORDER BY cell_id")?
+        .query_map([], whole)?
+        .collect()
+}
+
+fn sample(connection: &rusqlite::Connection, games_max: u32) -> rusqlite::Result<Vec<Chosen>> {
+    let ends = "SELECT coalesce(min(game_id), 0), coalesce(max(game_id), -1) FROM games";
+    let (first, last): (i64, i64) =
+        connection.query_row(ends, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let step = ((last - first) / i64::from(games_max.max(1))).max(1);
+    let mut next = connection.prepare(
+        "SELECT game_id, cell_id, number FROM games WHERE game_id >= ? ORDER BY game_id LIMIT 1",
+    )?;
+    let mut chosen = Vec::new();
+    let mut from = first;
+    while from <= last {
+        let (id, cell, number): (i64, i64, i64) =
+            next.query_row([from], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        chosen.push(Chosen { cell, from: number, games: Some(1) });
+        from = (id + 1).max(from + step);
+    }
+    chosen.sort_unstable_by_key(|chosen| (chosen.cell, chosen.from));
+    Ok(chosen)
+}
+
+fn referee(
+    source: &Source,
+    cell: i64,
+    playable: &PlayableCell,
+    from: i64,
+    games: Option<i64>,
+    refereed: &mut Refereed,
+) {
+    let mut from = from;
+    loop {
+        let found = match source.some_games(cell, from, games, playable) {
+            Ok(found) => found,
+            Err(error) => {
+                note(refereed, format!("a game of cell {cell} from number {from} on: {error}"));
+                return;
+            }
+        };
+        let Some(last) = found.last() else { return };
+        from = i64::try_from(last.number).unwrap_or(i64::MAX).saturating_add(1);
+        for game in found {
+            let number = game.number;
+            refereed.games += 1;
+            if let Err(problem) = read_game(game, CellId(cell), playable, true) {
+                note(refereed, format!("game {number} of cell {cell}: {problem}"));
+            }
+        }
+        if games.is_some() {
+            return;
+        }
+    }
+}
+
+fn note(refereed: &mut Refereed, finding: String) {
+    if refereed.irregular.len() < FINDINGS_MAX {
+        refereed.irregular.push(finding);
+    }
+}

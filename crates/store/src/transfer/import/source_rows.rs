@@ -1,0 +1,148 @@
+//! What of the file's rows is read, before it is believed.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::{MoveRecord, MoveValue};
+use spelrum_tournament::course::Noted;
+use spelrum_tournament::disturbance::Timing;
+use spelrum_tournament::engines::Forfeit;
+use spelrum_tournament::placement::Placement;
+use spelrum_tournament::scheduler::Allocation;
+use spelrum_tournament::speed::ScaledTime;
+use spelrum_tournament::stopping::StopRule;
+
+use super::claims::SourceClaim;
+use crate::write::game_engines::Engines;
+
+/// An experiment's row.
+pub(super) struct SourceExperiment {
+    pub(super) id: i64,
+    pub(super) uuid: String,
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) game: String,
+    pub(super) seed: u64,
+    pub(super) state: String,
+    pub(super) priority: i32,
+    pub(super) allocation: Allocation,
+    pub(super) record_moves: bool,
+    pub(super) sweep_toml: String,
+    pub(super) engine_revision: u32,
+    pub(super) submitted_unix_us: i64,
+    pub(super) finished_unix_us: Option<i64>,
+    pub(super) game_timeout_us: Option<u64>,
+    pub(super) forfeits_max: Option<u64>,
+    pub(super) timing: Timing,
+    pub(super) placement: Placement,
+    pub(super) course: Option<String>,
+    pub(super) pruned_unix_us: Option<i64>,
+    pub(super) axes: Vec<String>,
+    pub(super) anchors: Vec<String>,
+    pub(super) files: BTreeMap<String, String>,
+    pub(super) versions: Vec<SourceVersion>,
+    pub(super) cells: Vec<SourceCell>,
+    pub(super) claims: Vec<SourceClaim>,
+    /// What is to be known of its course.
+    pub(super) notes: Vec<Noted>,
+}
+
+/// One text that it had.
+pub(super) struct SourceVersion {
+    pub(super) uuid: String,
+    pub(super) sweep_toml: String,
+    pub(super) submitted_unix_us: i64,
+    /// Cells kept, continued, added, returned, dropped; games kept, to play.
+    pub(super) counts: [i64; 7],
+}
+
+/// A cell, with all that decides its games.
+pub(super) struct SourceCell {
+    pub(super) id: i64,
+    pub(super) number: i64,
+    pub(super) definition_hash: String,
+    pub(super) definition_prefix: String,
+    pub(super) parameters: [String; 2],
+    pub(super) names: [String; 2],
+    pub(super) games: u64,
+    pub(super) timed: bool,
+    pub(super) repeats: bool,
+    pub(super) in_sweep: bool,
+    pub(super) superseded: bool,
+    pub(super) asked_after: Option<i64>,
+    pub(super) rule: Option<StopRule>,
+    pub(super) openings_count: Option<u64>,
+    /// Axis, number and text.
+    pub(super) places: Vec<(String, Option<f64>, String)>,
+}
+
+/// A settled game, or one that is kept beside.
+pub(super) struct SourceGame {
+    pub(super) number: u64,
+    pub(super) what: SourceResult,
+    /// Why it is kept beside the settled ones.
+    pub(super) reason: Option<String>,
+    pub(super) received_unix_us: i64,
+}
+
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
+pub(super) enum SourceResult {
+    Played(SourcePlayed),
+    /// With the message.
+    Failed(String),
+}
+
+pub(super) struct SourcePlayed {
+    pub(super) opening: String,
+    pub(super) first_side: String,
+    pub(super) outcome: String,
+    pub(super) termination: String,
+    pub(super) plies: u64,
+    pub(super) moves_hash: u64,
+    pub(super) worker: i64,
+    pub(super) engine_revision: u32,
+    pub(super) started_unix_us: i64,
+    pub(super) wall_us: u64,
+    pub(super) margin: Option<i32>,
+    pub(super) searches: SourceSearches,
+    /// Of a settled choice: what the moves of its position are worth.
+    pub(super) values: Vec<MoveValue>,
+    /// Of a settled game: the external engines that played it, and how one of them lost it.
+    pub(super) engines: Engines,
+    pub(super) forfeit: Option<Forfeit>,
+    /// Of a settled game: of which share of its time a player was robbed.
+    pub(super) robbed_share: Option<f64>,
+    /// How time limits were scaled.
+    pub(super) scaled: Option<ScaledTime>,
+}
+
+pub(super) enum SourceSearches {
+    Moves(Vec<MoveRecord>),
+    Sums { sides: Vec<SideRow>, depths: Vec<DepthRow> },
+}
+
+/// A row of `game_sides` but for its game and player.
+pub(super) struct SideRow {
+    pub(super) side: i64,
+    pub(super) moves: i64,
+    pub(super) searched_moves: i64,
+    pub(super) wall_us: i64,
+    pub(super) cpu_us: i64,
+    pub(super) nodes: i64,
+    pub(super) evaluations: i64,
+    pub(super) full_tree_leaves: f64,
+    pub(super) wall_us_squared: f64,
+}
+
+/// A row of `game_depths` but for its game.
+pub(super) struct DepthRow {
+    pub(super) side: i64,
+    pub(super) depth: u32,
+    pub(super) searched_moves: i64,
+    pub(super) wall_us: f64,
+    pub(super) cpu_us: f64,
+    pub(super) nodes: f64,
+    pub(super) evaluations: f64,
+    pub(super) full_tree_leaves: f64,
+    pub(super) wall_us_squared: f64,
+    pub(super) times: BTreeMap<u32, i64>,
+}

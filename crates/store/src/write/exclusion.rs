@@ -1,0 +1,597 @@
+//! Taking a worker's results out after the fact, in steps so small that nobody waits for them.
+//!
+//! From the moment at which it is decided nothing more of the worker counts. What counted follows, cell by
+//! cell: each result moves to `uncounted_games` with its moves, its game is one that was leased and came back,
+//! and the cell's stop rule reads what is left from the first unit again. The rollups lose it in the same
+//! transaction: the games of a few pairs are taken from them together, and those that stay are added again.
+//!
+//! Two kinds of experiments keep their results. What a course was told of its cells cannot be taken back: the
+//! cells that it asked for would not follow from the results any more. And an accuracy experiment's positions
+//! share their values, of which nobody knows who brought them.
+//!
+//! Where it is stands in `exclusions`, in the same transaction as the steps, so a coordinator that was killed
+//! goes on from there.
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::results::Removing;
+use spelrum_tournament::scheduler::{CellProgress, CellState, ExperimentState};
+use spelrum_tournament::stopping::{Prefix, Reading};
+use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, WorkerId};
+
+use crate::error::StoreError;
+use crate::open::writer::Writer;
+use crate::schema::encoding::rows;
+use crate::schema::experiment_states::state_of;
+use crate::schema::numbers::{integer, unsigned};
+use crate::write::removal_walk::{CellsAhead, ExclusionWalk};
+use crate::write::transaction::Transaction;
+use crate::write::workers::NamedWorker;
+use crate::write::{barred_workers, checked_games, removal, scheduling, stop_readings, stops};
+
+/// Games that a step looks at.
+const GAMES_AHEAD: i64 = 500;
+
+/// Numbers whose games a step takes from the rollups and adds again. Even: no pair is in two steps.
+const NUMBERS_AT_ONCE: i64 = 64;
+
+/// Workers that may be meant by one name: all starts of a machine.
+const WORKERS_MAX: u32 = 1_000;
+
+/// Experiments of which it is said that they keep their results.
+const KEPT_MAX: i64 = 100;
+
+/// What excluding somebody would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excludable {
+    /// Who is meant, in the order of their ids.
+    pub workers: Vec<NamedWorker>,
+    /// Whether more workers have the name, which then do not come with them.
+    pub more: bool,
+    /// How many results that count they have in the experiments that are meant, without those that are kept.
+    pub games: u64,
+    /// Experiments that keep what they have of these workers, oldest first, of very many the first.
+    pub kept: Vec<KeptResults>,
+    /// Whether results of these workers, or of others of their names on their hosts, are being taken out.
+    pub goes_on: bool,
+}
+
+/// An experiment that keeps an excluded worker's results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptResults {
+    /// Its name.
+    pub experiment: String,
+    /// Whether a course has decided by them; else they are choices.
+    pub has_course: bool,
+    /// How many there are.
+    pub games: u64,
+}
+
+/// Results of one cell that were taken out: their games are to be played again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TakenOut {
+    /// The cell's experiment.
+    pub experiment: ExperimentId,
+    /// Its state.
+    pub state: ExperimentState,
+    /// Whether it is of this engine, which then may play them.
+    pub is_of_this_engine: bool,
+    /// The cell.
+    pub cell: CellId,
+    /// The games, in order.
+    pub games: Vec<GameId>,
+    /// What the cell's stop rule reads, from the first unit.
+    pub reading: Option<Box<Reading>>,
+    /// What counts of the cell now: [`CellState::played`].
+    pub played: GameCounts,
+}
+
+/// Whether some worker's results are being taken out.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn is_excluding(writer: &mut Writer) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT 1 FROM exclusions WHERE done_unix_us IS NULL) AS "any!: bool""#
+    )
+    .fetch_one(&mut writer.connection)
+    .await?)
+}
+
+/// Who is meant by an id or a name, and what excluding them from an experiment, or from all, would do.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn excludable(
+    tx: &mut Transaction<'_>,
+    which: &str,
+    from: Option<ExperimentId>,
+) -> Result<Excludable, StoreError> {
+    let id: Option<i64> = which.parse().ok();
+    let limit = WORKERS_MAX + 1;
+    let mut found = sqlx::query!(
+        r#"SELECT worker_id AS "worker_id!: i64", name AS "name!: String", host AS "host!: String"
+        FROM workers WHERE worker_id = ?1
+        UNION ALL
+        SELECT worker_id, name, host FROM workers
+        WHERE name = ?2 AND NOT EXISTS (SELECT 1 FROM workers WHERE worker_id = ?1)
+        ORDER BY 1 LIMIT ?3"#,
+        id,
+        which,
+        limit
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let more = found.len() > WORKERS_MAX as usize;
+    found.truncate(WORKERS_MAX as usize);
+    let workers: Vec<i64> = found.iter().map(|row| row.worker_id).collect();
+    let list = rows(&workers)?;
+    let from = from.map(|experiment| experiment.0);
+    let played = sqlx::query!(
+        r#"SELECT e.name, e.course IS NOT NULL AS "has_course!: bool",
+            e.course IS NOT NULL OR e.kind <> 'games' AS "is_kept!: bool",
+            sum(r.games) AS "games!: i64"
+        FROM worker_results AS r JOIN experiments AS e ON e.experiment_id = r.experiment_id
+        WHERE r.worker_id IN (SELECT value FROM json_each(?1))
+            AND (?2 IS NULL OR r.experiment_id = ?2)
+            AND NOT EXISTS (
+                SELECT 1 FROM removals AS x
+                WHERE x.experiment_id = r.experiment_id AND x.what = 'everything')
+        GROUP BY e.experiment_id ORDER BY e.experiment_id"#,
+        list,
+        from
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let goes_on = sqlx::query_scalar!(
+        r#"SELECT EXISTS (
+            SELECT 1 FROM exclusions AS x JOIN workers AS own ON own.worker_id = x.worker_id
+            WHERE x.done_unix_us IS NULL AND EXISTS (
+                SELECT 1 FROM json_each(?) AS j JOIN workers AS w ON w.worker_id = j.value
+                WHERE w.name = own.name AND w.host = own.host)) AS "any!: bool""#,
+        list
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    let games = played.iter().filter(|row| !row.is_kept).map(|row| unsigned(row.games)).sum();
+    let kept = played.into_iter().filter(|row| row.is_kept).map(|row| KeptResults {
+        experiment: row.name,
+        has_course: row.has_course,
+        games: unsigned(row.games),
+    });
+    let kept = kept.take(usize::try_from(KEPT_MAX).unwrap_or(0)).collect();
+    let workers = found.into_iter().map(|row| NamedWorker {
+        worker: WorkerId(row.worker_id),
+        name: row.name,
+        host: row.host,
+    });
+    Ok(Excludable { workers: workers.collect(), more, games, kept, goes_on })
+}
+
+/// Decides that a worker's results are taken out, of an experiment or of all, and that none count any more.
+/// Deciding the same again changes nothing.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn begin(
+    tx: &mut Transaction<'_>,
+    worker: WorkerId,
+    from: Option<ExperimentId>,
+    since_unix_us: Option<i64>,
+) -> Result<(), StoreError> {
+    let (from, now) = (from.map(|experiment| experiment.0), tx.now_unix_us);
+    sqlx::query!(
+        "INSERT INTO exclusions (worker_id, experiment_id, since_unix_us, requested_unix_us)
+        SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (
+            SELECT 1 FROM exclusions
+            WHERE worker_id = ?1 AND experiment_id IS ?2 AND since_unix_us IS ?3
+                AND engine IS NULL AND readmitted_unix_us IS NULL)",
+        worker.0,
+        from,
+        since_unix_us,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    // What differed from others' results need not alarm anybody any more.
+    sqlx::query!(
+        "UPDATE uncounted_games SET reason = 'excluded'
+        WHERE worker_id = ?1 AND reason = 'conflict' AND (?3 IS NULL OR started_unix_us >= ?3)
+            AND (?2 IS NULL OR cell_id IN (
+                SELECT cell_id FROM cells WHERE experiment_id = ?2))",
+        worker.0,
+        from,
+        since_unix_us
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Takes some results of the oldest exclusion out: a few milliseconds of work. What the scheduler has to
+/// store of cells must be stored before. `None`: there is nothing (more) to take out.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn exclude_some(
+    tx: &mut Transaction<'_>,
+) -> Result<Option<Vec<TakenOut>>, StoreError> {
+    let mut walk = match tx.cache.exclusion.take() {
+        Some(walk) => walk,
+        None => match begin_exclusion_walk(tx).await? {
+            Some(walk) => walk,
+            None => return Ok(None),
+        },
+    };
+    if walk.experiment == 0 && !enter_next(tx, &mut walk).await? {
+        return end_exclusion(tx, &walk).await;
+    }
+    let taken = match walk.ahead.first(walk.experiment, tx.connection()).await? {
+        Some(cell) => look_at(tx, &mut walk, cell).await?,
+        // Left and gone on from in one transaction, or whoever is killed between them would leave it for ever.
+        None => {
+            leave(tx, &mut walk).await?;
+            if !enter_next(tx, &mut walk).await? {
+                return end_exclusion(tx, &walk).await;
+            }
+            None
+        }
+    };
+    tx.cache.exclusion = Some(walk);
+    Ok(Some(taken.into_iter().collect()))
+}
+
+/// Notes that nothing more is to be taken out.
+async fn end_exclusion(
+    tx: &mut Transaction<'_>,
+    walk: &ExclusionWalk,
+) -> Result<Option<Vec<TakenOut>>, StoreError> {
+    let now = tx.now_unix_us;
+    sqlx::query!("UPDATE exclusions SET done_unix_us = ?2 WHERE exclusion_id = ?1", walk.id, now)
+        .execute(tx.connection())
+        .await?;
+    Ok(Some(Vec::new()))
+}
+
+async fn begin_exclusion_walk(
+    tx: &mut Transaction<'_>,
+) -> Result<Option<ExclusionWalk>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT exclusion_id AS "id!: i64", worker_id, experiment_id, since_unix_us,
+            engine, at_experiment_id, at_cell_id, at_number, kept_first_unix_us, kept_last_unix_us
+        FROM exclusions WHERE done_unix_us IS NULL ORDER BY exclusion_id LIMIT 1"#
+    )
+    .fetch_optional(tx.connection())
+    .await?;
+    if let Some(row) = found.as_ref().filter(|row| row.engine.is_some()) {
+        barred_workers::keep_last_forfeit(tx, row.id).await?;
+    }
+    Ok(found.map(|row| ExclusionWalk {
+        engine: row.engine,
+        id: row.id,
+        worker: row.worker_id,
+        from: row.experiment_id,
+        since: row.since_unix_us,
+        experiment: row.at_experiment_id,
+        ahead: CellsAhead::from(row.at_cell_id),
+        number: row.at_number,
+        kept: row.kept_first_unix_us.zip(row.kept_last_unix_us).map(|(f, l)| [f, l]),
+    }))
+}
+
+/// Goes to the next experiment that the worker has results of, if there is one.
+async fn enter_next(
+    tx: &mut Transaction<'_>,
+    walk: &mut ExclusionWalk,
+) -> Result<bool, StoreError> {
+    let next = sqlx::query_scalar!(
+        r#"SELECT min(r.experiment_id) AS "id: i64"
+        FROM worker_results AS r JOIN experiments AS e ON e.experiment_id = r.experiment_id
+        WHERE r.worker_id = ?1 AND r.experiment_id > ?2
+            AND (?3 IS NULL OR r.experiment_id = ?3)
+            AND e.course IS NULL AND e.kind = 'games' AND NOT EXISTS (
+                SELECT 1 FROM removals AS x
+                WHERE x.experiment_id = r.experiment_id AND x.what = 'everything')
+            -- What was over before, without a forfeit of the worker's, stays.
+            AND (?4 IS NULL OR e.state IN ('running', 'paused') OR EXISTS (
+                SELECT 1 FROM forfeits AS f
+                JOIN games AS g ON g.game_id = f.game_id
+                JOIN cells AS c ON c.cell_id = g.cell_id
+                JOIN players AS p ON p.player_id IN (c.first_player_id, c.second_player_id)
+                WHERE c.experiment_id = r.experiment_id AND g.worker_id = r.worker_id
+                    AND g.termination <> 'resignation'
+                    AND p.parameters_json ->> 'engine' = ?4))"#,
+        walk.worker,
+        walk.experiment,
+        walk.from,
+        walk.engine
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    let Some(next) = next else { return Ok(false) };
+    walk.experiment = next;
+    (walk.ahead, walk.number, walk.kept) = (CellsAhead::from(0), 0, None);
+    note_exclusion(tx, walk, 0, 0).await?;
+    Ok(true)
+}
+
+/// Leaves an experiment: what its worker has played of it is what it keeps.
+async fn leave(tx: &mut Transaction<'_>, walk: &mut ExclusionWalk) -> Result<(), StoreError> {
+    match walk.kept {
+        Some([first, last]) => {
+            sqlx::query!(
+                "UPDATE worker_results SET first_started_unix_us = ?3, last_started_unix_us = ?4
+                WHERE worker_id = ?1 AND experiment_id = ?2",
+                walk.worker,
+                walk.experiment,
+                first,
+                last
+            )
+            .execute(tx.connection())
+            .await?;
+        }
+        None => {
+            sqlx::query!(
+                "DELETE FROM worker_results WHERE worker_id = ?1 AND experiment_id = ?2",
+                walk.worker,
+                walk.experiment
+            )
+            .execute(tx.connection())
+            .await?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks at the next games of a cell, and takes out the first of the worker's among them, or goes on to the
+/// next cell.
+async fn look_at(
+    tx: &mut Transaction<'_>,
+    walk: &mut ExclusionWalk,
+    cell: i64,
+) -> Result<Option<TakenOut>, StoreError> {
+    let is_of_engine = match walk.engine.clone() {
+        Some(engine) => barred_workers::plays_with(tx, cell, &engine).await?,
+        None => true,
+    };
+    let found = sqlx::query!(
+        r#"SELECT count(*) AS "games!: i64", coalesce(max(number), 0) AS "last!: i64",
+            min(CASE WHEN is_its AND is_meant THEN number END) AS "first_meant?: i64",
+            max(CASE WHEN is_its AND is_meant THEN number END) AS "last_meant?: i64",
+            min(CASE WHEN is_its AND NOT is_meant THEN started END) AS "kept_first?: i64",
+            max(CASE WHEN is_its AND NOT is_meant THEN started END) AS "kept_last?: i64"
+        FROM (
+            SELECT number, coalesce(started_unix_us, 0) AS started,
+                outcome IS NOT NULL AND worker_id = ?3 AS is_its,
+                ?6 AND (?4 IS NULL OR coalesce(started_unix_us, 0) >= ?4) AS is_meant
+            FROM games WHERE cell_id = ?1 AND number >= ?2 ORDER BY number LIMIT ?5)"#,
+        cell,
+        walk.number,
+        walk.worker,
+        walk.since,
+        GAMES_AHEAD,
+        is_of_engine
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    if let Some((first, last)) = found.kept_first.zip(found.kept_last) {
+        let [before_first, before_last] = walk.kept.unwrap_or([first, last]);
+        walk.kept = Some([before_first.min(first), before_last.max(last)]);
+    }
+    if let Some((first, last)) = found.first_meant.zip(found.last_meant) {
+        let first = first - first % 2;
+        let end = (last + 1 + (last + 1) % 2).min(first + NUMBERS_AT_ONCE);
+        walk.number = end;
+        let taken = take_out(tx, walk, cell, [first, end]).await?;
+        note_exclusion(tx, walk, cell, taken.games.len()).await?;
+        return Ok(Some(taken));
+    }
+    if found.games == GAMES_AHEAD {
+        walk.number = found.last + 1;
+        note_exclusion(tx, walk, cell, 0).await?;
+    } else {
+        walk.ahead.pass();
+        walk.number = 0;
+        note_exclusion(tx, walk, cell + 1, 0).await?;
+    }
+    Ok(None)
+}
+
+/// Notes where it is.
+async fn note_exclusion(
+    tx: &mut Transaction<'_>,
+    walk: &ExclusionWalk,
+    cell: i64,
+    games: usize,
+) -> Result<(), StoreError> {
+    let games = i64::try_from(games).unwrap_or(0);
+    let [first, last] = walk.kept.map_or([None; 2], |kept| kept.map(Some));
+    sqlx::query!(
+        "UPDATE exclusions SET at_experiment_id = ?2, at_cell_id = ?3, at_number = ?4,
+            games_done = games_done + ?5, kept_first_unix_us = ?6, kept_last_unix_us = ?7
+        WHERE exclusion_id = ?1",
+        walk.id,
+        walk.experiment,
+        cell,
+        walk.number,
+        games,
+        first,
+        last
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Takes out the worker's results among a cell's games of these numbers: whole pairs, however many of their
+/// games are others'.
+async fn take_out(
+    tx: &mut Transaction<'_>,
+    walk: &ExclusionWalk,
+    cell: i64,
+    [first, end]: [i64; 2],
+) -> Result<TakenOut, StoreError> {
+    checked_games::fill_cells(tx, std::iter::once(cell)).await?;
+    let stop = tx.cache.cells.get(&cell).and_then(|it| it.stop_number);
+    let counted = [first, stop.map_or(end, |stop| stop.min(end))];
+    stops::count_again(tx, cell, counted, false).await?;
+    let found = sqlx::query!(
+        r#"SELECT game_id AS "game_id!: i64", number FROM games
+        WHERE cell_id = ?1 AND number >= ?2 AND number < ?3 AND outcome IS NOT NULL
+            AND worker_id = ?4 AND (?5 IS NULL OR coalesce(started_unix_us, 0) >= ?5)
+        ORDER BY number"#,
+        cell,
+        first,
+        end,
+        walk.worker,
+        walk.since
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let ids: Vec<i64> = found.iter().map(|row| row.game_id).collect();
+    let numbers: Vec<i64> = found.iter().map(|row| row.number).collect();
+    keep_excluded(tx, &ids).await?;
+    removal::remove_of_games(tx, Removing::Everything, &ids).await?;
+    stops::count_again(tx, cell, counted, true).await?;
+    return_taken(tx, cell, &numbers).await?;
+    taken_out(tx, walk.experiment, cell, &numbers).await
+}
+
+/// Copies results to those that do not count.
+async fn keep_excluded(tx: &mut Transaction<'_>, games: &[i64]) -> Result<(), StoreError> {
+    let last = sqlx::query_scalar!(
+        r#"SELECT coalesce(max(uncounted_game_id), 0) AS "id!: i64" FROM uncounted_games"#
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    let list: Vec<(i64, i64)> = games.iter().copied().zip(last + 1..).collect();
+    let (list, now) = (rows(&list)?, tx.now_unix_us);
+    sqlx::query!(
+        "INSERT INTO uncounted_games (uncounted_game_id, cell_id, number, reason, opening_id,
+            first_player_id, second_player_id, first_side, outcome, termination, plies,
+            moves_hash, worker_id, engine_revision, started_unix_us, wall_us, margin,
+            received_unix_us, time_factor, speed)
+        SELECT j.value ->> 1, g.cell_id, g.number, 'excluded', g.opening_id, g.first_player_id,
+            g.second_player_id, g.first_side, g.outcome, g.termination, g.plies, g.moves_hash,
+            g.worker_id, g.engine_revision, coalesce(g.started_unix_us, 0),
+            coalesce(g.wall_us, 0), g.margin, ?2, g.time_factor, g.speed
+        FROM jsonb_each(?1) AS j JOIN games AS g ON g.game_id = j.value ->> 0",
+        list,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    sqlx::query!(
+        "INSERT INTO uncounted_moves (uncounted_game_id, ply, side, player_id, move,
+            position_key, legal_moves, depth, nodes, evaluations, full_tree_leaves, score,
+            wall_us, cpu_us, ended_by, involuntary_switches)
+        SELECT j.value ->> 1, m.ply, m.side, m.player_id, m.move, m.position_key,
+            m.legal_moves, m.depth, m.nodes, m.evaluations, m.full_tree_leaves, m.score,
+            m.wall_us, m.cpu_us, m.ended_by, m.involuntary_switches
+        FROM jsonb_each(?1) AS j JOIN moves AS m ON m.game_id = j.value ->> 0",
+        list
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Makes games of a cell such as were leased and came back.
+async fn return_taken(
+    tx: &mut Transaction<'_>,
+    cell: i64,
+    numbers: &[i64],
+) -> Result<(), StoreError> {
+    let list = rows(numbers)?;
+    sqlx::query!(
+        "DELETE FROM attempts
+        WHERE cell_id = ?1 AND number IN (SELECT value FROM json_each(?2))",
+        cell,
+        list
+    )
+    .execute(tx.connection())
+    .await?;
+    sqlx::query!(
+        "INSERT INTO returned_ranges (cell_id, first_number, games)
+        SELECT ?1, value, 1 FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING",
+        cell,
+        list
+    )
+    .execute(tx.connection())
+    .await?;
+    // What differed from these differs from nothing any more.
+    sqlx::query!(
+        "UPDATE uncounted_games SET reason = 'repeat'
+        WHERE reason = 'conflict' AND cell_id = ?1
+            AND number IN (SELECT value FROM json_each(?2))",
+        cell,
+        list
+    )
+    .execute(tx.connection())
+    .await?;
+    // As if nothing had ever come of it.
+    sqlx::query!(
+        "DELETE FROM cell_results WHERE cell_id = ?1 AND games = 0 AND games_failed = 0
+            AND NOT EXISTS (SELECT 1 FROM games AS g WHERE g.cell_id = ?1)",
+        cell
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Lets a cell that has lost results end where its rule says now, and says what is to be known of it.
+async fn taken_out(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    cell: i64,
+    numbers: &[i64],
+) -> Result<TakenOut, StoreError> {
+    sqlx::query!("UPDATE cells SET decided_number = 0 WHERE cell_id = ?", cell)
+        .execute(tx.connection())
+        .await?;
+    let row = sqlx::query!(
+        r#"SELECT c.swap_sides AS "swap_sides: bool", c.games_planned, c.next_number,
+            e.state, e.engine_revision AS "engine_revision: u32"
+        FROM cells AS c JOIN experiments AS e ON e.experiment_id = c.experiment_id
+        WHERE c.cell_id = ?"#,
+        cell
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    let mut states = [CellState {
+        swap_sides: row.swap_sides,
+        next_number: unsigned(row.next_number),
+        ..CellState::new(CellId(cell), unsigned(row.games_planned))
+    }];
+    stop_readings::add_to_cells(tx, experiment, &mut states).await?;
+    if let Some(reading) = states[0].reading.as_deref() {
+        let prefix = Prefix::from(reading.clone());
+        let decided = integer(prefix.decided_number());
+        stops::end_cells(
+            tx,
+            &[CellProgress {
+                cell: CellId(cell),
+                next_number: states[0].next_number,
+                returned: Vec::new(),
+                decided_number: prefix.decided_number(),
+                stop_number: prefix.stop_number(),
+            }],
+        )
+        .await?;
+        sqlx::query!("UPDATE cells SET decided_number = ?2 WHERE cell_id = ?1", cell, decided)
+            .execute(tx.connection())
+            .await?;
+    }
+    scheduling::add_played(tx, experiment, &mut states).await?;
+    let game = |&number: &i64| GameId { cell: CellId(cell), number: unsigned(number) };
+    let [CellState { reading, played, .. }] = states;
+    Ok(TakenOut {
+        experiment: ExperimentId(experiment),
+        state: state_of(&row.state),
+        is_of_this_engine: row.engine_revision == ENGINE_REVISION,
+        cell: CellId(cell),
+        games: numbers.iter().map(game).collect(),
+        reading,
+        played,
+    })
+}

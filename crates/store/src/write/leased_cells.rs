@@ -1,0 +1,65 @@
+//! Cells as workers that play their games need to know them.
+
+use std::time::Duration;
+
+use spelrum_tournament::speed::Scaling;
+use spelrum_tournament::{CellId, DefinitionHash, HashError};
+
+use crate::error::StoreError;
+use crate::schema::encoding::rows;
+use crate::schema::numbers::scaling;
+use crate::write::transaction::Transaction;
+
+/// A cell, as a worker that plays its games needs to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeasedCell {
+    /// The hash of its definition.
+    pub definition: DefinitionHash,
+    /// How long a game may take before it fails.
+    pub game_timeout: Option<Duration>,
+    /// Whether its games are timed.
+    pub timed: bool,
+    /// How time limits are scaled, if its players have some, and they are.
+    pub scaling: Option<Scaling>,
+}
+
+/// What a worker must be told of cells, in order.
+///
+/// # Errors
+/// If the database fails, or a cell is not there.
+pub(crate) async fn find(
+    tx: &mut Transaction<'_>,
+    cells: &[CellId],
+) -> Result<Vec<LeasedCell>, StoreError> {
+    let list = rows(cells)?;
+    let found = sqlx::query!(
+        r#"SELECT c.definition_hash, c.timed AS "timed: bool",
+            CASE WHEN c.trains_network_id IS NULL THEN e.game_timeout_us END
+                AS "game_timeout_us?: i64",
+            CASE WHEN c.timed = 1 AND EXISTS (
+                SELECT 1 FROM player_parameters AS p
+                WHERE p.player_id IN (c.first_player_id, c.second_player_id)
+                    AND p.parameter IN ('move_time_us', 'clock')) THEN e.reference_speed END
+                AS "reference_speed?: i64",
+            e.factor_max_permille AS "factor_max_permille: u32"
+        FROM json_each(?) AS j
+        JOIN cells AS c ON c.cell_id = j.value
+        JOIN experiments AS e ON e.experiment_id = c.experiment_id ORDER BY j.key"#,
+        list
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    if found.len() != cells.len() {
+        return Err(StoreError::Missing { what: "a cell" });
+    }
+    let cells = found.iter().map(|row| {
+        let game_timeout =
+            row.game_timeout_us.map(|us| Duration::from_micros(u64::try_from(us).unwrap_or(0)));
+        let definition = row.definition_hash.parse()?;
+        let scaling = scaling(row.reference_speed, row.factor_max_permille);
+        Ok(LeasedCell { definition, game_timeout, timed: row.timed, scaling })
+    });
+    cells
+        .collect::<Result<_, HashError>>()
+        .map_err(|error| sqlx::Error::Decode(Box::new(error)).into())
+}

@@ -1,0 +1,162 @@
+//! What the games of cells need of a worker, by what their players say: how much memory, and which engines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_engine::{Parameters, memory_bytes_of};
+use spelrum_tournament::capabilities::{EngineRequest, GameRequest};
+use spelrum_tournament::demands::Demands;
+use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::placement::{Placement, TimedGames};
+use spelrum_tournament::results::CostedPlayer;
+use spelrum_tournament::scheduler::CellState;
+
+use crate::error::StoreError;
+use crate::write::transaction::Transaction;
+
+/// What one or both players of a game need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Bytes of memory that they may take.
+    pub(crate) memory_bytes: u64,
+    /// Their engines, in an order of their own.
+    pub(crate) engines: Vec<NeededEngine>,
+    /// What they ask of these, in an order of their own.
+    pub(crate) requests: Vec<EngineRequest>,
+    /// The shortest time limit for a move, in microseconds, if there is one.
+    pub(crate) move_limit_us: Option<u64>,
+}
+
+impl Needs {
+    /// Of a player with these parameters.
+    pub(crate) fn of_player(parameters_json: &str) -> Self {
+        // What no engine of today can read is refused by the worker that gets it.
+        let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
+        Self {
+            memory_bytes: memory_bytes_of(&parameters),
+            engines: NeededEngine::of_parameters(&parameters).into_iter().collect(),
+            requests: EngineRequest::of_parameters(&parameters, GameRequest::default())
+                .into_iter()
+                .collect(),
+            move_limit_us: CostedPlayer::of(parameters_json).time_limit_us,
+        }
+    }
+
+    /// What a cell of this game asks of its worker beside memory.
+    pub(crate) fn demands(
+        self,
+        placement: &Placement,
+        game: &GameRequest,
+        is_timed: bool,
+    ) -> Demands {
+        let timed = TimedGames { game: &game.name, move_limit_us: self.move_limit_us };
+        let request = |it| EngineRequest { game: game.clone(), ..it };
+        let requests = self.requests.into_iter().map(request).collect();
+        Demands { requests, ..placement.demands(self.engines, is_timed.then_some(timed)) }
+    }
+
+    /// Of two players who play at once.
+    pub(crate) fn together(&self, other: &Self) -> Self {
+        let mut engines = [&*self.engines, &other.engines].concat();
+        engines.sort_unstable();
+        let mut requests = [&*self.requests, &other.requests].concat();
+        requests.sort_unstable();
+        let limits = [self.move_limit_us, other.move_limit_us];
+        let move_limit_us = limits.into_iter().flatten().min();
+        let memory_bytes = self.memory_bytes + other.memory_bytes;
+        Self { memory_bytes, engines, requests, move_limit_us }
+    }
+}
+
+/// Gives some of an experiment's cells what a game of each needs: both of its players play at
+/// once. It follows from the definitions, and is not stored. Beside, what their sweep asks of workers.
+pub(crate) async fn add_to_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    cells: &mut [CellState],
+) -> Result<(), StoreError> {
+    let Some((first, last)) = ends(cells) else { return Ok(()) };
+    let players = sqlx::query!(
+        r#"SELECT player_id AS "player_id!: i64", parameters_json FROM players
+        WHERE player_id IN (
+            SELECT first_player_id FROM cells
+            WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3
+            UNION SELECT second_player_id FROM cells
+            WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3)"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let of_players: BTreeMap<i64, Needs> = players
+        .into_iter()
+        .map(|row| (row.player_id, Needs::of_player(&row.parameters_json)))
+        .collect();
+    let pairs = sqlx::query!(
+        r#"SELECT cell_id AS "cell_id!: i64", first_player_id, second_player_id FROM cells
+        WHERE +experiment_id = ?1 AND cell_id BETWEEN ?2 AND ?3"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let pairs: BTreeMap<i64, [i64; 2]> = pairs
+        .into_iter()
+        .map(|row| (row.cell_id, [row.first_player_id, row.second_player_id]))
+        .collect();
+    let said = sqlx::query!(
+        "SELECT game, placement_json FROM experiments WHERE experiment_id = ?",
+        experiment
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    let placement = Placement::from_json(said.placement_json.as_deref());
+    let has_engines = of_players.values().any(|needs| !needs.engines.is_empty());
+    let chess960 = if has_engines {
+        chess960_cells(tx, experiment, first, last).await?
+    } else {
+        BTreeSet::new()
+    };
+    let game = GameRequest::of_game(&said.game);
+    let nothing = Needs::default();
+    let mut shared = BTreeSet::new();
+    for cell in cells {
+        let players = pairs.get(&cell.cell.0).copied().unwrap_or_default();
+        let [first, second] = players.map(|id| of_players.get(&id).unwrap_or(&nothing));
+        let needs = first.together(second);
+        cell.memory_bytes = needs.memory_bytes;
+        let game = GameRequest { chess960: chess960.contains(&cell.cell.0), ..game.clone() };
+        cell.demands = needs.demands(&placement, &game, cell.timed).shared(&mut shared);
+    }
+    Ok(())
+}
+
+/// The cells among some of an experiment that play Chess960.
+async fn chess960_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    first: i64,
+    last: i64,
+) -> Result<BTreeSet<i64>, StoreError> {
+    let cells = sqlx::query_scalar!(
+        r#"SELECT c.cell_id AS "cell_id!: i64"
+        FROM cells AS c JOIN condition_rules AS r ON r.conditions_id = c.conditions_id
+        WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
+            AND r.rule = 'chess960' AND r.value_text = 'true'"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    Ok(cells.into_iter().collect())
+}
+
+/// The least and the greatest number of some cells; `None` of no cells. A course adds a few cells to tens of
+/// thousands, again and again: what is looked up for them lies between these. In a query the plus in
+/// `+experiment_id` keeps SQLite from going over all cells of the experiment instead.
+pub(crate) fn ends(cells: &[CellState]) -> Option<(i64, i64)> {
+    let ids = || cells.iter().map(|cell| cell.cell.0);
+    ids().min().zip(ids().max())
+}

@@ -1,0 +1,296 @@
+//! What decides where cells end, for the scheduler to read on from (invariant 7): stop rules, and whether players
+//! repeat themselves.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::scheduler::CellState;
+use spelrum_tournament::stopping::{
+    LOOKS, OpeningTally, Points, Prefix, Reading, Round, Settled, StopRule, Tally,
+};
+use spelrum_tournament::{GameCounts, PairCounts, names};
+use sqlx::SqliteConnection;
+
+use crate::error::StoreError;
+use crate::schema::numbers::{integer, unsigned};
+use crate::write::requirements::ends;
+use crate::write::stop_rules;
+use crate::write::transaction::Transaction;
+
+/// What of a cell says how its results are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read {
+    pub(crate) rule: Option<StopRule>,
+    pub(crate) swap_sides: bool,
+    pub(crate) openings_count: Option<i64>,
+    /// Whether its players are taken to repeat themselves.
+    pub(crate) repeats: bool,
+    pub(crate) games_planned: i64,
+}
+
+impl Read {
+    /// What reads it, with nothing read yet; nothing of a cell that just gets all its games.
+    pub(crate) fn start(self) -> Option<Reading> {
+        let openings_count = self.openings_count.map(unsigned);
+        let units = unsigned(self.games_planned) / if self.swap_sides { 2 } else { 1 };
+        let round = openings_count.filter(|_| self.repeats);
+        // A rule may go with it to more games; without one a cell of no more than a round just has its games.
+        let is_read = self.rule.is_some() || round.is_some_and(|openings| openings < units);
+        is_read.then(|| {
+            Reading::from_start(self.rule, self.swap_sides, Vec::new())
+                .with_openings(openings_count)
+                .with_round(round.and_then(Round::new))
+        })
+    }
+}
+
+/// Gives some of an experiment's cells how far their stop rules have read, and what they read next.
+///
+/// The units that are read are those that count, but for what lies beyond: so this takes time with
+/// the games that are not read yet, and only where a rule has changed with all of a cell.
+pub(crate) async fn add_to_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    cells: &mut [CellState],
+) -> Result<(), StoreError> {
+    let Some((first, last)) = ends(cells) else { return Ok(()) };
+    let found = sqlx::query!(
+        r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
+            c.stop_rule_id, c.decided_number, c.stop_number, k.openings_count,
+            c.repeats AS "repeats: bool", c.games_planned,
+            coalesce(r.wins, 0) AS "wins!: i64", coalesce(r.draws, 0) AS "draws!: i64",
+            coalesce(r.losses, 0) AS "losses!: i64", coalesce(r.pairs_0, 0) AS "pairs_0!: i64",
+            coalesce(r.pairs_half, 0) AS "pairs_half!: i64",
+            coalesce(r.pairs_1, 0) AS "pairs_1!: i64",
+            coalesce(r.pairs_1_half, 0) AS "pairs_1_half!: i64",
+            coalesce(r.pairs_2, 0) AS "pairs_2!: i64"
+        FROM cells AS c
+        JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        LEFT JOIN cell_results AS r ON r.cell_id = c.cell_id
+        WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
+            AND (c.stop_rule_id IS NOT NULL OR c.stop_number IS NOT NULL OR c.repeats = 1)"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let rules = stop_rules::all(tx.connection()).await?;
+    let mut beyond = unread(tx, experiment, [first, last]).await?;
+    let mut openings = counted_by_opening(tx, experiment, [first, last]).await?;
+    let mut of_round = of_first_rounds(tx, experiment, [first, last]).await?;
+    let row_of: BTreeMap<i64, _> = found.into_iter().map(|row| (row.cell_id, row)).collect();
+    for cell in cells {
+        let Some(row) = row_of.get(&cell.cell.0) else { continue };
+        cell.decided_number = unsigned(row.decided_number);
+        cell.stop_number = row.stop_number.map(unsigned);
+        let rule = row.stop_rule_id.and_then(|id| rules.get(&id).copied());
+        let beyond = beyond.remove(&cell.cell.0).unwrap_or_default();
+        let openings = openings.remove(&cell.cell.0).unwrap_or_default();
+        let of_round = of_round.remove(&cell.cell.0).unwrap_or_default();
+        let read = Read {
+            rule,
+            swap_sides: row.swap_sides,
+            openings_count: row.openings_count,
+            repeats: row.repeats,
+            games_planned: row.games_planned,
+        };
+        cell.reading = read.start().map(|nothing| {
+            if cell.decided_number == 0 {
+                return Box::new(Reading { beyond, ..nothing });
+            }
+            let mut round = nothing.round;
+            if let Some(round) = &mut round {
+                let games_of_unit = nothing.tally.games_of_unit();
+                for (number, moves_hash) in of_round {
+                    round.note(number, games_of_unit, moves_hash);
+                }
+            }
+            let counted = if row.swap_sides {
+                let pairs =
+                    [row.pairs_0, row.pairs_half, row.pairs_1, row.pairs_1_half, row.pairs_2];
+                Tally::Pairs(PairCounts(pairs.map(unsigned)))
+            } else {
+                let games = [row.losses, row.draws, row.wins];
+                Tally::Games(GameCounts(games.map(unsigned)))
+            };
+            let decided_number = cell.decided_number;
+            // What is beyond a stop does not count, and was read for its round alone.
+            let is_beyond = cell.stop_number == Some(decided_number);
+            let counted_beyond = if is_beyond { &[][..] } else { &beyond };
+            let (tally, openings) = without(counted, nothing.openings, openings, counted_beyond);
+            Box::new(Reading { rule, decided_number, tally, openings, round, beyond })
+        });
+    }
+    Ok(())
+}
+
+/// By cell whose rule minds them, its openings: the number of each, its units that count, and their half
+/// points.
+async fn counted_by_opening(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    [first, last]: [i64; 2],
+) -> Result<BTreeMap<i64, BTreeMap<u64, [u64; 2]>>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT c.cell_id AS "cell_id!: i64", o.opening_number AS "opening_number!: i64",
+            c.swap_sides AS "swap_sides: bool", o.games, o.wins, o.draws, o.pairs,
+            o.pairs_half_points
+        FROM cells AS c
+        CROSS JOIN stop_rules AS s ON s.stop_rule_id = c.stop_rule_id
+        CROSS JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        CROSS JOIN cell_openings AS o ON o.cell_id = c.cell_id
+        WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3 AND c.decided_number > 0
+            AND s.over_pairs = 0 AND k.openings_count > 1"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let mut openings: BTreeMap<i64, BTreeMap<u64, [u64; 2]>> = BTreeMap::new();
+    for row in found {
+        let sums = if row.swap_sides {
+            [row.pairs, row.pairs_half_points]
+        } else {
+            [row.games, 2 * row.wins + row.draws]
+        };
+        let of_cell = openings.entry(row.cell_id).or_default();
+        of_cell.insert(unsigned(row.opening_number), sums.map(unsigned));
+    }
+    Ok(openings)
+}
+
+/// By cell whose players are taken to repeat themselves, the hashes of its first games, as far as they were read.
+async fn of_first_rounds(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    [first, last]: [i64; 2],
+) -> Result<BTreeMap<i64, Vec<(u64, u64)>>, StoreError> {
+    let looks = integer(LOOKS);
+    let found = sqlx::query!(
+        r#"SELECT g.cell_id, g.number, g.moves_hash AS "moves_hash!: i64"
+        FROM cells AS c
+        CROSS JOIN games AS g ON g.cell_id = c.cell_id
+            AND g.number < min(c.decided_number, ?4 * (1 + c.swap_sides))
+        WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3 AND c.repeats = 1
+            AND g.outcome IS NOT NULL"#,
+        experiment,
+        first,
+        last,
+        looks
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let mut of_round: BTreeMap<i64, Vec<(u64, u64)>> = BTreeMap::new();
+    for row in found {
+        let hashes = of_round.entry(row.cell_id).or_default();
+        hashes.push((unsigned(row.number), unsigned(row.moves_hash)));
+    }
+    Ok(of_round)
+}
+
+/// By cell, the settled games that were not read, in number order; of one that is at its stop none, but for
+/// those that may have told that its players repeat themselves.
+async fn unread(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    [first, last]: [i64; 2],
+) -> Result<BTreeMap<i64, Vec<(u64, Settled)>>, StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT g.cell_id, g.number, g.outcome, g.moves_hash,
+            c.swap_sides AS "swap_sides: bool"
+        FROM cells AS c
+        CROSS JOIN conditions AS k ON k.conditions_id = c.conditions_id
+        CROSS JOIN games AS g ON g.cell_id = c.cell_id AND g.number >= c.decided_number
+        WHERE +c.experiment_id = ?1 AND c.cell_id BETWEEN ?2 AND ?3
+            AND (c.repeats = 1 AND k.openings_count * (1 + c.swap_sides) < c.games_planned
+                OR c.stop_rule_id IS NOT NULL AND c.stop_number IS NOT c.decided_number)
+        ORDER BY g.cell_id, g.number"#,
+        experiment,
+        first,
+        last
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    let mut unread: BTreeMap<i64, Vec<(u64, Settled)>> = BTreeMap::new();
+    for row in found {
+        let of_first = !row.swap_sides || row.number % 2 == 0;
+        let settled = settled(row.outcome.as_deref(), row.moves_hash, of_first);
+        unread.entry(row.cell_id).or_default().push((unsigned(row.number), settled));
+    }
+    Ok(unread)
+}
+
+/// What came of a game, by its outcome and the hash of its moves as they are stored, if it has any; whether the
+/// cell's first player moved first in it.
+pub(crate) fn settled(
+    outcome: Option<&str>,
+    moves_hash: Option<i64>,
+    first_player_moved_first: bool,
+) -> Settled {
+    let moves_hash = moves_hash.map_or(0, unsigned);
+    match outcome.and_then(names::outcome).map(Points::from) {
+        Some(points) if first_player_moved_first => Settled::Played(points, moves_hash),
+        Some(points) => Settled::Played(points.swapped(), moves_hash),
+        None => Settled::Failed,
+    }
+}
+
+/// Reads a cell's settled games, all of them, as its rule does: how far it comes, and where it ends the cell.
+pub(crate) async fn read_again(
+    connection: &mut SqliteConnection,
+    cell: i64,
+    nothing: Reading,
+) -> Result<Prefix, StoreError> {
+    let games = sqlx::query!(
+        "SELECT number, outcome, moves_hash FROM games WHERE cell_id = ? ORDER BY number",
+        cell
+    )
+    .fetch_all(connection)
+    .await?;
+    let swap_sides = nothing.tally.games_of_unit() == 2;
+    let mut prefix = Prefix::from(nothing);
+    for game in games {
+        let of_first = !swap_sides || game.number % 2 == 0;
+        let settled = settled(game.outcome.as_deref(), game.moves_hash, of_first);
+        prefix.tell(unsigned(game.number), settled);
+    }
+    Ok(prefix)
+}
+
+/// The units that count, but for those among these games; and the same by opening, if that is minded.
+fn without(
+    mut tally: Tally,
+    by_opening: Option<OpeningTally>,
+    mut openings: BTreeMap<u64, [u64; 2]>,
+    games: &[(u64, Settled)],
+) -> (Tally, Option<OpeningTally>) {
+    let of_unit = tally.games_of_unit();
+    for unit in games.chunk_by(|a, b| a.0 / of_unit == b.0 / of_unit) {
+        let played = unit.iter().filter_map(|(_, settled)| match settled {
+            Settled::Played(points, _) => Some(points.half_points()),
+            Settled::Failed => None,
+        });
+        let played: Vec<usize> = played.collect();
+        if played.len() as u64 == of_unit {
+            let half_points = played.iter().sum();
+            tally.remove(half_points);
+            let number = unit.first().map_or(0, |(number, _)| number / of_unit);
+            let opening = by_opening.as_ref().map_or(number, |it| it.opening_number(number));
+            if let Some([units, sum]) = openings.get_mut(&opening) {
+                *units -= 1;
+                *sum -= half_points as u64;
+            }
+        }
+    }
+    let by_opening = by_opening.map(|mut it| {
+        for (opening, [units, half_points]) in openings {
+            it.add(opening, units, half_points);
+        }
+        it
+    });
+    (tally, by_opening)
+}

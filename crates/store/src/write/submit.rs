@@ -1,0 +1,608 @@
+//! Storing a sweep: a new experiment with its axes and its own views, or what a changed file makes
+//! of the one that is there.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_tournament::builds::{self, AWAITED_BUILD};
+use spelrum_tournament::change::{Change, PLACEMENT};
+use spelrum_tournament::claims::{ClaimStanding, Restatement};
+use spelrum_tournament::disturbance::Timing;
+use spelrum_tournament::placement::Placement;
+use spelrum_tournament::scheduler::{Allocation, Attempts, CellState, ExperimentState};
+use spelrum_tournament::{ExperimentId, Plan, SweepText, plan_sweep};
+use sqlx::{Connection as _, SqliteConnection};
+
+use crate::error::StoreError;
+use crate::read::readers::Readers;
+use crate::schema::encoding::rows;
+use crate::schema::experiment_states::state_of;
+use crate::schema::experiment_views;
+use crate::schema::numbers::{integer, safe, scaling, scaling_columns};
+use crate::write::sweep_changes::{Subject, check, compare, record_name};
+use crate::write::sweep_files::{self, files};
+use crate::write::transaction::Transaction;
+use crate::write::{
+    cells, claims, experiments, growth, networks, requirements, scheduling, stop_readings,
+    verifications,
+};
+
+/// A sweep to be stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep<'s> {
+    /// Made by the client for each submit, so that a repeated one is a no-op.
+    pub uuid: &'s str,
+    /// Its text.
+    pub toml: &'s str,
+    /// The files that it names.
+    pub files: &'s BTreeMap<String, String>,
+    /// What it means.
+    pub plan: &'s Plan,
+    /// Whether it becomes an experiment of its own, although others have its name.
+    pub new_experiment: bool,
+    /// The UUID of the experiment for whose awaited builds it names those that have come: it is about no other, and
+    /// changes nothing if these are named already.
+    pub fills: Option<&'s str>,
+}
+
+/// What a submit did.
+#[derive(Clone, Debug)]
+pub struct Submitted {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// Its UUID: of the one that was there, if it existed.
+    pub uuid: String,
+    /// Whether it existed before.
+    pub existed: bool,
+    /// What the sweep changed of the one that existed, if it differs from its last one.
+    pub change: Option<Change>,
+    /// Whether the scheduler must be told.
+    pub tell: bool,
+    /// The cells that the scheduler does not know, or that differ from what it knows.
+    pub cells: Vec<CellState>,
+    /// Attempts of unsettled games, if the scheduler knows nothing of the experiment.
+    pub attempts: Vec<Attempts>,
+    /// How many games its cells have together.
+    pub games: u64,
+    /// How its claims stand.
+    pub claims: Vec<ClaimStanding>,
+}
+
+/// What a submit would do.
+#[derive(Clone, Debug, Default)]
+pub struct Preview {
+    /// The UUID and state of the experiment that is there.
+    pub existing: Option<(String, ExperimentState)>,
+    /// What the sweep would change of it, if it differs from its last one.
+    pub change: Option<Change>,
+    /// How many games each cell of the plan has left to play.
+    pub games_left: Vec<u64>,
+    /// How its claims would stand.
+    pub claims: Vec<ClaimStanding>,
+}
+
+impl Preview {
+    /// How many games the plan's cells get together.
+    #[must_use]
+    pub fn games(&self, plan: &Plan) -> u64 {
+        match &self.change {
+            Some(change) => change.games_kept + change.games_to_play,
+            None => plan.games(),
+        }
+    }
+}
+
+/// An experiment that has the sweep's name, or the submit's UUID.
+struct Existing {
+    experiment: i64,
+    uuid: String,
+    candidate: Candidate,
+    subject: Subject,
+}
+
+/// An experiment that a submit may be about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) state: ExperimentState,
+    /// Whether this very submit was carried out.
+    pub(crate) repeated: bool,
+    /// Whether it has this text already, and the files that it names; of one with a course, another that asks for the
+    /// same.
+    pub(crate) same_text: bool,
+    pub(crate) engine_revision: u32,
+    /// Whether it has, or had, a course of its own.
+    pub(crate) has_course: bool,
+}
+
+/// Whether the experiment of this name becomes what the sweep says now, or is left as it is.
+pub(crate) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
+    let name = || name.to_owned();
+    if of.repeated {
+        Ok(false)
+    } else if of.state == ExperimentState::Cancelled {
+        Err(StoreError::Cancelled { name: name() })
+    } else if of.same_text {
+        Ok(false)
+    } else if of.engine_revision != ENGINE_REVISION {
+        Err(StoreError::OtherEngine { name: name(), revision: of.engine_revision })
+    } else if of.has_course {
+        Err(StoreError::HasCourse { name: name() })
+    } else {
+        Ok(true)
+    }
+}
+
+/// Whether a stored sweep waits for builds of its engines.
+pub(crate) fn awaits_builds(toml: &str) -> bool {
+    builds::split(toml).1.values().any(|build| build == AWAITED_BUILD)
+}
+
+/// What is to be done with a sweep.
+enum Decision {
+    /// A new experiment.
+    Begin,
+    /// Nothing.
+    Leave(Existing),
+    /// The experiment becomes what the sweep says.
+    Grow(Existing),
+}
+
+impl Sweep<'_> {
+    /// Whether another text asks for the same, but for its comments and what it says of itself: what takes a course of
+    /// its own goes on then, as it was.
+    pub(crate) fn asks_what_did(&self, toml: &str, files: BTreeMap<String, String>) -> bool {
+        let plan = plan_sweep(&SweepText { files, ..SweepText::new(&self.plan.name, toml) });
+        plan.is_ok_and(|mut plan| {
+            plan.description.clone_from(&self.plan.description);
+            plan == *self.plan
+        })
+    }
+
+    /// Finds what the sweep is about, and refuses what cannot be.
+    async fn decide(&self, connection: &mut SqliteConnection) -> Result<Decision, StoreError> {
+        let Some(found) = self.existing(connection).await? else {
+            return match self.fills {
+                Some(_) => Err(StoreError::Missing { what: "an experiment" }),
+                None => Ok(Decision::Begin),
+            };
+        };
+        let grows = becomes(&self.plan.name, found.candidate)?;
+        Ok(if grows { Decision::Grow(found) } else { Decision::Leave(found) })
+    }
+
+    /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's
+    /// name: the newest that is not over, or the newest.
+    async fn existing(
+        &self,
+        connection: &mut SqliteConnection,
+    ) -> Result<Option<Existing>, StoreError> {
+        let name = (!self.new_experiment && self.fills.is_none()).then_some(&self.plan.name);
+        let fills = self.fills;
+        let found = sqlx::query!(
+            r#"SELECT e.experiment_id AS "experiment_id!: i64", e.uuid, e.state, e.sweep_toml,
+                e.engine_revision AS "engine_revision: u32", e.description, e.priority, e.record,
+                e.allocation,
+                e.game_timeout_us, e.forfeits_max, e.disturbed_above,
+                e.replays_max AS "replays_max: u32", e.reference_speed,
+                e.factor_max_permille AS "factor_max_permille: u32", e.placement_json,
+                e.course IS NOT NULL AS "has_course!: bool",
+                v.uuid IS NOT NULL AS "repeated!: bool"
+            FROM experiments AS e
+            LEFT JOIN sweep_versions AS v ON v.experiment_id = e.experiment_id AND v.uuid = ?1
+            -- From two indexes, and not through all experiments.
+            WHERE e.experiment_id IN (
+                SELECT experiment_id FROM sweep_versions WHERE uuid = ?1
+                UNION ALL SELECT experiment_id FROM experiments WHERE name = ?2
+                UNION ALL SELECT experiment_id FROM experiments WHERE uuid = ?3)
+            ORDER BY v.uuid IS NULL, e.state NOT IN ('running', 'paused'), e.experiment_id DESC
+            LIMIT 1"#,
+            self.uuid,
+            name,
+            fills
+        )
+        .fetch_optional(&mut *connection)
+        .await?;
+        let Some(row) = found else { return Ok(None) };
+        let files = files(connection, row.experiment_id).await?;
+        let same_text = (row.sweep_toml == self.toml && files == *self.files)
+            || (row.has_course && self.asks_what_did(&row.sweep_toml, files));
+        Ok(Some(Existing {
+            experiment: row.experiment_id,
+            uuid: row.uuid,
+            candidate: Candidate {
+                state: state_of(&row.state),
+                repeated: row.repeated || (self.fills.is_some() && !awaits_builds(&row.sweep_toml)),
+                same_text,
+                engine_revision: row.engine_revision,
+                has_course: row.has_course,
+            },
+            subject: Subject {
+                experiment: row.experiment_id,
+                description: row.description,
+                priority: row.priority,
+                allocation: Allocation::named(&row.allocation).unwrap_or_default(),
+                record: row.record,
+                game_timeout_us: row.game_timeout_us,
+                forfeits_max: row.forfeits_max,
+                timing: Timing {
+                    disturbed_above: row.disturbed_above,
+                    replays_max: row.replays_max,
+                    scaling: scaling(row.reference_speed, row.factor_max_permille),
+                },
+                placement: Placement::from_json(row.placement_json.as_deref()),
+            },
+        }))
+    }
+}
+
+impl Readers {
+    /// What a submit would do. Changes nothing.
+    ///
+    /// # Errors
+    /// As when it is submitted.
+    pub async fn preview(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
+        self.compare(sweep).await.inspect_err(|error| self.alarm().hear(error))
+    }
+
+    async fn compare(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
+        let mut connection = self.own().acquire().await?;
+        // One state of the database for all that is read.
+        let mut reading = connection.begin().await?;
+        let planned = || sweep.plan.cells.iter().map(|cell| cell.games).collect();
+        match sweep.decide(&mut reading).await? {
+            Decision::Begin => Ok(Preview {
+                games_left: planned(),
+                claims: Restatement::of(sweep.plan, &[], false).standings(sweep.plan, &[]),
+                ..Preview::default()
+            }),
+            Decision::Leave(found) => {
+                let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
+                Ok(Preview {
+                    existing: Some((found.uuid, found.candidate.state)),
+                    change: None,
+                    games_left: compared.games_left,
+                    claims: claims::standings(&mut reading, found.experiment).await?,
+                })
+            }
+            Decision::Grow(found) => {
+                let compared = compare(&mut reading, &found.subject, sweep.plan).await?;
+                check(&compared, &sweep.plan.name)?;
+                Ok(Preview {
+                    existing: Some((found.uuid, found.candidate.state)),
+                    change: Some(compared.change),
+                    games_left: compared.games_left,
+                    claims: claims::restated(&mut reading, found.experiment, sweep.plan).await?,
+                })
+            }
+        }
+    }
+}
+
+/// Stores an experiment with its players and cells, finds the one that is there, or lets it
+/// become what the sweep says now. What the scheduler has to store of cells must be stored
+/// before. If it is refused, the transaction is as it was before and may go on.
+///
+/// # Errors
+/// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
+/// common), or the database fails.
+pub(crate) async fn submit(
+    tx: &mut Transaction<'_>,
+    sweep: Sweep<'_>,
+) -> Result<Submitted, StoreError> {
+    sqlx::query!("SAVEPOINT submit").execute(tx.connection()).await?;
+    let submitted = store_sweep(tx, sweep).await;
+    if submitted.is_err() {
+        // On a disk error SQLite has rolled back everything, and there is nothing to go back to.
+        let _undone = sqlx::query!("ROLLBACK TO submit").execute(tx.connection()).await;
+    }
+    let released = sqlx::query!("RELEASE submit").execute(tx.connection()).await;
+    let submitted = submitted?;
+    released?;
+    Ok(submitted)
+}
+
+async fn store_sweep(tx: &mut Transaction<'_>, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
+    let mut submitted = match sweep.decide(tx.connection()).await? {
+        Decision::Begin => begin_experiment(tx, sweep).await?,
+        Decision::Leave(found) => {
+            experiment_views::restore_views(tx, found.experiment).await?;
+            let games = games_planned(tx, found.experiment).await?;
+            let claims = claims::standings(tx.connection(), found.experiment).await?;
+            Submitted::unchanged(found, games, claims)
+        }
+        Decision::Grow(found) => grow(tx, sweep, found).await?,
+    };
+    requirements::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    stop_readings::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    scheduling::add_played(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    networks::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    verifications::add_to_cells(tx, submitted.experiment.0, &mut submitted.cells).await?;
+    Ok(submitted)
+}
+
+async fn begin_experiment(
+    tx: &mut Transaction<'_>,
+    sweep: Sweep<'_>,
+) -> Result<Submitted, StoreError> {
+    let Sweep { uuid, plan, .. } = sweep;
+    let experiment = insert_experiment(tx, uuid, sweep.toml, plan).await?;
+    insert_settings(tx, experiment, plan).await?;
+    let cells = cells::insert_cells(tx, experiment, plan).await?;
+    experiment_views::create_views(tx, experiment).await?;
+    let games = plan.games();
+    let change =
+        Change { cells_added: plan.cells.len() as u64, games_to_play: games, ..Change::default() };
+    sweep_files::keep(tx, ExperimentId(experiment), sweep.files).await?;
+    insert_version(tx, experiment, sweep, &change).await?;
+    let claims = claims::state(tx, experiment, plan).await?;
+    Ok(Submitted {
+        experiment: ExperimentId(experiment),
+        uuid: uuid.to_owned(),
+        existed: false,
+        change: None,
+        tell: true,
+        cells,
+        attempts: Vec::new(),
+        games,
+        claims,
+    })
+}
+
+async fn grow(
+    tx: &mut Transaction<'_>,
+    sweep: Sweep<'_>,
+    found: Existing,
+) -> Result<Submitted, StoreError> {
+    let Existing { experiment, uuid, candidate, subject } = found;
+    let plan = sweep.plan;
+    let compared = compare(tx.connection(), &subject, plan).await?;
+    check(&compared, &plan.name)?;
+    let mut cells = growth::grow_cells(tx, experiment, plan, &compared).await?;
+    update_experiment(tx, experiment, sweep.toml, plan).await?;
+    drop_settings(tx, experiment).await?;
+    insert_settings(tx, experiment, plan).await?;
+    experiment_views::drop_views(tx, experiment).await?;
+    experiment_views::create_views(tx, experiment).await?;
+    let rules_differ = compared.rules_differ();
+    let change = compared.change;
+    sweep_files::keep(tx, ExperimentId(experiment), sweep.files).await?;
+    insert_version(tx, experiment, sweep, &change).await?;
+    let claims = claims::state(tx, experiment, plan).await?;
+    let mut attempts = Vec::new();
+    let was_finished = candidate.state == ExperimentState::Finished;
+    // Only the scheduler says where cells end by another rule.
+    let tell = !was_finished || change.games_to_play > 0 || rules_differ;
+    if change.settings_changed.contains(&PLACEMENT) && !was_finished {
+        // All of them ask for something else. What came back to them the scheduler knows.
+        cells = scheduling::cell_states(tx, experiment).await?;
+        cells.iter_mut().for_each(|cell| cell.returned.clear());
+    }
+    if was_finished {
+        // The scheduler has forgotten it.
+        cells.clear();
+        if tell {
+            experiments::set_state(tx, ExperimentId(experiment), ExperimentState::Running).await?;
+            cells = scheduling::cell_states(tx, experiment).await?;
+            attempts = scheduling::open_attempts(tx, Some(experiment)).await?;
+        }
+    }
+    Ok(Submitted {
+        experiment: ExperimentId(experiment),
+        uuid,
+        existed: true,
+        games: change.games_kept + change.games_to_play,
+        change: Some(change),
+        tell,
+        cells,
+        attempts,
+        claims,
+    })
+}
+
+async fn games_planned(tx: &mut Transaction<'_>, experiment: i64) -> Result<u64, StoreError> {
+    let games = sqlx::query_scalar!(
+        r#"SELECT coalesce(sum(coalesce(stop_number, games_planned)), 0) AS "games!: i64"
+        FROM cells
+        WHERE experiment_id = ? AND in_sweep = 1"#,
+        experiment
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    Ok(u64::try_from(games).unwrap_or(0))
+}
+
+pub(crate) async fn insert_experiment(
+    tx: &mut Transaction<'_>,
+    uuid: &str,
+    toml: &str,
+    plan: &Plan,
+) -> Result<i64, StoreError> {
+    let seed = safe("the sweep's seed", plan.seed)?;
+    let record = record_name(plan.record);
+    let game_timeout_us = game_timeout_us(plan)?;
+    let forfeits_max = forfeits_max(plan)?;
+    let allocation = plan.allocation.name();
+    let placement = plan.placement.to_json();
+    let kind = plan.task().experiments();
+    let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
+    let now = tx.now_unix_us;
+    let id = sqlx::query_scalar!(
+        r#"INSERT INTO experiments (uuid, name, description, game, seed, state, priority,
+            record, sweep_toml, engine_revision, submitted_unix_us, results_view, times_view,
+            game_timeout_us, allocation, kind, disturbed_above, replays_max,
+            reference_speed, factor_max_permille, placement_json, forfeits_max)
+        VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10, '', '', ?11, ?12, ?13, ?14,
+            ?15, ?16, ?17, ?18, ?19)
+        RETURNING experiment_id AS "experiment_id!: i64""#,
+        uuid,
+        plan.name,
+        plan.description,
+        plan.game,
+        seed,
+        plan.priority,
+        record,
+        toml,
+        ENGINE_REVISION,
+        now,
+        game_timeout_us,
+        allocation,
+        kind,
+        plan.timing.disturbed_above,
+        plan.timing.replays_max,
+        reference_speed,
+        factor_max_permille,
+        placement,
+        forfeits_max,
+    )
+    .fetch_one(tx.connection())
+    .await?;
+    experiment_views::name_views(tx, id, &plan.name).await?;
+    Ok(id)
+}
+
+/// Gives an experiment what a changed sweep says of it as a whole.
+pub(crate) async fn update_experiment(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    toml: &str,
+    plan: &Plan,
+) -> Result<(), StoreError> {
+    let record = record_name(plan.record);
+    let game_timeout_us = game_timeout_us(plan)?;
+    let forfeits_max = forfeits_max(plan)?;
+    let allocation = plan.allocation.name();
+    let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
+    let placement = plan.placement.to_json();
+    // With another game or seed, no cell would be in common. Whose moves were dropped stores no
+    // more of them.
+    sqlx::query!(
+        "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
+            record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,
+            game_timeout_us = ?6, allocation = ?7, disturbed_above = ?8,
+            replays_max = ?9, reference_speed = ?10, factor_max_permille = ?11,
+            placement_json = ?12, forfeits_max = ?13
+        WHERE experiment_id = ?1",
+        experiment,
+        plan.description,
+        plan.priority,
+        record,
+        toml,
+        game_timeout_us,
+        allocation,
+        plan.timing.disturbed_above,
+        plan.timing.replays_max,
+        reference_speed,
+        factor_max_permille,
+        placement,
+        forfeits_max
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Stores an experiment's axes and anchors.
+pub(crate) async fn insert_settings(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    plan: &Plan,
+) -> Result<(), StoreError> {
+    let axes: Vec<&str> = plan.axes.iter().map(|axis| &*axis.name).collect();
+    let axes = rows(&axes)?;
+    sqlx::query!(
+        "INSERT INTO experiment_axes (experiment_id, number, axis)
+        SELECT ?2, key, value FROM json_each(?1)",
+        axes,
+        experiment
+    )
+    .execute(tx.connection())
+    .await?;
+    let anchors = rows(&plan.anchors)?;
+    sqlx::query!(
+        "INSERT INTO experiment_anchors (experiment_id, number, player)
+        SELECT ?2, key, value FROM json_each(?1)",
+        anchors,
+        experiment
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+pub(crate) async fn drop_settings(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+) -> Result<(), StoreError> {
+    sqlx::query!("DELETE FROM experiment_axes WHERE experiment_id = ?", experiment)
+        .execute(tx.connection())
+        .await?;
+    sqlx::query!("DELETE FROM experiment_anchors WHERE experiment_id = ?", experiment)
+        .execute(tx.connection())
+        .await?;
+    Ok(())
+}
+
+async fn insert_version(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    sweep: Sweep<'_>,
+    change: &Change,
+) -> Result<(), StoreError> {
+    let Sweep { uuid, toml, .. } = sweep;
+    let now = tx.now_unix_us;
+    let [kept, continued, added, returned, dropped, games_kept, games_to_play] = [
+        change.cells_kept,
+        change.cells_continued,
+        change.cells_added,
+        change.cells_returned,
+        change.cells_dropped,
+        change.games_kept,
+        change.games_to_play,
+    ]
+    .map(integer);
+    sqlx::query!(
+        "INSERT INTO sweep_versions (experiment_id, version, uuid, sweep_toml,
+            submitted_unix_us, cells_kept, cells_continued, cells_added, cells_returned,
+            cells_dropped, games_kept, games_to_play)
+        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
+        FROM sweep_versions WHERE experiment_id = ?1",
+        experiment,
+        uuid,
+        toml,
+        now,
+        kept,
+        continued,
+        added,
+        returned,
+        dropped,
+        games_kept,
+        games_to_play
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+impl Submitted {
+    fn unchanged(found: Existing, games: u64, claims: Vec<ClaimStanding>) -> Self {
+        Self {
+            experiment: ExperimentId(found.experiment),
+            uuid: found.uuid,
+            existed: true,
+            change: None,
+            tell: false,
+            cells: Vec::new(),
+            attempts: Vec::new(),
+            games,
+            claims,
+        }
+    }
+}
+
+fn forfeits_max(plan: &Plan) -> Result<Option<i64>, StoreError> {
+    plan.forfeits_max.map(|games| safe("the sweep's forfeits_max", games)).transpose()
+}
+
+fn game_timeout_us(plan: &Plan) -> Result<Option<i64>, StoreError> {
+    plan.game_timeout_us.map(|us| safe("the sweep's game_timeout", us)).transpose()
+}

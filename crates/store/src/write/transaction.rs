@@ -1,0 +1,73 @@
+//! One transaction of the writer: everything in it is stored, or nothing.
+
+use sqlx::{Executor as _, Sqlite, SqliteConnection};
+
+use crate::check::open_files::SharedFiles;
+use crate::clock::unix_now_us;
+use crate::error::StoreError;
+use crate::open::connection::TOUCHES;
+use crate::open::lock::Lock;
+use crate::write::cache::Cache;
+
+/// An open `BEGIN IMMEDIATE` transaction. Dropped without a commit, it leaves nothing behind.
+#[derive(Debug)]
+pub struct Transaction<'w> {
+    sql: sqlx::Transaction<'w, Sqlite>,
+    pub(crate) cache: &'w mut Cache,
+    files: &'w SharedFiles,
+    lock: &'w mut Lock,
+    /// One time for everything in it.
+    pub(crate) now_unix_us: i64,
+}
+
+impl<'w> Transaction<'w> {
+    /// A transaction that has begun.
+    pub(crate) fn new(
+        sql: sqlx::Transaction<'w, Sqlite>,
+        cache: &'w mut Cache,
+        files: &'w SharedFiles,
+        lock: &'w mut Lock,
+    ) -> Self {
+        Self { sql, cache, files, lock, now_unix_us: unix_now_us() }
+    }
+}
+
+impl Transaction<'_> {
+    /// Commits: from here on everything is on disk, in the file at the database's path.
+    ///
+    /// # Errors
+    /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if it is
+    /// stored in a file that is not at the path any more, [`StoreError::Damaged`] if the file is not whole.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        self.sql.commit().await?;
+        self.cache.committed = true;
+        // Whoever waits for this commit must not be told of it.
+        self.files.now().committed(self.lock)
+    }
+
+    /// Writes the first page as it is, so that the commit tells whether the disk takes it.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn touch(&mut self) -> Result<(), StoreError> {
+        for touch in TOUCHES {
+            self.connection().execute(touch).await?;
+        }
+        Ok(())
+    }
+
+    /// The greatest id that a table with AUTOINCREMENT has ever had, deleted ones too.
+    pub(crate) async fn last_id(&mut self, table: &'static str) -> Result<i64, StoreError> {
+        Ok(sqlx::query_scalar!(
+            r#"SELECT coalesce(max(seq), 0) AS "id!: i64" FROM sqlite_sequence WHERE name = ?"#,
+            table
+        )
+        .fetch_one(self.connection())
+        .await?)
+    }
+
+    /// The connection, to run a statement on.
+    pub(crate) fn connection(&mut self) -> &mut SqliteConnection {
+        &mut self.sql
+    }
+}

@@ -1,0 +1,246 @@
+//! Verifications: games that are played once more by another worker, and what came of comparing the two.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::scheduler::{CellState, Tasks};
+use spelrum_tournament::{
+    CellId, DefinitionHash, ExperimentId, GameId, PlayedVerification, VerificationDefinition,
+    WorkerId,
+};
+
+use crate::error::StoreError;
+use crate::schema::encoding::rows;
+use crate::schema::numbers::{integer, unsigned};
+use crate::write::requirements;
+use crate::write::transaction::Transaction;
+
+/// Cells of verifications are not in the grid, like those of trainings.
+pub(crate) const VERIFICATION_NUMBER: i64 = -1;
+
+/// Why a verification has no verdict whose game has no result any more.
+const RESULT_IS_GONE: &str = "the result that it was to be compared with was taken out";
+
+/// A game that is to be verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToVerify {
+    /// Its id: of this very result.
+    pub game_id: i64,
+    /// Its cell and its number there.
+    pub game: GameId,
+    /// Its cell's definition, as canonical JSON.
+    pub definition_json: String,
+    /// Where the search of each ply ends, in nodes; empty if its moves are not recorded.
+    pub stops: Vec<u64>,
+    /// Who played it.
+    pub played_by: Option<WorkerId>,
+}
+
+impl ToVerify {
+    /// The hash of the definition of its verification, and the stops as they are stored.
+    pub(crate) fn named(&self, ordered_before: u32) -> (DefinitionHash, String) {
+        let (cell, stops) = (&self.definition_json, &self.stops);
+        let json = VerificationDefinition::json_of(cell, self.game.number, stops, ordered_before);
+        let list = serde_json::to_string(stops).unwrap_or_default();
+        (DefinitionHash::of_json(&json), list)
+    }
+}
+
+/// A verification that came out otherwise, for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    /// The game.
+    pub game: GameId,
+    /// Who played it.
+    pub played_by: Option<WorkerId>,
+    /// Who played it again.
+    pub verified_by: WorkerId,
+    /// Where they differ first; `None` for what the whole game has.
+    pub ply: Option<u32>,
+}
+
+/// Orders that games are verified, each in a cell of its own; returns the new cells. Those whose results are not
+/// there any more are left out.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn order(
+    tx: &mut Transaction<'_>,
+    experiment: ExperimentId,
+    games: &[ToVerify],
+) -> Result<Vec<CellState>, StoreError> {
+    let now = tx.now_unix_us;
+    let mut id = tx.last_id("cells").await?;
+    let mut states = Vec::with_capacity(games.len());
+    for game in games {
+        let (cell, number) = (game.game.cell.0, integer(game.game.number));
+        let known = sqlx::query!(
+            r#"SELECT
+                (SELECT count(*) FROM verifications AS v
+                    WHERE v.verified_cell_id = ?1 AND v.number = ?2) AS "before!: u32",
+                EXISTS (SELECT 1 FROM games AS g
+                    WHERE g.game_id = ?3 AND g.cell_id = ?1 AND g.number = ?2) AS "is_there!: bool",
+                EXISTS (SELECT 1 FROM verifications AS v
+                    WHERE v.game_id = ?3 AND v.settled_unix_us IS NULL) AS "waits!: bool""#,
+            cell,
+            number,
+            game.game_id
+        )
+        .fetch_one(tx.connection())
+        .await?;
+        if !known.is_there || known.waits {
+            continue;
+        }
+        let (hash, stops) = game.named(known.before);
+        let hash = hash.to_string();
+        id += 1;
+        sqlx::query!(
+            "INSERT INTO cells (experiment_id, cell_id, number, definition_hash, conditions_id, seed,
+                first_player_id, second_player_id, first_player_name, second_player_name,
+                openings, games_planned, swap_sides, timed, in_sweep)
+            SELECT ?1, ?2, ?3, ?4, conditions_id, 0, first_player_id, second_player_id,
+                first_player_name, second_player_name, openings, 1, 0, 0, 0
+            FROM cells WHERE cell_id = ?5",
+            experiment.0,
+            id,
+            VERIFICATION_NUMBER,
+            hash,
+            cell
+        )
+        .execute(tx.connection())
+        .await?;
+        let played_by = game.played_by.map(|worker| worker.0);
+        sqlx::query!(
+            "INSERT INTO verifications (cell_id, verified_cell_id, number, game_id, ordered_before,
+                stops_json, played_by_worker_id, ordered_unix_us)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            id,
+            cell,
+            number,
+            game.game_id,
+            known.before,
+            stops,
+            played_by,
+            now
+        )
+        .execute(tx.connection())
+        .await?;
+        let tasks = Tasks::Verifications { not_by: game.played_by };
+        states.push(CellState { swap_sides: false, tasks, ..CellState::new(CellId(id), 1) });
+    }
+    requirements::add_to_cells(tx, experiment.0, &mut states).await?;
+    Ok(states)
+}
+
+/// Tells cells that are verifications what they are.
+pub(crate) async fn add_to_cells(
+    tx: &mut Transaction<'_>,
+    experiment: i64,
+    cells: &mut [CellState],
+) -> Result<(), StoreError> {
+    let found = sqlx::query!(
+        r#"SELECT v.cell_id AS "cell_id!: i64", v.played_by_worker_id
+        FROM cells AS c CROSS JOIN verifications AS v ON v.cell_id = c.cell_id
+        WHERE c.experiment_id = ? AND c.number = ?"#,
+        experiment,
+        VERIFICATION_NUMBER
+    )
+    .fetch_all(tx.connection())
+    .await?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    let found: BTreeMap<_, _> =
+        found.into_iter().map(|row| (row.cell_id, row.played_by_worker_id)).collect();
+    for cell in cells {
+        if let Some(played_by) = found.get(&cell.cell.0) {
+            cell.tasks = Tasks::Verifications { not_by: played_by.map(WorkerId) };
+            cell.in_sweep = true;
+            // Their networks were there when the game was played.
+            cell.after = None;
+        }
+    }
+    Ok(())
+}
+
+/// Stores verdicts, each of the worker beside it, and returns what came out otherwise. A verification that has a
+/// verdict keeps it.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn store(
+    tx: &mut Transaction<'_>,
+    verifications: &[(WorkerId, PlayedVerification)],
+) -> Result<Vec<Deviation>, StoreError> {
+    let now = tx.now_unix_us;
+    let mut deviations = Vec::new();
+    for (worker, PlayedVerification { played, difference }) in verifications {
+        let cell = played.game.cell.0;
+        let verdict = if difference.is_some() { "different" } else { "same" };
+        let ply = difference.as_ref().and_then(|difference| difference.ply);
+        let json = difference.as_ref().map(|it| serde_json::to_string(it).unwrap_or_default());
+        let stored = sqlx::query!(
+            r#"UPDATE verifications SET settled_unix_us = ?2, verified_by_worker_id = ?3,
+                engine_revision = ?4,
+                verdict = CASE WHEN game_id IS NULL THEN 'not played' ELSE ?5 END,
+                failure = CASE WHEN game_id IS NULL THEN ?6 END,
+                ply = CASE WHEN game_id IS NOT NULL THEN ?7 END,
+                difference_json = CASE WHEN game_id IS NOT NULL THEN ?8 END
+            WHERE cell_id = ?1 AND settled_unix_us IS NULL
+            RETURNING verified_cell_id, number, verdict AS "verdict!: String",
+                played_by_worker_id"#,
+            cell,
+            now,
+            worker.0,
+            played.engine_revision,
+            verdict,
+            RESULT_IS_GONE,
+            ply,
+            json
+        )
+        .fetch_optional(tx.connection())
+        .await?;
+        if let Some(row) = stored.filter(|row| row.verdict == "different") {
+            let cell = CellId(row.verified_cell_id);
+            deviations.push(Deviation {
+                game: GameId { cell, number: unsigned(row.number) },
+                played_by: row.played_by_worker_id.map(WorkerId),
+                verified_by: *worker,
+                ply,
+            });
+        }
+    }
+    Ok(deviations)
+}
+
+/// Settles those of these tasks that are verifications: they cannot be played.
+pub(crate) async fn settle_failed(
+    tx: &mut Transaction<'_>,
+    tasks: &[(GameId, String)],
+) -> Result<(), StoreError> {
+    let list: Vec<(i64, &str)> =
+        tasks.iter().map(|(task, message)| (task.cell.0, &**message)).collect();
+    let (list, now) = (rows(&list)?, tx.now_unix_us);
+    sqlx::query!(
+        "UPDATE verifications SET settled_unix_us = ?2, verdict = 'not played',
+            failure = j.value ->> 1
+        FROM jsonb_each(?1) AS j
+        WHERE verifications.cell_id = j.value ->> 0 AND settled_unix_us IS NULL",
+        list,
+        now
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
+
+/// Removes the verifications of cells, and those whose tasks are of these cells.
+pub(crate) async fn remove(tx: &mut Transaction<'_>, cells: &str) -> Result<(), StoreError> {
+    sqlx::query!(
+        "DELETE FROM verifications WHERE cell_id IN (SELECT value FROM json_each(?1))
+            OR verified_cell_id IN (SELECT value FROM json_each(?1))",
+        cells
+    )
+    .execute(tx.connection())
+    .await?;
+    Ok(())
+}
