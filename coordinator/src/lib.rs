@@ -6,7 +6,6 @@
 //! the commit (invariants 4, 5). Only `store` knows SQL.
 
 pub mod access;
-mod dates;
 mod dispatcher;
 mod faults;
 mod metrics;
@@ -30,7 +29,6 @@ use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use access::{BookError, Guard};
-pub use dates::date_time;
 use dispatcher::{Clock, Dispatch, Dispatcher};
 pub use dispatcher::{CourseOf, Health, Unwell};
 #[cfg(feature = "faults")]

@@ -31,7 +31,7 @@ pub(crate) use plot::{
 };
 pub(crate) use rows::{RowsFormat, WriteRows};
 pub(crate) use search::{ended_by_text, score_text};
-pub(crate) use spelrum_coordinator::date_time;
+pub(crate) use spelrum_tournament::results::date_time;
 pub(crate) use table::{Column, TextTable};
 pub(crate) use text::escaped;
 pub(crate) use writer::{not_for_a_terminal, rows_writer};

@@ -7,11 +7,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use spelrum_tournament::results::date_time;
+
 use super::connection::COPIED;
 use super::error::StoreError;
 use super::lock::{Left, Lock, Record, left};
 use super::wal::{HEADER_BYTES, Survey, fill, log_path, number, page_sum, survey};
-use crate::date_time;
 
 /// What somebody is told who goes on without a log: what may be lost, and where the log is now, if there was
 /// another one.

@@ -115,7 +115,7 @@ mod worker_effects;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use spelrum_tournament::results::Removing;
+pub use spelrum_tournament::results::{Removing, SqlValue};
 use sqlx::{Connection as _, SqliteConnection};
 
 pub use alarm::Alarm;
@@ -134,7 +134,7 @@ pub use left_behind::{Loss, accept_loss};
 pub use lock::told_by_holder;
 pub use lookups::{Found, LeasedCell, OtherRevision};
 pub use networks::StoredNetwork;
-pub use query::{QueryRows, SqlValue, Table};
+pub use query::{QueryRows, Table};
 pub use read::{QUERY_SECONDS_MAX, Readers};
 pub use recount::Difference;
 pub use refused::Refused;

@@ -29,6 +29,7 @@ use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, OpenFlags, Row, Statement};
+use spelrum_tournament::results::SqlValue;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -47,21 +48,6 @@ use super::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WAIT};
 use super::error::{StoreError, code, query_code};
 use super::own_views::make_for_connection;
 use super::rest::AtRest;
-
-/// A value in a query's result.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SqlValue {
-    /// NULL.
-    Null,
-    /// An integer.
-    Integer(i64),
-    /// A real.
-    Real(f64),
-    /// A text.
-    Text(String),
-    /// A blob.
-    Blob(Vec<u8>),
-}
 
 /// A query's whole result.
 #[derive(Clone, Debug, Default, PartialEq)]
