@@ -8,8 +8,8 @@ use spelrum_tournament::engines::build_text;
 use spelrum_tournament::plan_sweep;
 
 use crate::error::Result;
-use crate::output::count;
 use crate::sweep_file::SweepFile;
+use spelrum_report::text::count;
 
 /// Names the builds of a sweep's engines, as this machine's engines file has them, and as the experiment of the
 /// database has those that are not here. What nobody knows is left for the coordinator to find out.

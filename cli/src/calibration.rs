@@ -18,7 +18,7 @@ use spelrum_worker::Cores;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, duration_us};
+use spelrum_report::text::{count, duration_us};
 
 /// Openings are drawn to be counted: no further than this.
 const OPENINGS_COUNTED_MAX: u64 = 100_000;

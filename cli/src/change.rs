@@ -15,9 +15,11 @@ use crate::builds;
 use crate::calibration::{self, Estimate};
 use crate::engine_check::{self, Checked, Json};
 use crate::error::Result;
-use crate::output::{count, counted, terminal, write_json};
 use crate::remote::Manner;
 use crate::sweep_file::SweepFile;
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 /// A change in JSON.
 #[derive(Debug, Serialize)]

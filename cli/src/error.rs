@@ -8,11 +8,13 @@ use anstyle::{AnsiColor, Style};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 use spelrum_coordinator::system_remedy;
 use spelrum_engine::PlayError;
+use spelrum_report::Kind;
 use spelrum_tournament::SweepError;
 
 use crate::exit::Exit;
 use crate::logging;
-use crate::output::{escaped, terminal};
+use crate::terminal;
+use spelrum_report::text::escaped;
 
 /// What every command returns.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -212,6 +214,25 @@ impl From<SweepError> for CliError {
         };
         let remedy = error.remedy.clone();
         Self::new(Exit::Input, action).in_file(error, remedy)
+    }
+}
+
+impl From<spelrum_report::Error> for CliError {
+    fn from(error: spelrum_report::Error) -> Self {
+        let spelrum_report::Error { kind, action, cause, help } = error;
+        let cause = match cause.map(|cause| cause.downcast::<io::Error>()) {
+            Some(Ok(cause)) if kind == Kind::Output => return (*cause).into(),
+            Some(Ok(cause)) => Some(Cause::Error(cause)),
+            Some(Err(cause)) => Some(Cause::Error(cause)),
+            None => None,
+        };
+        let exit = match kind {
+            Kind::Output | Kind::Internal => Exit::Internal,
+            Kind::Usage => Exit::Usage,
+            Kind::Input => Exit::Input,
+            Kind::Database => Exit::Database,
+        };
+        Self { exit, action, cause, help }
     }
 }
 

@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::output::terminal;
+use crate::terminal;
 use crate::voice;
 
 /// Whether lines are JSON: then everything that is said on stderr is.

@@ -27,28 +27,25 @@ mod gtp_player;
 mod held;
 mod interrupt;
 mod listen;
+mod local;
 mod logging;
 mod networks;
 mod on_finish;
 mod outcome;
-mod output;
 mod panic;
 mod player;
 mod position;
 mod preflight;
 mod progress;
 mod remote;
-mod replay;
-mod report;
 mod results;
 mod session;
 mod standing;
 mod steering;
-mod summary;
 mod supervisor;
 mod sweep_edit;
 mod sweep_file;
-mod tree;
+mod terminal;
 mod turn;
 mod uci_player;
 mod voice;
@@ -126,6 +123,6 @@ fn tell(error: &CliError) {
     };
     if let Some(message) = error.message(style) {
         // With stderr gone too there is nobody to tell.
-        let _unheard = output::terminal::stderr().write_all(message.as_bytes());
+        let _unheard = terminal::stderr().write_all(message.as_bytes());
     }
 }

@@ -14,9 +14,9 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value as Toml}
 use crate::arguments::{CoordinatorArguments, SourceArguments, TrustArguments};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::count;
 use crate::results::ResultsSource;
 use crate::sweep_file::{SweepArguments, SweepFile, UnplannedSweep};
+use spelrum_report::text::count;
 
 /// The key of a player that stands for what was found.
 const FROM: &str = "from";

@@ -8,8 +8,8 @@ use spelrum_tournament::Task;
 use spelrum_tournament::forecast::Forecast;
 use spelrum_tournament::results::{self, Pace, PlayerForfeits};
 
-use crate::output::{count, duration_us};
 use crate::voice::{is_quiet, say};
+use spelrum_report::text::{count, duration_us};
 
 /// What a terminal shows of games that are played here …
 const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} {prefix}{msg}";

@@ -3,6 +3,7 @@
 mod games;
 mod locate;
 mod overview;
+pub(crate) mod reports;
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -22,8 +22,8 @@ use spelrum_tournament::{
 use crate::book_file::{BookFile, BookFileError, is_compressed};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::count;
 use crate::sweep_edit::{Assignment, EditError, Edited, Edits, edit_sweep};
+use spelrum_report::text::count;
 
 /// A sweep on the command line.
 #[derive(Args, Debug)]

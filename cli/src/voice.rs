@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::output::terminal;
+use crate::terminal;
 
 /// Whether progress is kept silent, for the whole program.
 static QUIET: AtomicBool = AtomicBool::new(false);

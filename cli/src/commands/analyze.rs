@@ -10,9 +10,11 @@ use spelrum_engine::{
 use crate::clock::Clock;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, duration_us, ended_by_text, score_text, terminal, write_json};
 use crate::player::{PlayerArguments, key_of_seed};
 use crate::position::PositionArguments;
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, duration_us, ended_by_text, score_text};
 
 const EXAMPLES: &str = "\
 The score is for the side to move; 999997 is a win in 3 plies, -999997 a loss in 3.

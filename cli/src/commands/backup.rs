@@ -15,8 +15,10 @@ use tokio::sync::oneshot;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{counted, duration_us, terminal, write_json};
+use crate::terminal;
 use crate::waiting::while_waiting;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{counted, duration_us};
 
 const EXAMPLES: &str = "\
 The copy is a snapshot of one moment; a coordinator or run that is writing to the database is not held up. \

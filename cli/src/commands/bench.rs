@@ -18,9 +18,11 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::fleet::{Call, Fleet, Measured, Working, connections_max};
 use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count, duration_us, terminal, write_json};
+use crate::terminal;
 use crate::voice::say;
 use crate::{logging, remote};
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable, count, duration_us};
 
 const EXAMPLES: &str = "\
 fleet simulates workers: each has a connection of its own and says what a real one says (Hello, leases, \

@@ -14,8 +14,8 @@ use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
 use crate::certificates::{Authority, CertificateError, Certified, HostName, days};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::date_time;
 use crate::voice::say;
+use spelrum_tournament::results::date_time;
 
 const EXAMPLES: &str = "\
 A coordinator on the network needs TLS: a certificate that its clients trust. For your own cluster, create \

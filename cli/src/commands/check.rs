@@ -12,8 +12,10 @@ use spelrum_coordinator::store::{
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, counted, duration_us, optional, terminal, write_json};
+use crate::terminal;
 use crate::waiting::while_waiting;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted, duration_us, optional};
 
 const EXAMPLES: &str = "\
 It reads the whole file: every page and every reference between rows; every game against the digest that \

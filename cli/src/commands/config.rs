@@ -10,7 +10,9 @@ use crate::arguments::CoordinatorArguments;
 use crate::config::{self, ConfigFile, EXAMPLE, Named, Sourced, Target};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, optional, terminal, write_json};
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable, optional};
 
 const EXAMPLES: &str = "\
 A value comes from its flag, else from the environment (SPELRUM_COORDINATOR, SPELRUM_TOKEN), else \

@@ -13,8 +13,8 @@ use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::listen::{OwnDoor, TlsArguments};
 use crate::logging::LogArguments;
-use crate::output::terminal;
 use crate::preflight::{self, DATABASE_THREADS};
+use crate::terminal;
 use crate::{config, held, listen, supervisor};
 
 const EXAMPLES: &str = "\

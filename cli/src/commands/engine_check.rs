@@ -11,9 +11,9 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::outcome::{self, Outcomes};
-use crate::output::write_json;
 use crate::sweep_file::SweepArguments;
 use crate::voice;
+use spelrum_report::data::write_json;
 
 pub(crate) const EXAMPLES: &str = "\
 Each engine is started alone, asked for some moves under each kind of limit, asked about three positions twice \

@@ -12,8 +12,10 @@ use crate::arguments::SourceArguments;
 use crate::commands::bench::duration;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, terminal, write_json};
 use crate::steering::Steerer;
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::count;
 
 /// Discard a worker's results, replay its games elsewhere, and give it no more work
 #[derive(Args, Debug)]

@@ -12,8 +12,10 @@ use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{counted, terminal, write_json};
 use crate::results::ResultsSource;
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::counted;
 
 const EXAMPLES: &str = "\
 The file is a results database like the one that it comes from, with these experiments and nothing else: \

@@ -12,7 +12,9 @@ use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, counted, terminal, write_json};
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 const EXAMPLES: &str = "\
 The file is what spelrum export made, or any other results database: all its experiments come. Nothing is \

@@ -13,14 +13,16 @@ use serde::Serialize;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::networks::figures::figures;
-use crate::networks::json::NetworkJson;
-use crate::networks::text::{By, write_by, write_summary};
-use crate::networks::{kinds_of, recipes_of, train_all};
+use spelrum_report::networks::{By, NetworkJson, figures, kinds_of, write_by, write_summary};
+
+use crate::networks::{recipes_of, train_all};
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, duration_us, plot_files, terminal, write_json, write_plots};
 use crate::sweep_file::SweepArguments;
+use crate::terminal;
 use crate::waiting::while_waiting;
+use spelrum_report::data::write_json;
+use spelrum_report::plot::{plot_files, write_plots};
+use spelrum_report::text::{count, duration_us};
 
 const EXAMPLES: &str = "\
 A network follows from its recipe: what is trained here has the weights that it has wherever the sweep \

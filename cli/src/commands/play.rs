@@ -13,11 +13,12 @@ use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{duration_us, terminal};
 use crate::player::{PlayerArguments, player};
 use crate::position::PositionArguments;
 use crate::session::{Answer, Session, Setup};
+use crate::terminal;
 use crate::waiting::while_waiting;
+use spelrum_report::text::duration_us;
 
 /// Longer lines are read in pieces.
 const LINE_BYTES_MAX: u64 = 4_096;

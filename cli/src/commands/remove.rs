@@ -10,8 +10,10 @@ use crate::arguments::SourceArguments;
 use crate::calibration::mebibytes;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, counted, terminal, write_json};
 use crate::steering::Steerer;
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 /// Permanently delete an experiment and all its data
 #[derive(Args, Debug)]

@@ -12,11 +12,14 @@ use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{duration_us, terminal};
-use crate::replay::{
-    Again, Cells, Plies, RecordedGame, Replayed, Watch, play_again, recorded_game, write_check,
-    write_game, write_json, write_verdict,
+use crate::terminal;
+use spelrum_report::replay::{
+    Again, Plies, RecordedGame, Replayed, recorded_game, write_check, write_game, write_json,
+    write_verdict,
 };
+use spelrum_report::text::duration_us;
+
+use crate::local::replay::{Cells, Watch, play_again};
 use crate::results::ResultsSource;
 use crate::waiting::while_waiting;
 
@@ -225,6 +228,6 @@ impl Player {
             format!("looking game {game_id} up in exact tables, {time}")
         };
         let work = move || it.ask_tables().map(|()| it);
-        while_waiting(&self.interrupts, what, work).await?.transpose()
+        Ok(while_waiting(&self.interrupts, what, work).await?.transpose()?)
     }
 }

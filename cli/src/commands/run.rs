@@ -31,14 +31,16 @@ use crate::listen::TlsArguments;
 use crate::logging;
 use crate::on_finish::OnFinish;
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, counted, terminal};
 use crate::preflight::{self, DATABASE_THREADS};
 use crate::progress::{self, Progress};
 use crate::remote::Manner;
-use crate::report::{self, ReportFormat, Shown, TableStyle};
 use crate::results::ResultsSource;
+use crate::results::reports;
 use crate::sweep_file::{SweepArguments, SweepFile};
+use crate::terminal;
 use crate::voice;
+use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
+use spelrum_report::text::{count, counted};
 
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
@@ -412,7 +414,7 @@ impl Run {
         let format = if self.json { ReportFormat::Json } else { ReportFormat::Text };
         let out = &mut terminal::stdout();
         let style = TableStyle::default();
-        report::write(&results, &experiment, Shown::Usual, format, &style, out).await?;
+        reports::write_report(&results, &experiment, Shown::Usual, format, &style, out).await?;
         if !was_over && interrupts.exit().is_none() {
             self.on_finish.run(&experiment, experiment.state).await;
         }

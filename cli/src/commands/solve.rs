@@ -17,10 +17,12 @@ use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, ended_by_text, terminal, write_json};
 use crate::position::PositionArguments;
+use crate::terminal;
 use crate::voice::say;
 use crate::waiting::while_waiting;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, duration_us, ended_by_text};
 
 const EXAMPLES: &str = "\
 The value is that of play without a mistake on either side, to the end of the game. In Pentago \

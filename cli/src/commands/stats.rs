@@ -12,7 +12,9 @@ use spelrum_tournament::{
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{optional, percent, terminal, write_json};
+use crate::terminal;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{optional, percent};
 
 const EXAMPLES: &str = "\
 For a match that was played elsewhere, or a part of one. Counts of pairs say more than counts of games: \

@@ -16,10 +16,12 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::outcome::{self, Outcomes};
-use crate::output::{count, counted, terminal, write_json};
 use crate::remote::{self, Manner};
 use crate::sweep_file::{SweepArguments, SweepFile};
+use crate::terminal;
 use crate::voice;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing. A changed file of the same \

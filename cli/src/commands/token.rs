@@ -10,8 +10,11 @@ use spelrum_coordinator::access::{BookError, Role, Roles, TokenBook};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, date_time, terminal, write_json};
+use crate::terminal;
 use crate::voice::say;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable};
+use spelrum_tournament::results::date_time;
 
 const EXAMPLES: &str = "\
 A token is a secret that workers and clients bring to a coordinator (SPELRUM_TOKEN, or the config file \

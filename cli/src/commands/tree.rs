@@ -12,10 +12,12 @@ use spelrum_engine::{Game, Parameters, Rules, Value, with_evaluation, with_game}
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{NewFile, count, terminal, write_json};
 use crate::player::settings;
 use crate::position::PositionArguments;
-use crate::tree::{
+use crate::terminal;
+use spelrum_report::data::{NewFile, write_json};
+use spelrum_report::text::count;
+use spelrum_report::tree::{
     Asked, Heading, Picture, TreeJson, Words, drawn_nodes, write_counts, write_dot, write_svg,
     write_text,
 };
@@ -315,5 +317,5 @@ fn write_to(
             .because(error)
             .help("check the path, its permissions and the room on the disk")
     })?;
-    new.finish()
+    Ok(new.finish()?)
 }

@@ -6,7 +6,7 @@ use spelrum_external::Protocol;
 use spelrum_tournament::capabilities::{EngineOption, OptionKind};
 
 use super::{Checked, Kept, Limit, TriedLimit};
-use crate::output::{count, duration_us};
+use spelrum_report::text::{count, duration_us};
 
 /// Options and commands that are told one by one; JSON has all.
 const OPTIONS_MAX: usize = 60;

@@ -222,7 +222,7 @@ impl<'a> Trials<'a> {
                 if kept == Kept::No {
                     let reported = reported.unwrap_or_default();
                     self.note_limit(
-                        format!("it reported {}", crate::output::count(reported)),
+                        format!("it reported {}", spelrum_report::text::count(reported)),
                         limit,
                     );
                 }
@@ -244,7 +244,7 @@ impl<'a> Trials<'a> {
     }
 
     fn note_limit(&mut self, what: String, limit: Limit) {
-        let (name, asked) = (limit.name(), crate::output::count(limit.asked()));
+        let (name, asked) = (limit.name(), spelrum_report::text::count(limit.asked()));
         let unit = if name == "move_time" { " ms" } else { "" };
         self.checked.note(
             format!("it does not keep to `{name}`: {what} on a limit of {asked}{unit}"),
@@ -352,7 +352,7 @@ impl<'a> Trials<'a> {
 }
 
 fn shown(duration: Duration) -> String {
-    crate::output::duration_us(duration.as_secs_f64() * 1e6)
+    spelrum_report::text::duration_us(duration.as_secs_f64() * 1e6)
 }
 
 /// The limits that an engine can be told over GTP, the cheapest first.

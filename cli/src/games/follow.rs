@@ -6,7 +6,9 @@ use std::time::Duration;
 use spelrum_tournament::results::{CellResult, ExperimentSummary, WholeGame};
 use spelrum_tournament::{CellDefinition, CellId};
 
-use super::{Told, ToldGames, Wanted, WriteGames, definition_of, no_such_cell};
+use spelrum_report::games::{GameView, WriteGames, WrittenGames};
+
+use super::{Wanted, definition_of, no_such_cell};
 use crate::away::Away;
 use crate::error::Result;
 use crate::results::ResultsSource;
@@ -22,7 +24,7 @@ pub(crate) async fn follow_games(
     experiment: &ExperimentSummary,
     wanted: &Wanted,
     writer: &mut dyn WriteGames,
-    told: &mut ToldGames,
+    told: &mut WrittenGames,
 ) -> Result<()> {
     let mut following = Following { experiment, wanted, cells: Cells::default(), definition: None };
     following.cells.read(source, experiment).await?;
@@ -79,7 +81,7 @@ impl Following<'_> {
         &mut self,
         whole: &WholeGame,
         writer: &mut dyn WriteGames,
-        told: &mut ToldGames,
+        told: &mut WrittenGames,
     ) -> Result<()> {
         let id = whole.game.summary.game.cell;
         let axes = &self.cells.axes;
@@ -89,7 +91,8 @@ impl Following<'_> {
             Some((known, definition)) if known == id => definition,
             _ => definition_of(whole, id)?,
         };
-        let game = Told { experiment: self.experiment, axes, cell, definition: &definition, whole };
+        let game =
+            GameView { experiment: self.experiment, axes, cell, definition: &definition, whole };
         writer.write(&game)?;
         told.add(&game);
         self.definition = Some((id, definition));

@@ -1,26 +1,15 @@
 //! An experiment's games, one after the other, in the forms in which they leave: text and rows.
 
 mod follow;
-mod names;
-mod pgn;
-mod rows;
-mod text;
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 use std::str::FromStr;
 
-use spelrum_engine::Outcome;
-use spelrum_tournament::builds::without_build;
-use spelrum_tournament::results::{
-    CellResult, ExperimentSummary, GameResult, GamesFilter, Played, WholeGame,
-};
+use spelrum_report::games::{GameView, WriteGames, WrittenGames};
+use spelrum_tournament::results::{CellResult, ExperimentSummary, GamesFilter, WholeGame};
 use spelrum_tournament::{CellDefinition, CellId};
 
 pub(crate) use follow::follow_games;
-pub(crate) use pgn::Pgn;
-pub(crate) use rows::Rows;
-pub(crate) use text::Text;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
@@ -88,138 +77,14 @@ impl Wanted {
     }
 }
 
-/// A game with all that is told of it.
-pub(crate) struct Told<'g> {
-    pub(crate) experiment: &'g ExperimentSummary,
-    /// The axes' names, in the sweep's order.
-    pub(crate) axes: &'g [String],
-    pub(crate) cell: &'g CellResult,
-    /// All that decides the cell's games.
-    pub(crate) definition: &'g CellDefinition,
-    pub(crate) whole: &'g WholeGame,
-}
-
-impl Told<'_> {
-    /// What came of it, if it was played.
-    fn played(&self) -> Option<&Played> {
-        match &self.whole.game.summary.result {
-            GameResult::Played(played) => Some(played),
-            GameResult::Failed(_) => None,
-        }
-    }
-
-    /// Why it has no result, if it failed.
-    fn failure(&self) -> Option<&str> {
-        match &self.whole.game.summary.result {
-            GameResult::Played(_) => None,
-            GameResult::Failed(message) => Some(message),
-        }
-    }
-
-    /// The builds that the definition demands of who moves first and of who moves second, if they are external engines.
-    fn builds(&self) -> [Option<String>; 2] {
-        self.parameters().map(|json| without_build(&json).1.map(ToOwned::to_owned))
-    }
-
-    /// The parameters of who moves first and of who moves second, as canonical JSON.
-    fn parameters(&self) -> [String; 2] {
-        let swaps = self.cell.swap_sides && self.whole.game.summary.game.number % 2 == 1;
-        let [first, second] = &self.definition.players;
-        let movers = if swaps { [second, first] } else { [first, second] };
-        movers.map(|parameters| serde_json::to_string(&**parameters).unwrap_or_default())
-    }
-
-    /// The names of the external engines that played it, and the SHA-256 of each, for who moved first and who
-    /// moved second.
-    fn engines(&self) -> [Option<[String; 2]>; 2] {
-        self.whole
-            .game
-            .engines
-            .each_ref()
-            .map(|engine| engine.as_ref().map(|it| [it.shown_name().to_owned(), it.sha256_hex()]))
-    }
-
-    /// What an external engine did to lose it, if it was its fault.
-    fn forfeit(&self) -> Option<&str> {
-        self.whole.game.forfeit.as_ref().map(|forfeit| &*forfeit.message)
-    }
-
-    /// The game's rules, as JSON.
-    fn rules(&self) -> String {
-        serde_json::to_string(&self.definition.rules).unwrap_or_default()
-    }
-}
-
-/// The result as it is written on a score sheet, for who moved first and who moved second.
-fn score(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Win => "1-0",
-        Outcome::Draw => "1/2-1/2",
-        Outcome::Loss => "0-1",
-    }
-}
-
-/// How long a line of moves is at most, unless one word is longer.
-const COLUMNS_MAX: usize = 80;
-
-/// Writes words in lines, and an empty line.
-fn write_wrapped(out: &mut dyn Write, words: Vec<String>) -> io::Result<()> {
-    let mut column = 0;
-    for word in words {
-        let is_first = column == 0;
-        let breaks = !is_first && column + 1 + word.len() > COLUMNS_MAX;
-        let before = if is_first {
-            ""
-        } else if breaks {
-            "\n"
-        } else {
-            " "
-        };
-        write!(out, "{before}{word}")?;
-        column = if is_first || breaks { word.len() } else { column + 1 + word.len() };
-    }
-    writeln!(out, "\n")
-}
-
-/// How many games were told.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ToldGames {
-    pub(crate) games: u64,
-    /// Played, and without moves.
-    pub(crate) without_moves: u64,
-}
-
-impl ToldGames {
-    fn add(&mut self, game: &Told<'_>) {
-        self.games += 1;
-        let lacks_moves = game.played().is_some() && game.whole.game.moves.is_none();
-        self.without_moves += u64::from(lacks_moves);
-    }
-}
-
-/// What writes games.
-pub(crate) trait WriteGames {
-    /// Before the first: the axes' names, in the sweep's order.
-    fn begin(&mut self, axes: &[String]) -> Result<()>;
-
-    /// One after the other.
-    fn write(&mut self, game: &Told<'_>) -> Result<()>;
-
-    /// Lets whoever reads along see all that was written.
-    fn flush(&mut self) -> Result<()>;
-
-    /// After the last.
-    fn finish(&mut self) -> Result<()>;
-}
-
 /// Writes all games that are wanted, by cell in the grid's order and by number, however many there are.
 pub(crate) async fn write_games(
     source: &ResultsSource,
     experiment: &ExperimentSummary,
     wanted: &Wanted,
     writer: &mut dyn WriteGames,
-) -> Result<ToldGames> {
-    let mut told = ToldGames::default();
+) -> Result<WrittenGames> {
+    let mut told = WrittenGames::default();
     let mut from = None;
     let mut is_first = true;
     let mut has_cells = false;
@@ -275,7 +140,7 @@ impl Cell<'_> {
     async fn write(
         &self,
         filter: GamesFilter,
-        told: &mut ToldGames,
+        told: &mut WrittenGames,
         writer: &mut dyn WriteGames,
     ) -> Result<()> {
         let Self { source, experiment, axes, cell } = *self;
@@ -288,7 +153,7 @@ impl Cell<'_> {
                     Some(known) => known,
                     none => none.insert(definition_of(whole, cell.cell)?),
                 };
-                let game = Told { experiment, axes, cell, definition, whole };
+                let game = GameView { experiment, axes, cell, definition, whole };
                 writer.write(&game)?;
                 told.add(&game);
             }

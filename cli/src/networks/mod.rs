@@ -1,20 +1,14 @@
 //! Networks of a sweep, trained here and looked into: which there are, how they differ, what came of each.
 
-pub(crate) mod figures;
-pub(crate) mod json;
-pub(crate) mod text;
-
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 
-use spelrum_engine::network::{Recipe, TrainError, Trained, recipe_of, train};
+use spelrum_engine::network::{Recipe, recipe_of, train};
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_engine::{Parameters, Timeless, tables};
+use spelrum_report::networks::Outcome;
 use spelrum_tournament::Plan;
-
-/// What recipes are drawn by: networks that differ in it alone are of one kind.
-const SEED: &str = "seed";
 
 /// The recipes of a plan's players, each once, in the order of the players.
 pub(crate) fn recipes_of(plan: &Plan) -> Vec<Recipe> {
@@ -30,45 +24,6 @@ fn parameters_text(recipe: &Recipe) -> String {
     let words = recipe.parameters().iter().map(|(key, value)| format!("{key}={value}"));
     words.collect::<Vec<_>>().join(", ")
 }
-
-/// Networks that differ in their seeds alone.
-pub(crate) struct Kind {
-    /// In what they differ from the other kinds; the ending where there is one kind only.
-    pub(crate) name: String,
-    /// Which of the recipes they are made from, in their order.
-    pub(crate) recipes: Vec<usize>,
-}
-
-/// Sorts recipes by kind, the kinds in the order in which they come first.
-pub(crate) fn kinds_of(recipes: &[Recipe]) -> Vec<Kind> {
-    let values = |key: &str| {
-        let of = |recipe: &Recipe| recipe.parameters().get(key).map(ToString::to_string);
-        recipes.iter().map(of).collect::<BTreeSet<_>>()
-    };
-    let keys: BTreeSet<&String> =
-        recipes.iter().flat_map(|recipe| recipe.parameters().keys()).collect();
-    let differing: Vec<&String> =
-        keys.into_iter().filter(|key| *key != SEED && values(key).len() > 1).collect();
-    let mut kinds: Vec<Kind> = Vec::new();
-    for (number, recipe) in recipes.iter().enumerate() {
-        let word = |key: &&String| {
-            let value = recipe.parameters().get(*key)?;
-            // As a word, without the quotes of a sweep.
-            let text = value.to_string();
-            Some(format!("{key}={}", text.trim_matches('"')))
-        };
-        let words: Vec<String> = differing.iter().filter_map(word).collect();
-        let name = if words.is_empty() { recipe.endgame().to_string() } else { words.join(", ") };
-        match kinds.iter_mut().find(|kind| kind.name == name) {
-            Some(kind) => kind.recipes.push(number),
-            None => kinds.push(Kind { name, recipes: vec![number] }),
-        }
-    }
-    kinds
-}
-
-/// What came of one recipe.
-pub(crate) type Outcome = Result<Trained, TrainError>;
 
 /// Trains a network by each recipe, so many at a time, and tells how many are done. In the order of the recipes.
 pub(crate) fn train_all(
@@ -100,14 +55,11 @@ pub(crate) fn train_all(
     Ok(done.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
-/// The hash of a network, in hexadecimal: the same on every machine.
-pub(crate) fn sha256(trained: &Trained) -> String {
-    trained.network.sha256().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use spelrum_tournament::{SweepText, plan_sweep};
+
+    use spelrum_report::networks::{kinds_of, sha256};
 
     use super::*;
 

@@ -14,8 +14,8 @@ use spelrum_engine::{
     Analysis, Game, Host, PlayError, Played, Player, Rules, Side, Value, analyze, nearest,
 };
 
-use crate::output::{count, duration_us, ended_by_text, score_text};
 use crate::player::key_of_seed;
+use spelrum_report::text::{count, duration_us, ended_by_text, score_text};
 
 /// The commands, by the words that a suggestion can name.
 const COMMANDS: [&str; 10] =

@@ -6,12 +6,13 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
     ("spelrum-engine", &[]),
     ("spelrum-tournament", &["spelrum-engine"]),
     ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
     ("spelrum-coordinator", &["spelrum-engine", "spelrum-tournament", "spelrum-proto"]),
     ("spelrum-external", &[]),
+    ("spelrum-report", &["spelrum-engine", "spelrum-tournament"]),
     (
         "spelrum-worker",
         &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-external"],
@@ -24,6 +25,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 8] = [
             "spelrum-proto",
             "spelrum-coordinator",
             "spelrum-external",
+            "spelrum-report",
             "spelrum-worker",
         ],
     ),
@@ -98,6 +100,16 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
     }
 }
 
+/// Reports are written for whoever has the answers, wherever they come from.
+#[test]
+fn reports_are_independent_of_runtime_database_and_wire() {
+    let tree = tree("spelrum-report");
+    assert!(tree.contains("serde"), "cargo tree was not understood: {tree:?}");
+    for other in ["tokio", "sqlx", "sqlx_core", "rusqlite", "libsqlite3_sys", "prost", "tonic"] {
+        assert!(!tree.contains(other), "spelrum-report depends on {other}");
+    }
+}
+
 #[test]
 fn only_the_coordinator_knows_sqlite() {
     for package in ["spelrum-proto", "spelrum-worker"] {
@@ -110,11 +122,12 @@ fn only_the_coordinator_knows_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 8] = [
+const SOURCES: [(&str, &[(&str, &str)]); 9] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),
+    ("crates/report/src", &[]),
     ("coordinator/src", &[]),
     ("worker/src", &[]),
     ("cli/src", &[]),

@@ -12,10 +12,10 @@ use crate::causes::failed_call;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count};
 use crate::remote::Client;
 use crate::voice::say;
 use crate::waiting::Waiting;
+use spelrum_report::text::{Column, TextTable, count};
 
 /// How often it is asked how far this is.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);

@@ -23,16 +23,18 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::on_finish::OnFinish;
-use crate::output::{count, counted, optional, percent, terminal, write_json_line};
 use crate::progress::{
     self, LogTimes, MATCH_HELP, RANGE_HELP, forfeits_text, rate_text, settled_text, standing_line,
     standing_text, training_text,
 };
-use crate::report::Forfeits;
 use crate::results::ResultsSource;
 use crate::standing::Standing;
+use crate::terminal;
 use crate::voice;
 use runs::{RunNews, ToldRuns};
+use spelrum_report::data::write_json_line;
+use spelrum_report::tables::Forfeits;
+use spelrum_report::text::{count, counted, optional, percent};
 
 /// How often it looks, if a look takes no time.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);

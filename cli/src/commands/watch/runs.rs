@@ -6,7 +6,7 @@ use serde::Serialize;
 use spelrum_tournament::course::{Bounds, Confirmed, Estimate, Generation};
 use spelrum_tournament::results::{RunResult, places_text};
 
-use crate::output::{count, optional};
+use spelrum_report::text::{count, optional};
 
 /// What was told of each run.
 #[derive(Debug, Default)]

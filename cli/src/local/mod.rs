@@ -1,0 +1,3 @@
+//! Work that is done in this process and on this machine.
+
+pub(crate) mod replay;
