@@ -6,20 +6,19 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use spelrum_engine::{GameInfo, Rules};
+use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal};
+use spelrum_report::games::{Pgn, Rows, Text, WriteGames, WrittenGames};
+use spelrum_report::text::count;
 use spelrum_tournament::results::ExperimentSummary;
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use spelrum_report::games::{Pgn, Rows, Text, WriteGames, WrittenGames};
-
-use crate::games::{AxisPlace, Wanted, follow_games, write_games};
-use crate::interrupt::Interrupts;
 use crate::results::ResultsSource;
+use crate::results::{AxisPlace, Wanted, follow_games, write_games};
 use crate::terminal;
-use crate::voice;
-use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal};
-use spelrum_report::text::count;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices;
 
 const EXAMPLES: &str = "\
 By cell in the grid's order, then by number; those that count, unless --uncounted is given. Any number of \
@@ -205,9 +204,9 @@ impl Games {
 fn remark(told: WrittenGames) {
     let WrittenGames { games, without_moves } = told;
     if games == 0 {
-        voice::say("note: there are no such games yet");
+        notices::say("note: there are no such games yet");
     } else if without_moves > 0 {
-        voice::say(&format!(
+        notices::say(&format!(
             "note: the moves of {} of these {} games are not stored (record = \"games\", or pruned); spelrum \
              replay plays such a game again",
             count(without_moves),

@@ -7,6 +7,9 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::listing;
+use spelrum_report::text::{Column, TextTable, count, duration_us};
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
 
@@ -15,9 +18,6 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::results::ResultsSource;
 use crate::terminal;
-use spelrum_report::data::write_json;
-use spelrum_report::listing;
-use spelrum_report::text::{Column, TextTable, count, duration_us};
 
 const EXAMPLES: &str = "\
 JSON, an array with an object for each: experiment_uuid, name, game, state, priority, cells, \

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use spelrum_report::replay::{
+    Again, Plies, RecordedGame, Replayed, recorded_game, write_check, write_game, write_json,
+    write_verdict,
+};
+use spelrum_report::text::duration_us;
 use spelrum_tournament::results::WhichGame;
 use spelrum_tournament::{CellId, GameId};
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
 use crate::terminal;
-use spelrum_report::replay::{
-    Again, Plies, RecordedGame, Replayed, recorded_game, write_check, write_game, write_json,
-    write_verdict,
-};
-use spelrum_report::text::duration_us;
+use crate::terminal::interrupt::Interrupts;
 
 use crate::local::replay::{Cells, Watch, play_again};
 use crate::results::ResultsSource;
-use crate::waiting::while_waiting;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 The game is also played again from its cell's definition and its number, and compared with the \

@@ -4,6 +4,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use spelrum_report::data::NewFile;
+use spelrum_report::document::LatexStyle;
+use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
+use spelrum_report::plot::PlotSize;
+use spelrum_report::tables::TableName;
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
@@ -11,11 +16,6 @@ use crate::exit::Exit;
 use crate::results::ResultsSource;
 use crate::results::reports;
 use crate::terminal;
-use spelrum_report::data::NewFile;
-use spelrum_report::document::LatexStyle;
-use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
-use spelrum_report::plot::PlotSize;
-use spelrum_report::tables::TableName;
 
 const EXAMPLES: &str = "\
 For each cell: who is stronger, with a 95% interval over pairs of games, over games if the players \

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal, rows_writer};
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::results::{Answer, ResultsSource};
 use crate::terminal;
-use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal, rows_writer};
 
 const EXAMPLES: &str = "\
 One statement that only reads. docs/sql.md lists every table and view, the functions there are beside \

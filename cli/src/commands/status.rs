@@ -4,6 +4,9 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::listing;
+use spelrum_report::text::{count, counted, duration_us};
 use spelrum_tournament::ExperimentId;
 use spelrum_tournament::results::{self, CoordinatorStatus, WhyExploratory};
 
@@ -12,9 +15,6 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::results::ResultsSource;
 use crate::terminal;
-use spelrum_report::data::write_json;
-use spelrum_report::listing;
-use spelrum_report::text::{count, counted, duration_us};
 
 const EXAMPLES: &str = "\
 It says which stop rules cells have, and how many of them have ended; and which claims are exploratory, or stay \

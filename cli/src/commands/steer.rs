@@ -4,15 +4,15 @@ use std::io::Write as _;
 
 use clap::Args;
 use spelrum_proto::v1;
+use spelrum_report::data::write_json;
+use spelrum_report::listing;
+use spelrum_report::text::count;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::steering::{Steered, Steerer};
+use crate::remote::steering::{Steered, Steerer};
 use crate::terminal;
-use spelrum_report::data::write_json;
-use spelrum_report::listing;
-use spelrum_report::text::count;
 
 /// Pause an experiment: hand out none of its games until it is resumed
 #[derive(Args, Debug)]

@@ -9,9 +9,9 @@ use spelrum_report::experiment::{
 };
 use spelrum_tournament::results::{Detail, ExperimentSummary};
 
-use super::ResultsSource;
+use super::source::ResultsSource;
 use crate::error::{MessageStyle, Result};
-use crate::voice;
+use crate::terminal::notices;
 
 /// Writes an experiment's results.
 pub(crate) async fn write_report(
@@ -97,7 +97,7 @@ fn unless_failed<T>(what: &str, answer: Result<T>) -> Option<T> {
         let message = error.message(MessageStyle::Plain).unwrap_or_default();
         let problem = message.lines().next().unwrap_or_default();
         let problem = problem.strip_prefix("error: ").unwrap_or(problem);
-        voice::say(&format!("note: there are no {what} here: {problem}"));
+        notices::say(&format!("note: there are no {what} here: {problem}"));
         None
     })
 }

@@ -92,7 +92,7 @@ fn tests_neither_sleep_nor_are_skipped() {
 }
 
 /// Files that go on without the program that they name, or name one that every system has.
-const MAY_NAME_PROGRAMS: [&str; 2] = ["cli/build.rs", "cli/src/on_finish.rs"];
+const MAY_NAME_PROGRAMS: [&str; 2] = ["cli/build.rs", "cli/src/local/on_finish.rs"];
 
 /// A test that names a program to start would fail where there is none: `Tools` asks for it beforehand.
 #[test]
@@ -154,7 +154,7 @@ const MAY_KNOW_SQL: [&str; 6] = [
 /// behind it, and what prints the answer.
 const MAY_ASK_IN_SQL: [&str; 8] = [
     "cli/src/commands/sql.rs",
-    "cli/src/results.rs",
+    "cli/src/results/source.rs",
     "crates/report/src/data/csv.rs",
     "crates/report/src/data/json.rs",
     "crates/report/src/data/parquet.rs",

@@ -14,14 +14,13 @@ use spelrum_engine::{
     Answer, ENGINE_REVISION, Fault, GameRecord, Host, MoveRecord, OutsidePlayer, PlayError, Player,
     TextTurn,
 };
+use spelrum_report::replay::{Again, Check, Compared, RecordedGame};
 use spelrum_tournament::results::GameEnd;
 use spelrum_tournament::{CellId, Difference, OpeningsCache, PlayableCell, stops};
 
-use spelrum_report::replay::{Again, Check, Compared, RecordedGame};
-
-use crate::clock::Clock;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
+use crate::local::clock::Clock;
 
 /// The cells whose games are played again, each made playable once.
 #[derive(Debug, Default)]

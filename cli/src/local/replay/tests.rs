@@ -11,8 +11,8 @@ use spelrum_tournament::{
 };
 
 use super::*;
-use crate::clock::Clock;
 use crate::error::MessageStyle;
+use crate::local::clock::Clock;
 
 fn player(settings: &[(&str, Value)]) -> Arc<Parameters> {
     Arc::new(settings.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect())

@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
+use spelrum_tournament::results::date_time;
 use spelrum_tournament::results::{Played, places_text};
 
 use super::names::Names;
 use super::{GameView, WriteGames, write_wrapped};
 use crate::error::{Error, Kind, Result};
-use spelrum_tournament::results::date_time;
 
 /// Writes games as PGN.
 pub struct Pgn<W> {

@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use spelrum_engine::MoveRecord;
 use spelrum_tournament::names;
+use spelrum_tournament::results::date_time;
 use spelrum_tournament::results::places_text;
 
 use super::{GameView, WriteGames, score, write_wrapped};
 use crate::error::Result;
-use spelrum_tournament::results::date_time;
 
 /// Writes games as text.
 pub struct Text<W> {

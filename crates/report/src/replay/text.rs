@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
-
 use spelrum_tournament::Difference;
 use spelrum_tournament::engines::Forfeit;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spelrum_tournament::results::date_time;
 use spelrum_tournament::results::{
     CellResult, ExperimentSummary, MatchedCells, MatchedMoves, Overview, Report, SideBySide,
     places_text,
@@ -12,7 +13,6 @@ use spelrum_tournament::{Interval, OverGames, Role, ScoreInterval};
 use super::overview::build;
 use crate::document::{Document, Part, TitledTable};
 use crate::text::{Column, count, duration_us, optional, ratio};
-use spelrum_tournament::results::date_time;
 
 /// Two experiments with what they have in common.
 pub(crate) struct Two<'a> {
