@@ -13,10 +13,10 @@ use spelrum_tournament::labels::{LABELS_MAX, Label, NoLabel};
 use spelrum_worker::{Cores, QuietSlots};
 use tonic::transport::{Endpoint, Uri};
 
-use crate::calibration::mebibytes;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::voice;
+use crate::local::cost_estimate::mebibytes;
+use crate::terminal::notices;
 
 /// Names the certificates by which a coordinator's is trusted.
 pub(crate) const CA_VARIABLE: &str = "SPELRUM_CA";
@@ -52,7 +52,7 @@ impl GlobalArguments {
     pub(crate) fn apply(&self) {
         self.color.write_global();
         if self.quiet {
-            voice::be_quiet();
+            notices::be_quiet();
         }
     }
 }
@@ -64,7 +64,7 @@ pub(crate) fn words_of_voice() -> impl Iterator<Item = OsString> {
         ColorChoice::Always | ColorChoice::AlwaysAnsi => "always",
         ColorChoice::Never => "never",
     };
-    let quiet = voice::is_quiet().then_some("--quiet");
+    let quiet = notices::is_quiet().then_some("--quiet");
     ["--color", color].into_iter().chain(quiet).map(OsString::from)
 }
 

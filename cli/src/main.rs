@@ -1,58 +1,32 @@
 //! `spelrum`: tournaments between game-playing algorithms, on one machine or many.
 //!
 //! The only binary. This file parses the command line, runs one command and turns what became of
-//! it into a message and an exit code; everything else is in [`commands`].
+//! it into a message and an exit code. The rooms:
+//!
+//! | room | what to find there |
+//! |---|---|
+//! | [`commands`] | each command: its arguments, help and course |
+//! | [`config`] | the config file, the environment, tokens and trust |
+//! | [`terminal`] | output, progress, prompts, notices, logs, signals, panics |
+//! | [`players`] | built-in players, external engines, UCI and GTP |
+//! | [`sweeps`] | sweep files, their edits and their preview |
+//! | [`local`] | the embedded coordinator and worker, and this machine |
+//! | [`remote`] | a coordinator elsewhere |
+//! | [`results`] | questions to a file or a coordinator |
+//!
+//! Results become text, tables and plots in the crate `spelrum_report`.
 
 mod arguments;
-mod away;
-mod book_file;
-mod build;
-mod builds;
-mod calibration;
-mod causes;
-mod certificates;
-mod change;
-mod clock;
 mod commands;
 mod config;
-mod embedded;
-mod endgame_tables;
-mod engine_check;
-mod engines;
 mod error;
 mod exit;
-mod fleet;
-mod games;
-mod gtp_player;
-mod held;
-mod interrupt;
-mod listen;
-mod logging;
-mod networks;
-mod on_finish;
-mod outcome;
-mod output;
-mod panic;
-mod player;
-mod position;
-mod preflight;
-mod progress;
+mod local;
+mod players;
 mod remote;
-mod replay;
-mod report;
 mod results;
-mod session;
-mod standing;
-mod steering;
-mod summary;
-mod supervisor;
-mod sweep_edit;
-mod sweep_file;
-mod tree;
-mod turn;
-mod uci_player;
-mod voice;
-mod waiting;
+mod sweeps;
+mod terminal;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -62,11 +36,14 @@ use clap::error::{ContextKind, ContextValue};
 use commands::Arguments;
 use error::{CliError, MessageStyle};
 use exit::Exit;
+use local::endgame_tables;
+use players::engines_file;
+use terminal::{logging, panic};
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == engines::GUARD) {
-        return spelrum_external::guard::run(&[engines::GUARD], words);
+    if words.next().is_some_and(|word| word == engines_file::GUARD) {
+        return spelrum_external::guard::run(&[engines_file::GUARD], words);
     }
     panic::install_hook();
     if let Some(color) = arguments::asked_color(std::env::args_os()) {
@@ -126,6 +103,6 @@ fn tell(error: &CliError) {
     };
     if let Some(message) = error.message(style) {
         // With stderr gone too there is nobody to tell.
-        let _unheard = output::terminal::stderr().write_all(message.as_bytes());
+        let _unheard = terminal::stderr().write_all(message.as_bytes());
     }
 }

@@ -38,7 +38,7 @@ pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
 use services::{ExperimentsService, Planner, Referee, ResultsService, StartMark, WorkService};
 pub use spelrum_store as store;
-pub use spelrum_store::{date_time, system_remedy};
+pub use spelrum_store::system_remedy;
 use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// A lease lives for so many heartbeats without one that names it.

@@ -6,13 +6,15 @@ use spelrum_engine::search::WIN_MIN;
 use spelrum_engine::{
     Analysis, EndedBy, Game, Parameters, Player, Position as _, Rules, analyze, with_game,
 };
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, duration_us, ended_by_text, score_text};
 
-use crate::clock::Clock;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, duration_us, ended_by_text, score_text, terminal, write_json};
-use crate::player::{PlayerArguments, key_of_seed};
-use crate::position::PositionArguments;
+use crate::local::clock::Clock;
+use crate::players::built_in::{PlayerArguments, key_of_seed};
+use crate::players::position::PositionArguments;
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 The score is for the side to move; 999997 is a win in 3 plies, -999997 a loss in 3.

@@ -10,13 +10,15 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 use spelrum_coordinator::store::{BackedUp, BackupError, Copied, Readers};
+use spelrum_report::data::write_json;
+use spelrum_report::text::{counted, duration_us};
 use tokio::sync::oneshot;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{counted, duration_us, terminal, write_json};
-use crate::waiting::while_waiting;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 The copy is a snapshot of one moment; a coordinator or run that is writing to the database is not held up. \

@@ -9,18 +9,21 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_engine::parse_duration_us;
 use spelrum_proto::v1;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable, count, duration_us};
 use uuid::Uuid;
 
 use crate::arguments::CoordinatorArguments;
-use crate::causes::failed_call;
 use crate::config;
+use crate::error::conversions::failed_call;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::fleet::{Call, Fleet, Measured, Working, connections_max};
-use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count, duration_us, terminal, write_json};
-use crate::voice::say;
-use crate::{logging, remote};
+use crate::local::fleet::{Call, Fleet, Measured, Working, connections_max};
+use crate::remote::connection;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::logging;
+use crate::terminal::notices::say;
 
 const EXAMPLES: &str = "\
 fleet simulates workers: each has a connection of its own and says what a real one says (Hello, leases, \
@@ -149,7 +152,7 @@ impl FleetArguments {
                 .help("raise the limit of open files (ulimit -n), or simulate fewer workers"));
         }
         let target = config::coordinator(&self.coordinator)?;
-        let mut client = remote::connect_to(&target).await?;
+        let mut client = connection::connect_to(&target).await?;
         let experiment = submit(&mut client, self.sweep.as_deref()).await?;
         let fleet = Fleet {
             coordinator: target.endpoint()?,
@@ -323,7 +326,7 @@ fn usual_sweep() -> String {
 }
 
 /// Submits what the fleet plays, as an experiment of its own.
-async fn submit(client: &mut remote::Client, sweep: Option<&Path>) -> Result<String> {
+async fn submit(client: &mut connection::Client, sweep: Option<&Path>) -> Result<String> {
     let (sweep_toml, file_name) = match sweep {
         None => (usual_sweep(), "fleet.toml".to_owned()),
         Some(path) => {
@@ -347,7 +350,7 @@ async fn submit(client: &mut remote::Client, sweep: Option<&Path>) -> Result<Str
     Ok(answer.into_inner().experiment_uuid)
 }
 
-async fn cancel(client: &mut remote::Client, experiment: &str) -> Result<()> {
+async fn cancel(client: &mut connection::Client, experiment: &str) -> Result<()> {
     let request = v1::SteerRequest {
         experiment: experiment.to_owned(),
         action: v1::Action::Cancel.into(),

@@ -10,12 +10,12 @@ use clap::{Args, Subcommand};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
+use spelrum_tournament::results::date_time;
 
-use crate::certificates::{Authority, CertificateError, Certified, HostName, days};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::date_time;
-use crate::voice::say;
+use crate::local::certificate_authority::{Authority, CertificateError, Certified, HostName, days};
+use crate::terminal::notices::say;
 
 const EXAMPLES: &str = "\
 A coordinator on the network needs TLS: a certificate that its clients trust. For your own cluster, create \

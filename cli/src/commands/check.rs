@@ -8,12 +8,14 @@ use serde::Serialize;
 use spelrum_coordinator::store::{
     Compared, Difference, RESCUE_COMMAND, Readers, Refereed, StoreError,
 };
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted, duration_us, optional};
 
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{count, counted, duration_us, optional, terminal, write_json};
-use crate::waiting::while_waiting;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 It reads the whole file: every page and every reference between rows; every game against the digest that \

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable, optional};
 
 use crate::arguments::CoordinatorArguments;
 use crate::config::{self, ConfigFile, EXAMPLE, Named, Sourced, Target};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, optional, terminal, write_json};
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 A value comes from its flag, else from the environment (SPELRUM_COORDINATOR, SPELRUM_TOKEN), else \

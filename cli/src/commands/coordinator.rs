@@ -8,14 +8,17 @@ use clap::Args;
 use spelrum_coordinator as coordinator;
 use spelrum_engine::parse_duration_us;
 
+use crate::config;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::listen::{OwnDoor, TlsArguments};
-use crate::logging::LogArguments;
-use crate::output::terminal;
-use crate::preflight::{self, DATABASE_THREADS};
-use crate::{config, held, listen, supervisor};
+use crate::local::database_holder;
+use crate::local::listener;
+use crate::local::listener::{OwnDoor, TlsArguments};
+use crate::local::preflight::{self, DATABASE_THREADS};
+use crate::local::systemd;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::logging::LogArguments;
 
 const EXAMPLES: &str = "\
 It prints the address it listens on, then logs to stderr (RUST_LOG=debug for more). The database \
@@ -101,11 +104,11 @@ impl Coordinator {
         self.logs.start("info");
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: answering the requests under way; a second signal ends now");
-            supervisor::ending();
+            systemd::ending();
         })?;
         preflight::threads(DATABASE_THREADS)?;
-        let listener = listen::bind(&self.listen).await?;
-        let address = listen::address(&listener)?;
+        let listener = listener::bind(&self.listen).await?;
+        let address = listener::address(&listener)?;
         let token = match self.without_token {
             true => None,
             false => config::own_token(self.token_file.as_deref())?,
@@ -113,7 +116,7 @@ impl Coordinator {
         let demands_something =
             token.is_some() || self.tokens.is_some() || self.tls.demands_certificates();
         if !self.without_token && !demands_something {
-            listen::refuse_if_open_to_others(address, "--without-token")?;
+            listener::refuse_if_open_to_others(address, "--without-token")?;
         }
         self.tls.refuse_if_readable_by_others(address)?;
         let tls = self.tls.files();
@@ -122,11 +125,11 @@ impl Coordinator {
             None => ("http", None),
         };
         let told = match &own {
-            Some(own) => held::told(&own.url, Some(&own.secret)),
-            None => held::told(&listen::url_from_here(&listener)?, None),
+            Some(own) => database_holder::told(&own.url, Some(&own.secret)),
+            None => database_holder::told(&listener::url_from_here(&listener)?, None),
         };
         if self.accept_loss {
-            held::accept_loss(&self.db)?;
+            database_holder::accept_loss(&self.db)?;
         }
         let coordinator = coordinator::Coordinator::open(coordinator::Config {
             db: self.db,
@@ -146,14 +149,14 @@ impl Coordinator {
             out.flush()?;
         }
         let health = coordinator.health();
-        supervisor::ready(&format!("listening on {scheme}://{address}"));
+        systemd::ready(&format!("listening on {scheme}://{address}"));
         let now = interrupts.now.clone();
         tokio::select! {
-            served = coordinator.serve_at(listen::listeners(listener, own), interrupts.finish.clone()) => {
+            served = coordinator.serve_at(listener::listeners(listener, own), interrupts.finish.clone()) => {
                 served?;
                 Ok(Exit::Success)
             }
-            never = supervisor::tell_how_it_goes(&health) => match never {},
+            never = systemd::tell_how_it_goes(&health) => match never {},
             () = now.cancelled() => Ok(interrupts.exit().unwrap_or(Exit::Interrupted)),
         }
     }

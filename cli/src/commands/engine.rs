@@ -12,10 +12,10 @@ use spelrum_external::uci::{Server, serve};
 use super::engine_check::{self, EngineCheck};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::gtp_player::{GtpPlayer, Reply};
-use crate::panic;
-use crate::player::{PlayerArguments, key_of_seed};
-use crate::uci_player::UciPlayer;
+use crate::players::built_in::{PlayerArguments, key_of_seed};
+use crate::players::gtp::{GtpPlayer, Reply};
+use crate::players::uci::UciPlayer;
+use crate::terminal::panic;
 
 const EXAMPLES: &str = "\
 Over UCI, its parameters are options, with what --set says as their defaults; so are the limits, of which 0 is \

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_report::data::write_json;
 
-use crate::engine_check::{self, Json};
-use crate::engines::EnginesArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::outcome::{self, Outcomes};
-use crate::output::write_json;
-use crate::sweep_file::SweepArguments;
-use crate::voice;
+use crate::players::engine_check::{self, Json};
+use crate::players::engines_file::EnginesArguments;
+use crate::sweeps::file::SweepArguments;
+use crate::sweeps::found_players::{self, Outcomes};
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices;
 
 pub(crate) const EXAMPLES: &str = "\
 Each engine is started alone, asked for some moves under each kind of limit, asked about three positions twice \
@@ -61,7 +61,7 @@ impl EngineCheck {
         let requests = match &self.sweep {
             Some(sweep) => {
                 let arguments = SweepArguments::of_file(sweep.clone());
-                let sweep = outcome::read_sweep(&arguments, Outcomes::Here).await?;
+                let sweep = found_players::read_sweep(&arguments, Outcomes::Here).await?;
                 Some(engine_check::requests(&sweep.plan))
             }
             None => None,
@@ -71,12 +71,12 @@ impl EngineCheck {
             names.extend(requests.iter().map(|request| request.engine.clone()));
             names.dedup();
             if names.is_empty() {
-                voice::say("the sweep needs no engines");
+                notices::say("the sweep needs no engines");
                 return Ok(Exit::Success);
             }
         }
         let specs = engine_check::named(&file, &names)?;
-        let interrupts = Interrupts::listen(|| voice::say("ending the engine under check"))?;
+        let interrupts = Interrupts::listen(|| notices::say("ending the engine under check"))?;
         let checked = engine_check::check_all(specs, requests, interrupts.finish.clone()).await?;
         if let Some(signal) = interrupts.exit() {
             return Ok(signal);

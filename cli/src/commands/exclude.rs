@@ -7,13 +7,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::Args;
 use serde::Serialize;
 use spelrum_proto::v1;
+use spelrum_report::data::write_json;
+use spelrum_report::text::count;
 
 use crate::arguments::SourceArguments;
 use crate::commands::bench::duration;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, terminal, write_json};
-use crate::steering::Steerer;
+use crate::remote::steering::Steerer;
+use crate::terminal;
 
 /// Discard a worker's results, replay its games elsewhere, and give it no more work
 #[derive(Args, Debug)]

@@ -7,13 +7,15 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use spelrum_coordinator::store::BackedUp;
+use spelrum_report::data::write_json;
+use spelrum_report::text::counted;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{counted, terminal, write_json};
 use crate::results::ResultsSource;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
 
 const EXAMPLES: &str = "\
 The file is a results database like the one that it comes from, with these experiments and nothing else: \

@@ -6,18 +6,19 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use spelrum_engine::{GameInfo, Rules};
+use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal};
+use spelrum_report::games::{Pgn, Rows, Text, WriteGames, WrittenGames};
+use spelrum_report::text::count;
 use spelrum_tournament::results::ExperimentSummary;
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::games::{
-    AxisPlace, Pgn, Rows, Text, ToldGames, Wanted, WriteGames, follow_games, write_games,
-};
-use crate::interrupt::Interrupts;
-use crate::output::{NewFile, RowsFormat, count, not_for_a_terminal, terminal};
 use crate::results::ResultsSource;
-use crate::voice;
+use crate::results::{AxisPlace, Wanted, follow_games, write_games};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices;
 
 const EXAMPLES: &str = "\
 By cell in the grid's order, then by number; those that count, unless --uncounted is given. Any number of \
@@ -129,7 +130,7 @@ impl Games {
     /// Reads and writes.
     pub(crate) async fn run(self) -> Result<Exit> {
         if self.format == Format::Parquet && self.output.is_none() && io::stdout().is_terminal() {
-            return Err(not_for_a_terminal());
+            return Err(not_for_a_terminal().into());
         }
         if self.follow {
             return self.follow().await;
@@ -176,7 +177,7 @@ impl Games {
         };
         let (source, experiment) =
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
-        let (wanted, mut told) = (self.wanted(), ToldGames::default());
+        let (wanted, mut told) = (self.wanted(), WrittenGames::default());
         let mut writer = self.format.writer(&experiment, self.searches, BufWriter::new(out));
         let interrupts = Interrupts::listen(|| {})?;
         let exit = tokio::select! {
@@ -190,7 +191,7 @@ impl Games {
         Ok(exit)
     }
 
-    async fn write(&self, out: impl Write + Send + 'static) -> Result<ToldGames> {
+    async fn write(&self, out: impl Write + Send + 'static) -> Result<WrittenGames> {
         let (source, experiment) =
             ResultsSource::open_experiment(&self.source, self.experiment.as_deref()).await?;
         let wanted = self.wanted();
@@ -200,12 +201,12 @@ impl Games {
 }
 
 /// What nobody should have to find out.
-fn remark(told: ToldGames) {
-    let ToldGames { games, without_moves } = told;
+fn remark(told: WrittenGames) {
+    let WrittenGames { games, without_moves } = told;
     if games == 0 {
-        voice::say("note: there are no such games yet");
+        notices::say("note: there are no such games yet");
     } else if without_moves > 0 {
-        voice::say(&format!(
+        notices::say(&format!(
             "note: the moves of {} of these {} games are not stored (record = \"games\", or pruned); spelrum \
              replay plays such a game again",
             count(without_moves),

@@ -7,12 +7,14 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 use spelrum_coordinator::store::{ImportError, ImportProgress, Imported, StoreError, Writer};
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{count, counted, terminal, write_json};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
 
 const EXAMPLES: &str = "\
 The file is what spelrum export made, or any other results database: all its experiments come. Nothing is \

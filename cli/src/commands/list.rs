@@ -7,15 +7,17 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::listing;
+use spelrum_report::text::{Column, TextTable, count, duration_us};
 use spelrum_tournament::results::ExperimentSummary;
 use spelrum_tournament::scheduler::ExperimentState;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, count, duration_us, terminal, write_json};
 use crate::results::ResultsSource;
-use crate::summary;
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 JSON, an array with an object for each: experiment_uuid, name, game, state, priority, cells, \
@@ -119,7 +121,7 @@ impl NameFilter {
 #[derive(Serialize)]
 struct Json<'a> {
     #[serde(flatten)]
-    experiment: summary::Experiment<'a>,
+    experiment: listing::Experiment<'a>,
     games_left: u64,
 }
 
@@ -196,7 +198,7 @@ fn table(experiments: &[ExperimentSummary], now_unix_us: i64) -> TextTable {
             count(experiment.cells),
             format!("{}/{}", count(experiment.games_settled), count(experiment.games_planned)),
             count(experiment.games_left()),
-            summary::done(experiment),
+            listing::done(experiment),
             count(experiment.games_failed),
             format!("{} ago", duration_us(ago_us as f64)),
         ]);

@@ -50,7 +50,7 @@ use spelrum_engine::search::STACK_BYTES;
 use crate::arguments::GlobalArguments;
 use crate::error::{CliError, Result};
 use crate::exit::{EXIT_CODES, Exit};
-use crate::preflight;
+use crate::local::preflight;
 
 const TOUR: &str = "\
 Tournaments between game-playing algorithms, on one machine or many.

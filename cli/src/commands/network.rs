@@ -9,18 +9,19 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::networks::{By, NetworkJson, figures, kinds_of, write_by, write_summary};
+use spelrum_report::plot::{plot_files, write_plots};
+use spelrum_report::text::{count, duration_us};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::networks::figures::figures;
-use crate::networks::json::NetworkJson;
-use crate::networks::text::{By, write_by, write_summary};
-use crate::networks::{kinds_of, recipes_of, train_all};
-use crate::outcome::{self, Outcomes};
-use crate::output::{count, duration_us, plot_files, terminal, write_json, write_plots};
-use crate::sweep_file::SweepArguments;
-use crate::waiting::while_waiting;
+use crate::local::network_training::{recipes_of, train_all};
+use crate::sweeps::file::SweepArguments;
+use crate::sweeps::found_players::{self, Outcomes};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 A network follows from its recipe: what is trained here has the weights that it has wherever the sweep \
@@ -71,7 +72,7 @@ struct Json<'n> {
 impl Network {
     /// Trains and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
-        let sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
+        let sweep = found_players::read_sweep(&self.sweep, Outcomes::Here).await?;
         let recipes = Arc::new(recipes_of(&sweep.plan));
         let total = recipes.len();
         if total == 0 {

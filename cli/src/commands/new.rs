@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use spelrum_engine::nearest;
+use spelrum_report::data::write_json;
 use spelrum_tournament::check_experiment_name;
 
 use super::schema;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{terminal, write_json};
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 The file says what each line of it is for, and runs as it is; match, which is about two external engines, needs \

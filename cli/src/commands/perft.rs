@@ -5,11 +5,13 @@ use std::io::Write as _;
 use clap::Args;
 use serde::Serialize;
 use spelrum_engine::{Game, Rules, perft, with_game};
+use spelrum_report::data::{Pairs, write_json};
+use spelrum_report::text::{Column, TextTable, count};
 
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{Column, Pairs, TextTable, count, terminal, write_json};
-use crate::position::PositionArguments;
+use crate::players::position::PositionArguments;
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 A game that ends before the depth is one leaf where it ends. The columns after the leaves count \

@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use clap::Args;
 use spelrum_engine::{Game, Host, PlayError, Rules, with_game};
+use spelrum_report::text::duration_us;
 use tokio::sync::mpsc;
 
-use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{duration_us, terminal};
-use crate::player::{PlayerArguments, player};
-use crate::position::PositionArguments;
-use crate::session::{Answer, Session, Setup};
-use crate::waiting::while_waiting;
+use crate::local::clock::Patience;
+use crate::players::built_in::{PlayerArguments, player};
+use crate::players::position::PositionArguments;
+use crate::players::session::{Answer, Session, Setup};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::waiting::while_waiting;
 
 /// Longer lines are read in pieces.
 const LINE_BYTES_MAX: u64 = 4_096;

@@ -8,11 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{self, Offer, SlotsArguments};
 use crate::config::TOKEN_VARIABLE;
-use crate::engines::{self, EnginesArguments, FILES_OF_WORKER};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::TERMINATING;
-use crate::logging::LogArguments;
+use crate::players::engines_file::{self, EnginesArguments, FILES_OF_WORKER};
+use crate::terminal::interrupt::TERMINATING;
+use crate::terminal::logging::LogArguments;
 
 /// Its name on the command line.
 const NAME: &str = "playing-process";
@@ -88,9 +88,9 @@ impl PlayingProcess {
 async fn find(file: EngineFile, offer: Offer) -> Result<Engines> {
     // When the worker ends before they are found, this process ends.
     let (engines, failures) =
-        engines::find(file.clone(), offer, FILES_OF_WORKER, CancellationToken::new()).await?;
+        engines_file::find(file.clone(), offer, FILES_OF_WORKER, CancellationToken::new()).await?;
     for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {
-        tracing::error!("{}", engines::not_offered(&file, &failure));
+        tracing::error!("{}", engines_file::not_offered(&file, &failure));
         tracing::debug!(engine = failure.engine, "said:\n{}", failure.transcript);
     }
     for offered in engines.offered() {

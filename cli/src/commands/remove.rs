@@ -5,13 +5,15 @@ use std::io::Write as _;
 use clap::Args;
 use serde::Serialize;
 use spelrum_proto::v1;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 use crate::arguments::SourceArguments;
-use crate::calibration::mebibytes;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{count, counted, terminal, write_json};
-use crate::steering::Steerer;
+use crate::local::cost_estimate::mebibytes;
+use crate::remote::steering::Steerer;
+use crate::terminal;
 
 /// Permanently delete an experiment and all its data
 #[derive(Args, Debug)]

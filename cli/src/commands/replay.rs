@@ -5,20 +5,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use spelrum_report::replay::{
+    Again, Plies, RecordedGame, Replayed, recorded_game, write_check, write_game, write_json,
+    write_verdict,
+};
+use spelrum_report::text::duration_us;
 use spelrum_tournament::results::WhichGame;
 use spelrum_tournament::{CellId, GameId};
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{duration_us, terminal};
-use crate::replay::{
-    Again, Cells, Plies, RecordedGame, Replayed, Watch, play_again, recorded_game, write_check,
-    write_game, write_json, write_verdict,
-};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+
+use crate::local::replay::{Cells, Watch, play_again};
 use crate::results::ResultsSource;
-use crate::waiting::while_waiting;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 The game is also played again from its cell's definition and its number, and compared with the \
@@ -225,6 +228,6 @@ impl Player {
             format!("looking game {game_id} up in exact tables, {time}")
         };
         let work = move || it.ask_tables().map(|()| it);
-        while_waiting(&self.interrupts, what, work).await?.transpose()
+        Ok(while_waiting(&self.interrupts, what, work).await?.transpose()?)
     }
 }

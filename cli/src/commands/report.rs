@@ -4,13 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use spelrum_report::data::NewFile;
+use spelrum_report::document::LatexStyle;
+use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
+use spelrum_report::plot::PlotSize;
+use spelrum_report::tables::TableName;
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{LatexStyle, NewFile, PlotSize, terminal};
-use crate::report::{self, ReportFormat, Shown, TableName, TableStyle};
 use crate::results::ResultsSource;
+use crate::results::reports;
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 For each cell: who is stronger, with a 95% interval over pairs of games, over games if the players \
@@ -223,7 +228,8 @@ impl Report {
         if let Some(directory) = &self.figures {
             let mut out = terminal::data_stdout();
             let style = self.style(format)?;
-            report::write_figures(&source, &experiment, shown, &style, directory, &mut out).await?;
+            reports::write_figures(&source, &experiment, shown, &style, directory, &mut out)
+                .await?;
             return Ok(Exit::Success);
         }
         let style = self.style(format)?;
@@ -233,9 +239,9 @@ impl Report {
         };
         let write = async |out: &mut (dyn Write + Send)| match &other {
             Some(other) => {
-                report::write_two(&source, [&experiment, other], format, style.latex, out).await
+                reports::write_pair(&source, [&experiment, other], format, style.latex, out).await
             }
-            None => report::write(&source, &experiment, shown, format, &style, out).await,
+            None => reports::write_report(&source, &experiment, shown, format, &style, out).await,
         };
         match (self.html.as_ref().or(self.output.as_ref()), format) {
             (Some(path), _) => {

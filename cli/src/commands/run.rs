@@ -9,6 +9,8 @@ use indicatif::ProgressBar;
 use spelrum_engine::Rules;
 use spelrum_external::EngineFile;
 use spelrum_proto::v1;
+use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
+use spelrum_report::text::{count, counted};
 use spelrum_tournament::Plan;
 use spelrum_tournament::demands::{self, Demands, Unmet};
 use spelrum_tournament::labels::Label;
@@ -18,27 +20,27 @@ use spelrum_tournament::speed::Speed;
 use spelrum_worker::{Cores, Engines, QuietSlots, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};
-use crate::builds;
-use crate::change;
 use crate::commands::speed::speed_unmeasured;
-use crate::embedded::{Embedded, How};
-use crate::engines::{self, EnginesArguments, FILES_OF_RUN};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::held;
-use crate::interrupt::Interrupts;
-use crate::listen::TlsArguments;
-use crate::logging;
-use crate::on_finish::OnFinish;
-use crate::outcome::{self, Outcomes};
-use crate::output::{count, counted, terminal};
-use crate::preflight::{self, DATABASE_THREADS};
-use crate::progress::{self, Progress};
-use crate::remote::Manner;
-use crate::report::{self, ReportFormat, Shown, TableStyle};
+use crate::local::database_holder;
+use crate::local::embedded::{Embedded, How};
+use crate::local::listener::TlsArguments;
+use crate::local::on_finish::OnFinish;
+use crate::local::preflight::{self, DATABASE_THREADS};
+use crate::players::engines_file::{self, EnginesArguments, FILES_OF_RUN};
+use crate::remote::connection::Manner;
 use crate::results::ResultsSource;
-use crate::sweep_file::{SweepArguments, SweepFile};
-use crate::voice;
+use crate::results::reports;
+use crate::sweeps::engine_builds;
+use crate::sweeps::file::{SweepArguments, SweepFile};
+use crate::sweeps::found_players::{self, Outcomes};
+use crate::sweeps::preview;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::logging;
+use crate::terminal::notices;
+use crate::terminal::progress::{self, Progress};
 
 const EXAMPLES: &str = "\
 The results stay in the database. Run the same file again and it goes on where it was; when every \
@@ -121,30 +123,30 @@ impl Run {
                 .because(format!("{flag} only applies with --listen"))
                 .help("give --listen ADDR:PORT also, or leave it out"));
         }
-        let mut sweep = outcome::read_sweep(&self.sweep, Outcomes::Here).await?;
+        let mut sweep = found_players::read_sweep(&self.sweep, Outcomes::Here).await?;
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
         let file = self.engines.read()?;
         // Before a dry run promises anything, and before a database is begun.
         let must_have_all = file.is_some() || !self.dry_run && !db.exists();
         if must_have_all && self.listen.is_none() {
-            let needed = engines::needed(&sweep.plan, file.as_ref())?;
+            let needed = engines_file::needed(&sweep.plan, file.as_ref())?;
             let missing =
                 needed.iter().flat_map(EngineFile::iter).filter(|it| !it.command.exists());
             for spec in missing.filter(|_| self.dry_run) {
                 let (name, program) = (&spec.name, spec.command.display());
-                voice::say(&format!(
+                notices::say(&format!(
                     "warning: there is no program {program} for the engine {name}"
                 ));
             }
         }
         if self.dry_run {
             for remark in &sweep.remarks {
-                voice::say(remark);
+                notices::say(remark);
             }
             let manner = Manner { new_experiment: self.new, preview: true };
-            let there = change::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
-            change::print_dry_run(&sweep, there.as_ref(), self.json, file.as_ref(), &[])?;
+            let there = preview::preview_file(&db, &mut sweep, file.as_ref(), manner).await?;
+            preview::print_dry_run(&sweep, there.as_ref(), self.json, file.as_ref(), &[])?;
             return Ok(Exit::Success);
         }
         let bar = progress::bar();
@@ -152,11 +154,11 @@ impl Run {
         let told = bar.clone();
         let interrupts = Interrupts::listen(move || {
             told.suspend(|| {
-                voice::say("finishing the games under way; Ctrl-C again stops now");
+                notices::say("finishing the games under way; Ctrl-C again stops now");
             });
         })?;
         if self.accept_loss {
-            held::accept_loss(&db)?;
+            database_holder::accept_loss(&db)?;
         }
         // What it would fail to get later would leave it waiting.
         preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
@@ -176,7 +178,7 @@ impl Run {
         match self.slots.offer_for(sweep.plan.memory_bytes_with(&offered)) {
             Ok(offer) => {
                 if offer.slots < whole.slots {
-                    voice::say(&format!(
+                    notices::say(&format!(
                         "playing {} games at once instead of {}, which may need more memory than \
                          there is",
                         offer.slots, whole.slots
@@ -185,7 +187,7 @@ impl Run {
                 Ok(offer)
             }
             Err(_) if self.listen.is_some() => {
-                voice::say(
+                notices::say(
                     "some games may need more memory than there is here: they are left to workers",
                 );
                 Ok(whole)
@@ -222,7 +224,7 @@ impl Run {
             bound(unmet).unwrap_or_default()
         };
         if self.listen.is_some() {
-            voice::say(&format!("the sweep has games for {whom}: they are left to them"));
+            notices::say(&format!("the sweep has games for {whom}: they are left to them"));
             return Ok(());
         }
         Err(CliError::new(Exit::Input, "play the sweep")
@@ -274,12 +276,12 @@ impl Run {
         file: Option<&EngineFile>,
         interrupts: &Interrupts,
     ) -> Result<Option<Engines>> {
-        let needed = match engines::needed(&sweep.plan, file) {
+        let needed = match engines_file::needed(&sweep.plan, file) {
             Ok(Some(needed)) => needed,
             Ok(None) => return Ok(None),
             Err(error) if self.listen.is_none() => return Err(error),
             Err(_) => {
-                voice::say(
+                notices::say(
                     "some engines that the sweep needs are not here: their games are left to workers",
                 );
                 match file {
@@ -289,20 +291,21 @@ impl Run {
             }
         };
         let mut offer = self.slots.offer();
-        let (slots, warning) = engines::slots_within_open_files(offer.slots, FILES_OF_RUN);
+        let (slots, warning) = engines_file::slots_within_open_files(offer.slots, FILES_OF_RUN);
         offer.slots = slots;
         if let Some(warning) = warning {
-            voice::say(&warning);
+            notices::say(&warning);
         }
         let finish = interrupts.finish.clone();
-        let (found, failures) = engines::find(needed.clone(), offer, FILES_OF_RUN, finish).await?;
+        let (found, failures) =
+            engines_file::find(needed.clone(), offer, FILES_OF_RUN, finish).await?;
         if interrupts.exit().is_some() {
             // Nothing will be played.
         } else if self.listen.is_none() {
-            engines::check_found(&sweep.plan, &needed, &found, &failures)?;
+            engines_file::check_found(&sweep.plan, &needed, &found, &failures)?;
         } else {
-            engines::tell(&needed, &failures);
-            engines::tell_inabilities(&sweep.plan, &found);
+            engines_file::tell(&needed, &failures);
+            engines_file::tell_inabilities(&sweep.plan, &found);
         }
         Ok(Some(found))
     }
@@ -318,7 +321,7 @@ impl Run {
         let mut offer = self.offer(sweep, engines.as_ref())?;
         if engines.is_some() {
             // It was said when they were started.
-            (offer.slots, _) = engines::slots_within_open_files(offer.slots, FILES_OF_RUN);
+            (offer.slots, _) = engines_file::slots_within_open_files(offer.slots, FILES_OF_RUN);
         }
         let quiet = self.slots.quiet(offer.slots)?;
         Ok(Prepared { offer, quiet, engines })
@@ -359,21 +362,21 @@ impl Run {
         interrupts: &Interrupts,
     ) -> Result<Exit> {
         for remark in &sweep.remarks {
-            voice::say(remark);
+            notices::say(remark);
         }
         let readers = coordinator.readers();
-        builds::name_builds(sweep, file.as_ref(), Some(&readers), self.new).await?;
+        engine_builds::name_builds(sweep, file.as_ref(), Some(&readers), self.new).await?;
         let sweep = &*sweep;
         let manner = Manner { new_experiment: self.new, preview: false };
-        let there = change::preview(&coordinator.readers(), sweep, manner).await?;
+        let there = preview::preview(&coordinator.readers(), sweep, manner).await?;
         // Whoever only wants to see the results may do so on any machine.
         let is_played = !there.games_left.is_empty() && there.games_left.iter().all(|&it| it == 0);
         let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
         if let Some(change) = &there.change {
             self.refuse_to_change(sweep, change, db)?;
-            voice::say(&change::announcement(&sweep.plan, change));
-            if !self.yes && !change::may_drop(change)? {
-                voice::say("nothing is changed");
+            notices::say(&preview::announcement(&sweep.plan, change));
+            if !self.yes && !preview::may_drop(change)? {
+                notices::say("nothing is changed");
                 return Ok(Exit::Success);
             }
         }
@@ -387,21 +390,21 @@ impl Run {
             false => Some(self.prepare(sweep, file.as_ref(), interrupts).await?),
         };
         let (submitted, experiment) = coordinator.submit(sweep, self.new).await?;
-        for remark in change::remarks_on_claims(&submitted.claims) {
-            voice::say(&remark);
+        for remark in preview::remarks_on_claims(&submitted.claims) {
+            notices::say(&remark);
         }
         let was_over = experiment.state.is_over();
         if was_over {
-            voice::say(&already(&experiment, db));
+            notices::say(&already(&experiment, db));
         } else {
             let Prepared { offer, quiet, engines } = match prepared.take() {
                 Some(prepared) => prepared,
                 None => self.prepare(sweep, file.as_ref(), interrupts).await?,
             };
             if sweep.plan.has_timed() {
-                voice::say(&arguments::told(offer.slots, &quiet));
+                notices::say(&arguments::told(offer.slots, &quiet));
             }
-            voice::say(&beginning(&submitted, &experiment, &sweep.plan, db));
+            notices::say(&beginning(&submitted, &experiment, &sweep.plan, db));
             let settled = experiment.games_settled;
             let planned = match sweep.plan.course {
                 Some(_) => sweep.plan.games(),
@@ -420,20 +423,20 @@ impl Run {
         let format = if self.json { ReportFormat::Json } else { ReportFormat::Text };
         let out = &mut terminal::stdout();
         let style = TableStyle::default();
-        report::write(&results, &experiment, Shown::Usual, format, &style, out).await?;
+        reports::write_report(&results, &experiment, Shown::Usual, format, &style, out).await?;
         if !was_over && interrupts.exit().is_none() {
             self.on_finish.run(&experiment, experiment.state).await;
         }
         if experiment.state == ExperimentState::Paused && interrupts.exit().is_none() {
-            voice::say(&self.stopped(&results.progress(&experiment).await?, db));
+            notices::say(&self.stopped(&results.progress(&experiment).await?, db));
             return Ok(Exit::FailedGames);
         }
         if let Some(told) = forfeited(&results.progress(&experiment).await?) {
-            voice::say(&told);
+            notices::say(&told);
         }
         match interrupts.exit() {
             Some(signal) if !experiment.state.is_over() => {
-                voice::say(&self.interrupted(db));
+                notices::say(&self.interrupted(db));
                 Ok(signal)
             }
             _ if experiment.games_failed > 0 => Ok(Exit::FailedGames),
@@ -489,7 +492,7 @@ fn warn_of_quota(demands: &BTreeSet<Demands>, here: &demands::Offer) {
     let is_unmet =
         |demands: &Demands| matches!(demands.unmet_by(&others), Some(Unmet::QuotaPeriod { .. }));
     if let Some(period_us) = here.quota_period_us.filter(|_| demands.iter().any(is_unmet)) {
-        voice::say(&format!(
+        notices::say(&format!(
             "warning: this machine's quota of CPU time comes every {} ms, and there are time limits of less than ten \
              times that: what a player has of them is a matter of luck (docs/timing.md)",
             period_us as f64 / 1_000.0
@@ -503,7 +506,7 @@ fn beginning(
     plan: &Plan,
     db: &Path,
 ) -> String {
-    let what = change::runs_of(plan).unwrap_or_else(|| {
+    let what = preview::runs_of(plan).unwrap_or_else(|| {
         format!(
             "{}{} {} in {}",
             if plan.stop.is_some() { "at most " } else { "" },

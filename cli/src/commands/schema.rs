@@ -7,7 +7,7 @@ use spelrum_tournament::sweep_schema;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::terminal;
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 Editors that know TOML (taplo, Even Better TOML) complete, explain and check a sweep by it, if the \

@@ -11,16 +11,18 @@ use spelrum_engine::search::Limits;
 use spelrum_engine::{
     EndedBy, Game, Host, Rules, Side, SolveError, Solved, parse_duration_us, solve, with_game,
 };
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, duration_us, ended_by_text};
 
 use super::analyze::numbered_move;
-use crate::clock::Patience;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{count, duration_us, ended_by_text, terminal, write_json};
-use crate::position::PositionArguments;
-use crate::voice::say;
-use crate::waiting::while_waiting;
+use crate::local::clock::Patience;
+use crate::players::position::PositionArguments;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices::say;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 The value is that of play without a mistake on either side, to the end of the game. In Pentago \

@@ -6,13 +6,15 @@ use std::num::NonZeroU32;
 use clap::Args;
 use serde::Serialize;
 use spelrum_engine::{Rules, with_game};
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable, count, percent};
 use spelrum_tournament::speed::Speed;
 use spelrum_worker::measured_speed;
 
 use crate::arguments::{SlotsArguments, slots_from_text, told};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, count, percent, terminal, write_json};
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 A worker measures the same before it plays games whose time limits are scaled, and again every ten \

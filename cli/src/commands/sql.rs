@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal, rows_writer};
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{NewFile, RowsFormat, not_for_a_terminal, rows_writer, terminal};
 use crate::results::{Answer, ResultsSource};
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 One statement that only reads. docs/sql.md lists every table and view, the functions there are beside \
@@ -75,7 +76,7 @@ impl Sql {
     pub(crate) async fn run(self) -> Result<Exit> {
         let format = self.format();
         if format == RowsFormat::Parquet && self.output.is_none() && io::stdout().is_terminal() {
-            return Err(not_for_a_terminal());
+            return Err(not_for_a_terminal().into());
         }
         let source = ResultsSource::open(&self.source).await?;
         let rows_max = self.rows_max.map(NonZeroU32::get);
@@ -141,5 +142,5 @@ async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Res
         | RowsFormat::Svg => Box::new(file),
     };
     write(answer, format, out).await?;
-    new.finish()
+    Ok(new.finish()?)
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{optional, percent};
 use spelrum_tournament::stopping::Tally;
 use spelrum_tournament::{
     EloModel, GameCounts, PairCounts, SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, Sprt,
@@ -12,7 +14,7 @@ use spelrum_tournament::{
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{optional, percent, terminal, write_json};
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 For a match that was played elsewhere, or a part of one. Counts of pairs say more than counts of games: \

@@ -4,15 +4,17 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::listing;
+use spelrum_report::text::{count, counted, duration_us};
 use spelrum_tournament::ExperimentId;
 use spelrum_tournament::results::{self, CoordinatorStatus, WhyExploratory};
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{count, counted, duration_us, terminal, write_json};
 use crate::results::ResultsSource;
-use crate::summary;
+use crate::terminal;
 
 const EXAMPLES: &str = "\
 It says which stop rules cells have, and how many of them have ended; and which claims are exploratory, or stay \
@@ -47,11 +49,11 @@ struct Json<'a> {
     version: Option<&'a str>,
     coordinator_epoch: Option<i64>,
     uptime_ms: Option<u64>,
-    experiments: Vec<summary::Experiment<'a>>,
+    experiments: Vec<listing::Experiment<'a>>,
     experiments_total: u64,
     stops: Vec<Stops<'a>>,
     claims: Vec<Claim<'a>>,
-    workers: Option<Vec<summary::Worker<'a>>>,
+    workers: Option<Vec<listing::Worker<'a>>>,
     workers_total: Option<u64>,
     attention: Vec<Attention<'a>>,
     removals: Vec<Removal<'a>>,
@@ -179,7 +181,7 @@ fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io
     if status.experiments.is_empty() {
         writeln!(out, "no experiments yet: spelrum submit FILE")?;
     } else {
-        summary::experiments_table(&status.experiments).write(out)?;
+        listing::experiments_table(&status.experiments).write(out)?;
         let shown = status.experiments.len();
         cut(shown, status.experiments_total, "unfinished and newest", "experiments", out)?;
     }
@@ -194,11 +196,11 @@ fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io
         if workers.is_empty() {
             writeln!(out, "no workers: spelrum worker --coordinator URL\n")?;
         } else {
-            summary::workers_table(workers).write(out)?;
+            listing::workers_table(workers).write(out)?;
             cut(workers.len(), *workers_total, "busiest", "workers", out)?;
             writeln!(out)?;
             let (engines, labels) =
-                (summary::engines_lines(workers), summary::labels_lines(workers));
+                (listing::engines_lines(workers), listing::labels_lines(workers));
             for (title, lines) in [("engines", engines), ("labels", labels)] {
                 if !lines.is_empty() {
                     writeln!(out, "{title}:")?;

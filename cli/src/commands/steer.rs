@@ -4,13 +4,15 @@ use std::io::Write as _;
 
 use clap::Args;
 use spelrum_proto::v1;
+use spelrum_report::data::write_json;
+use spelrum_report::listing;
+use spelrum_report::text::count;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{count, terminal, write_json};
-use crate::steering::{Steered, Steerer};
-use crate::summary;
+use crate::remote::steering::{Steered, Steerer};
+use crate::terminal;
 
 /// Pause an experiment: hand out none of its games until it is resumed
 #[derive(Args, Debug)]
@@ -139,7 +141,7 @@ impl Of {
         let Steered { experiment, games_retried } = steered?;
         let mut out = terminal::stdout();
         if self.json {
-            write_json(&mut out, &summary::Experiment::from(&experiment))?;
+            write_json(&mut out, &listing::Experiment::from(&experiment))?;
         } else if what == v1::Action::Retry {
             let name = &experiment.name;
             match games_retried {
@@ -150,7 +152,7 @@ impl Of {
         } else if what == v1::Action::Priority {
             writeln!(out, "{} has priority {}", experiment.name, experiment.priority)?;
         } else {
-            summary::experiments_table(&[experiment]).write(&mut out)?;
+            listing::experiments_table(&[experiment]).write(&mut out)?;
         }
         out.flush()?;
         Ok(Exit::Success)

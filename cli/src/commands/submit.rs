@@ -5,21 +5,23 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
 
 use crate::arguments::CoordinatorArguments;
-use crate::builds;
-use crate::change::{self, Change, ClaimStanding};
 use crate::config;
-use crate::engine_check;
-use crate::engines;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::outcome::{self, Outcomes};
-use crate::output::{count, counted, terminal, write_json};
-use crate::remote::{self, Manner};
-use crate::sweep_file::{SweepArguments, SweepFile};
-use crate::voice;
+use crate::players::engine_check;
+use crate::players::engines_file;
+use crate::remote::connection::{self, Manner};
+use crate::sweeps::engine_builds;
+use crate::sweeps::file::{SweepArguments, SweepFile};
+use crate::sweeps::found_players::{self, Outcomes};
+use crate::sweeps::preview::{self, Change, ClaimStanding};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices;
 
 const EXAMPLES: &str = "\
 Submitting the same file twice is safe: the second time changes nothing. A changed file of the same \
@@ -83,28 +85,28 @@ struct Json<'a> {
 impl Submit {
     /// Says what the sweep would play, and what it would change of what is there.
     async fn dry_run(&self, sweep: &mut SweepFile, preview: Manner) -> Result<Exit> {
-        let file = self.engines.as_deref().map(engines::read).transpose()?;
+        let file = self.engines.as_deref().map(engines_file::read).transpose()?;
         let there = if let Some(db) = &self.db {
-            change::preview_file(db, sweep, file.as_ref(), preview).await?
+            preview::preview_file(db, sweep, file.as_ref(), preview).await?
         } else if config::names_coordinator(&self.coordinator)? {
-            builds::name_builds(sweep, file.as_ref(), None, preview.new_experiment).await?;
-            let mut client = remote::connect(&self.coordinator).await?;
-            Some(remote::submit(&mut client, sweep, preview).await?)
+            engine_builds::name_builds(sweep, file.as_ref(), None, preview.new_experiment).await?;
+            let mut client = connection::connect(&self.coordinator).await?;
+            Some(connection::submit(&mut client, sweep, preview).await?)
         } else {
             None
         };
         let Some(file) = file else {
-            change::print_dry_run(sweep, there.as_ref(), self.json, None, &[])?;
+            preview::print_dry_run(sweep, there.as_ref(), self.json, None, &[])?;
             return Ok(Exit::Success);
         };
         // What is not in it is said before anything is started.
-        engines::needed(&sweep.plan, Some(&file))?;
-        let interrupts = Interrupts::listen(|| voice::say("ending the engine under check"))?;
+        engines_file::needed(&sweep.plan, Some(&file))?;
+        let interrupts = Interrupts::listen(|| notices::say("ending the engine under check"))?;
         let checked = engine_check::check_for(&sweep.plan, &file, &interrupts).await?;
         if let Some(signal) = interrupts.exit() {
             return Ok(signal);
         }
-        change::print_dry_run(sweep, there.as_ref(), self.json, Some(&file), &checked)?;
+        preview::print_dry_run(sweep, there.as_ref(), self.json, Some(&file), &checked)?;
         Ok(engine_check::exit_of(&checked))
     }
 
@@ -113,33 +115,33 @@ impl Submit {
         let has_none = self.db.is_some() || !config::names_coordinator(&self.coordinator)?;
         let needs_none = self.dry_run && self.coordinator.coordinator.is_none() && has_none;
         let outcomes = if needs_none { Outcomes::Here } else { Outcomes::At(&self.coordinator) };
-        let mut sweep = outcome::read_sweep(&self.sweep, outcomes).await?;
+        let mut sweep = found_players::read_sweep(&self.sweep, outcomes).await?;
         for remark in &sweep.remarks {
-            voice::say(remark);
+            notices::say(remark);
         }
         let preview = Manner { new_experiment: self.new, preview: true };
         if self.dry_run {
             return self.dry_run(&mut sweep, preview).await;
         }
-        let mut client = remote::connect(&self.coordinator).await?;
+        let mut client = connection::connect(&self.coordinator).await?;
         let mut out = terminal::stdout();
-        if remote::find(&mut client, &sweep.plan.name).await?.is_some() {
-            let preview = remote::submit(&mut client, &sweep, preview).await?;
+        if connection::find(&mut client, &sweep.plan.name).await?.is_some() {
+            let preview = connection::submit(&mut client, &sweep, preview).await?;
             if let Some(change) = &preview.change {
-                let announcement = change::announcement(&sweep.plan, change);
+                let announcement = preview::announcement(&sweep.plan, change);
                 match self.json {
                     false => writeln!(out, "{announcement}")?,
-                    true => voice::say(&announcement),
+                    true => notices::say(&announcement),
                 }
                 out.flush()?;
-                if !self.yes && !change::may_drop(change)? {
-                    voice::say("nothing is changed");
+                if !self.yes && !preview::may_drop(change)? {
+                    notices::say("nothing is changed");
                     return Ok(Exit::Success);
                 }
             }
         }
         let manner = Manner { preview: false, ..preview };
-        let answer = remote::submit(&mut client, &sweep, manner).await?;
+        let answer = connection::submit(&mut client, &sweep, manner).await?;
         if self.json {
             let json = Json {
                 experiment_uuid: &answer.experiment_uuid,
@@ -156,7 +158,7 @@ impl Submit {
         let said = match (answer.existed, &answer.change) {
             (true, None) => {
                 let name = &answer.name;
-                let there = remote::find(&mut client, &answer.experiment_uuid).await?;
+                let there = connection::find(&mut client, &answer.experiment_uuid).await?;
                 if there.is_some_and(|there| there.state == "cancelled") {
                     writeln!(
                         out,
@@ -173,11 +175,11 @@ impl Submit {
         };
         let (games, cells) = (count(answer.games), counted(answer.cells, "cell"));
         let of = sweep.plan.task().noun(answer.games);
-        let what = change::runs_of(&sweep.plan);
+        let what = preview::runs_of(&sweep.plan);
         let at_most = if sweep.plan.stop.is_some() { "at most " } else { "" };
         let what = what.unwrap_or_else(|| format!("{at_most}{games} {of} in {cells}"));
         writeln!(out, "{said} {}: {what}", answer.name)?;
-        for remark in change::remarks_on_claims(&answer.claims) {
+        for remark in preview::remarks_on_claims(&answer.claims) {
             writeln!(out, "{remark}")?;
         }
         Ok(Exit::Success)

@@ -10,13 +10,15 @@ use serde::Serialize;
 use spelrum_engine::tables::{
     Endgame, EndgameError, EndgameTable, Longest, Progress, SideCounts, TableCounts,
 };
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable, count, duration_us, percent};
 
-use crate::endgame_tables::{Origin, TableCache};
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count, duration_us, percent, terminal, write_json};
-use crate::waiting::while_waiting;
+use crate::local::endgame_tables::{Origin, TableCache};
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::waiting::while_waiting;
 
 const EXAMPLES: &str = "\
 An endgame is named by white's pieces and then black's, each with its king first: K, Q, R, B, N, up to \

@@ -7,11 +7,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use spelrum_coordinator::access::{BookError, Role, Roles, TokenBook};
+use spelrum_report::data::write_json;
+use spelrum_report::text::{Column, TextTable};
+use spelrum_tournament::results::date_time;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, date_time, terminal, write_json};
-use crate::voice::say;
+use crate::terminal;
+use crate::terminal::notices::say;
 
 const EXAMPLES: &str = "\
 A token is a secret that workers and clients bring to a coordinator (SPELRUM_TOKEN, or the config file \

@@ -9,16 +9,18 @@ use spelrum_engine::tree::{
     GameTree, Join, TreeAlgorithm, TreeError, TreeOptions, WinScore, count_plies, grow,
 };
 use spelrum_engine::{Game, Parameters, Rules, Value, with_evaluation, with_game};
-
-use crate::error::{CliError, Result};
-use crate::exit::Exit;
-use crate::output::{NewFile, count, terminal, write_json};
-use crate::player::settings;
-use crate::position::PositionArguments;
-use crate::tree::{
+use spelrum_report::data::{NewFile, write_json};
+use spelrum_report::text::count;
+use spelrum_report::tree::{
     Asked, Heading, Picture, TreeJson, Words, drawn_nodes, write_counts, write_dot, write_svg,
     write_text,
 };
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::players::built_in::settings;
+use crate::players::position::PositionArguments;
+use crate::terminal;
 
 /// More would be a picture that nobody can read.
 const NODES_DRAWN_MAX: usize = 2_500;
@@ -315,5 +317,5 @@ fn write_to(
             .because(error)
             .help("check the path, its permissions and the room on the disk")
     })?;
-    new.finish()
+    Ok(new.finish()?)
 }

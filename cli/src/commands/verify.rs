@@ -9,6 +9,9 @@ use std::num::NonZeroU64;
 use clap::Args;
 use serde::Serialize;
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_report::Kind;
+use spelrum_report::replay::{RecordedGame, Replayed, recorded_game, write_check};
+use spelrum_report::text::{Column, TextTable, count};
 use spelrum_tournament::results::{ExperimentSummary, WhichGame};
 use spelrum_tournament::{CellId, WorkerId, draw};
 
@@ -16,11 +19,10 @@ use crate::arguments::SourceArguments;
 use crate::commands::replay::Player;
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
-use crate::output::{Column, TextTable, count, terminal};
-use crate::remote::connect_to;
-use crate::replay::{RecordedGame, Replayed, recorded_game, write_check};
+use crate::remote::connection::connect_to;
 use crate::results::{ResultsSource, coordinator};
-use crate::waiting::Waiting;
+use crate::terminal;
+use crate::terminal::waiting::Waiting;
 
 /// Games that a coordinator draws at once.
 const GAMES_MAX: u32 = 10_000;
@@ -181,8 +183,8 @@ impl Verify {
                     let worker = settled.summary.worker;
                     match recorded_game(settled) {
                         Ok(game) => drawn.push((worker, game)),
-                        Err(error) if error.exit() == Exit::Input => unsettled += 1,
-                        Err(error) => return Err(error),
+                        Err(error) if error.kind == Kind::Input => unsettled += 1,
+                        Err(error) => return Err(error.into()),
                     }
                 }
                 Err(error) if error.exit() == Exit::Input => unsettled += 1,

@@ -5,12 +5,13 @@ use spelrum_worker::{self as worker, Playing};
 
 use crate::arguments::{self, CoordinatorArguments, LabelArguments, SlotsArguments};
 use crate::commands::playing_process;
-use crate::engines::{self, EnginesArguments, FILES_OF_WORKER};
+use crate::config;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::logging::LogArguments;
-use crate::{build, config};
+use crate::local::build_info;
+use crate::players::engines_file::{self, EnginesArguments, FILES_OF_WORKER};
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::logging::LogArguments;
 
 const EXAMPLES: &str = "\
 It logs to stderr (RUST_LOG=debug for more). A coordinator that is away is tried again for as \
@@ -61,7 +62,8 @@ impl Worker {
         })?;
         let mut offer = self.slots.offer();
         if engines.is_some() {
-            let (slots, warning) = engines::slots_within_open_files(offer.slots, FILES_OF_WORKER);
+            let (slots, warning) =
+                engines_file::slots_within_open_files(offer.slots, FILES_OF_WORKER);
             offer.slots = slots;
             if let Some(warning) = warning {
                 tracing::warn!("{warning}");
@@ -79,7 +81,7 @@ impl Worker {
             quiet,
             memory_bytes: offer.memory_bytes,
             playing: Playing::Process(playing),
-            build: build::this(),
+            build: build_info::this(),
             exit_when_done: self.exit_when_done,
             speed: None,
         };

@@ -14,7 +14,7 @@ use super::{Origin, Sourced};
 use crate::arguments::{
     CA_VARIABLE, CERTIFICATE_VARIABLE, CoordinatorUrl, KEY_VARIABLE, TrustArguments,
 };
-use crate::causes::root_cause;
+use crate::error::conversions::root_cause;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 

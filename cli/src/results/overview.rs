@@ -4,10 +4,10 @@ use spelrum_proto::results::OverviewReader;
 use spelrum_proto::v1;
 use spelrum_tournament::results::{ExperimentSummary, Overview};
 
-use super::{ResultsSource, gone};
-use crate::causes::{failed_call, malformed};
+use super::source::{ResultsSource, gone};
 use crate::error::Result;
-use crate::turn::take_turn;
+use crate::error::conversions::{failed_call, malformed};
+use crate::remote::retry_when_busy::take_turn;
 
 impl ResultsSource {
     /// How its games were played, all of one moment.

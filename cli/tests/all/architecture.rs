@@ -16,6 +16,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
         &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-store"],
     ),
     ("spelrum-external", &[]),
+    ("spelrum-report", &["spelrum-engine", "spelrum-tournament"]),
     (
         "spelrum-worker",
         &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-external"],
@@ -29,6 +30,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
             "spelrum-store",
             "spelrum-coordinator",
             "spelrum-external",
+            "spelrum-report",
             "spelrum-worker",
         ],
     ),
@@ -105,6 +107,16 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
     }
 }
 
+/// Reports are written for whoever has the answers, wherever they come from.
+#[test]
+fn reports_are_independent_of_runtime_database_and_wire() {
+    let tree = tree("spelrum-report");
+    assert!(tree.contains("serde"), "cargo tree was not understood: {tree:?}");
+    for other in ["tokio", "sqlx", "sqlx_core", "rusqlite", "libsqlite3_sys", "prost", "tonic"] {
+        assert!(!tree.contains(other), "spelrum-report depends on {other}");
+    }
+}
+
 #[test]
 fn only_the_store_and_what_uses_it_know_sqlite() {
     for package in ["spelrum-proto", "spelrum-worker"] {
@@ -117,12 +129,13 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 9] = [
+const SOURCES: [(&str, &[(&str, &str)]); 10] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),
     ("crates/store/src", &[]),
+    ("crates/report/src", &[]),
     ("coordinator/src", &[]),
     ("worker/src", &[]),
     ("cli/src", &[]),

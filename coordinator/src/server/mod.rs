@@ -290,7 +290,7 @@ impl Server {
 }
 
 /// Whether a connection was ended for what its client has overdone, such as resetting streams. The library says so in
-/// a line for each, which `cli/src/logging.rs` keeps out of the log.
+/// a line for each, which `cli/src/terminal/logging.rs` keeps out of the log.
 fn is_of_excess(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     let ended = causes.find_map(|cause| cause.downcast_ref::<h2::Error>());

@@ -34,7 +34,6 @@
 mod check;
 mod clock;
 pub mod contract;
-mod date_time;
 mod error;
 pub mod in_memory;
 #[cfg(test)]
@@ -48,12 +47,11 @@ mod system;
 mod transfer;
 mod write;
 
-pub use spelrum_tournament::results::Removing;
+pub use spelrum_tournament::results::{Removing, SqlValue};
 
 pub use check::recount::Difference;
 pub use check::rot::Compared;
 pub use clock::unix_now_us;
-pub use date_time::date_time;
 pub use error::StoreError;
 pub use open::alarm::Alarm;
 pub use open::checkpoint::{
@@ -62,7 +60,7 @@ pub use open::checkpoint::{
 pub use open::lock::{is_held, told_by_holder};
 pub use open::log_loss::{Loss, accept_loss};
 pub use open::writer::Writer;
-pub use query::queries::{QueryRows, SqlValue, Table};
+pub use query::queries::{QueryRows, Table};
 pub use read::networks::StoredNetwork;
 pub use read::readers::{QUERY_SECONDS_MAX, Readers};
 pub use read::removable::{GAME_BYTES, MOVE_BYTES, Removable};

@@ -20,6 +20,8 @@
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
 //! | `engines` | which external engines played |
+//! | `dates` | moments as text |
+//! | `sql_value` | values of a query's result |
 //! | `overview`, `machine` | how games were played, and what results come from |
 //! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs attention |
 
@@ -30,6 +32,7 @@ mod cells;
 mod claims;
 mod colours;
 mod comparisons;
+mod dates;
 mod engines;
 mod evolution;
 mod findings;
@@ -49,6 +52,7 @@ mod report;
 mod runs;
 mod side_by_side;
 mod silent;
+mod sql_value;
 mod stated;
 mod status;
 mod summary;
@@ -66,6 +70,7 @@ pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{ToldClaim, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
 pub use comparisons::{CellsToCompare, Comparisons};
+pub use dates::date_time;
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
 pub use findings::{
@@ -103,6 +108,7 @@ pub use report::{
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use silent::attention_of_silent;
+pub use sql_value::SqlValue;
 pub use stated::{StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

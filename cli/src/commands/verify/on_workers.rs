@@ -7,15 +7,15 @@ use serde::Serialize;
 use serde_json::Value;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::{Refusal, v1};
+use spelrum_report::text::{Column, TextTable, count};
 
-use crate::causes::failed_call;
 use crate::error::Result;
+use crate::error::conversions::failed_call;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::output::{Column, TextTable, count};
-use crate::remote::Client;
-use crate::voice::say;
-use crate::waiting::Waiting;
+use crate::remote::connection::Client;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices::say;
+use crate::terminal::waiting::Waiting;
 
 /// How often it is asked how far this is.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);

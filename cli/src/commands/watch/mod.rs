@@ -10,6 +10,9 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use spelrum_proto::limits::PAGE_SIZE_MAX;
+use spelrum_report::data::write_json_line;
+use spelrum_report::tables::Forfeits;
+use spelrum_report::text::{count, counted, optional, percent};
 use spelrum_tournament::forecast::Forecast;
 use spelrum_tournament::results::{
     CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text,
@@ -18,20 +21,19 @@ use spelrum_tournament::scheduler::ExperimentState;
 use spelrum_tournament::{CellId, Task};
 
 use crate::arguments::SourceArguments;
-use crate::away::Away;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::interrupt::Interrupts;
-use crate::on_finish::OnFinish;
-use crate::output::{count, counted, optional, percent, terminal, write_json_line};
-use crate::progress::{
+use crate::local::on_finish::OnFinish;
+use crate::remote::reconnecting::Away;
+use crate::results::CurrentMatch;
+use crate::results::ResultsSource;
+use crate::terminal;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices;
+use crate::terminal::progress::{
     self, LogTimes, MATCH_HELP, RANGE_HELP, forfeits_text, rate_text, settled_text, standing_line,
     standing_text, training_text,
 };
-use crate::report::Forfeits;
-use crate::results::ResultsSource;
-use crate::standing::Standing;
-use crate::voice;
 use runs::{RunNews, ToldRuns};
 
 /// How often it looks, if a look takes no time.
@@ -139,7 +141,7 @@ impl Watch {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = choose(&source, self.experiment.as_deref()).await?;
         if let Some(note) = source.idle_note(std::slice::from_ref(&experiment)) {
-            voice::say(&note);
+            notices::say(&note);
         }
         let interrupts = Interrupts::listen(|| {})?;
         let is_live = !self.json && std::io::stdout().is_terminal();
@@ -153,7 +155,7 @@ impl Watch {
             pace: Pace::default(),
             log: LogTimes::default(),
             runs: ToldRuns::default(),
-            standing: Standing::new(!self.json),
+            standing: CurrentMatch::new(!self.json),
             shown_cells: BTreeMap::new(),
         };
         tokio::select! {
@@ -185,7 +187,7 @@ struct Watching {
     pace: Pace,
     log: LogTimes,
     runs: ToldRuns,
-    standing: Standing,
+    standing: CurrentMatch,
     /// Cells that have had their line, with their counted games: games that were under way when a stop rule
     /// ended a cell arrive later and count no more.
     shown_cells: BTreeMap<CellId, u64>,
@@ -221,7 +223,7 @@ impl Watching {
                     LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE)
                 }
                 Err(error) => {
-                    let waits = away.wait(error, |text| self.bar.suspend(|| voice::say(text)));
+                    let waits = away.wait(error, |text| self.bar.suspend(|| notices::say(text)));
                     waits.inspect_err(|_| self.bar.finish_and_clear())?
                 }
             };
@@ -314,7 +316,7 @@ impl Watching {
             write_json_line(&mut out, &self.json(look, event))?;
         } else if event == "end" {
             writeln!(out, "{}", end_text(&self.experiment, look))?;
-        } else if self.bar.is_hidden() && !voice::is_quiet() {
+        } else if self.bar.is_hidden() && !notices::is_quiet() {
             let settled =
                 settled_text(self.experiment.task, look.games_settled, look.games_planned);
             let (figures, standing) = (self.figures(look), standing_text(self.standing.text()));

@@ -7,7 +7,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use crate::date_time::date_time;
+use spelrum_tournament::results::date_time;
+
 use crate::error::StoreError;
 use crate::open::connection::COPIED;
 use crate::open::lock::{Left, Lock, Record, left};

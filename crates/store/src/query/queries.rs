@@ -21,6 +21,7 @@ use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, OpenFlags, Row, Statement};
+use spelrum_tournament::results::SqlValue;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -37,21 +38,6 @@ use crate::open::connection::{BUSY_TIMEOUT, INSTRUCTIONS_BETWEEN_LOOKS, PLACE_WA
 use crate::schema::experiment_views::make_for_connection;
 
 use crate::error::{StoreError, code, query_code};
-
-/// A value in a query's result.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SqlValue {
-    /// NULL.
-    Null,
-    /// An integer.
-    Integer(i64),
-    /// A real.
-    Real(f64),
-    /// A text.
-    Text(String),
-    /// A blob.
-    Blob(Vec<u8>),
-}
 
 /// A query's whole result.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,0 +1,484 @@
+//! What a sweep would cost: a few of its games are played for a moment, the rest is arithmetic.
+
+use std::collections::{BTreeMap, HashSet};
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
+use spelrum_engine::{Host, MoveValuesError, Parameters, PlayError, Value, memory_bytes_of};
+use spelrum_external::{EngineFile, OptionValue, Options};
+use spelrum_report::text::{count, duration_us};
+use spelrum_tournament::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
+use spelrum_tournament::engines::NeededEngine;
+use spelrum_tournament::stopping::StopRule;
+use spelrum_tournament::{
+    CellDefinition, OpeningsCache, Plan, PlannedCell, PlannedPlayer, PlayableCell, Record, Task,
+};
+use spelrum_worker::Cores;
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+
+/// Openings are drawn to be counted: no further than this.
+const OPENINGS_COUNTED_MAX: u64 = 100_000;
+
+/// How long the calibration may take altogether.
+const BUDGET: Duration = Duration::from_secs(3);
+/// How many cells it looks at, spread evenly over the sweep.
+const SAMPLED_CELLS_MAX: usize = 64;
+/// A cell whose games took this long together is measured well enough.
+const ENOUGH: Duration = Duration::from_millis(20);
+
+/// What a sweep would cost. The JSON form has these keys.
+#[derive(Debug, Serialize)]
+pub(crate) struct Estimate {
+    name: String,
+    game: String,
+    #[serde(skip)]
+    task: Task,
+    cells: u64,
+    games: u64,
+    /// Pairs of the cell that has most; 0 if sides are fixed.
+    pairs: u64,
+    /// Whether the games come in pairs.
+    #[serde(skip)]
+    swap_sides: bool,
+    /// How many openings the cell takes that takes most: one for each pair, or for each game.
+    #[serde(skip)]
+    openings_wanted: u64,
+    /// Distinct openings for them, in the cell that has fewest, counted up to
+    /// [`OPENINGS_COUNTED_MAX`].
+    openings: u64,
+    #[serde(flatten)]
+    slots: Slots,
+    /// How many of its cells are timed.
+    #[serde(skip)]
+    timed_cells: u64,
+    /// Seconds to play everything; `None` if not one game ended within the calibration.
+    seconds: Option<f64>,
+    /// Whether some games did not end within the calibration, or were not tried: then it takes longer than
+    /// `seconds`.
+    seconds_at_least: bool,
+    /// Whether what is played depends on what comes of it: then `cells` are its runs, and all figures are what it
+    /// comes to at most.
+    depends_on_results: bool,
+    /// Text of the rule that may end a cell before it has all its games; then all figures are what it comes to at most.
+    stop_rule: Option<String>,
+    #[serde(skip)]
+    stop: Option<StopRule>,
+    /// Whether external engines play in some cells, which are not tried out.
+    #[serde(skip)]
+    engines: bool,
+    /// Bytes of memory that a game may take at most, by the sweep and the engines file.
+    game_memory_bytes: u64,
+    /// Slots that a game takes at most.
+    game_slots: u32,
+    /// Bytes of database; `None` if not one game ended within the calibration.
+    bytes: Option<u64>,
+}
+
+impl Estimate {
+    /// The facts for people: what, and how much.
+    pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
+        let most = self.depends_on_results || self.stop.is_some();
+        let about = match (self.seconds_at_least, most) {
+            (true, _) => "more than",
+            (false, true) => "at most about",
+            (false, false) => "about",
+        };
+        let if_all = if self.seconds_at_least && most { ", if all are played" } else { "" };
+        let time = match self.seconds {
+            Some(seconds) => {
+                let time = duration_us(seconds * 1e6);
+                format!("{about} {time} on {}{if_all}", self.slots_text())
+            }
+            None if self.engines => {
+                "unknown: games of external engines are not timed here".to_owned()
+            }
+            None => "unknown: no game ended within the calibration".to_owned(),
+        };
+        let bytes = match self.bytes {
+            Some(bytes) if most => format!("at most about {}", mebibytes(bytes)),
+            Some(bytes) => format!("about {}", mebibytes(bytes)),
+            None => "unknown".to_owned(),
+        };
+        let mut lines = vec![
+            (if self.depends_on_results { "runs" } else { "cells" }, count(self.cells)),
+            (
+                self.task.noun(2),
+                (if most { "at most " } else { "" }).to_owned() + &count(self.games),
+            ),
+            (if self.task.is_game() { "openings" } else { "positions" }, self.openings_text()),
+            ("time", time),
+            ("database", bytes),
+        ];
+        lines.extend(self.stop.map(|rule| ("stop rule", rule.words())));
+        if self.engines {
+            let memory = mebibytes(self.game_memory_bytes);
+            let slots = match self.game_slots {
+                1 => "1 slot".to_owned(),
+                slots => format!("{slots} slots"),
+            };
+            lines.push((
+                "each game",
+                format!("takes up to {memory} of memory plus the engines' defaults, and {slots}"),
+            ));
+        }
+        lines
+    }
+}
+
+impl Estimate {
+    /// Whether there is nothing to play.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.games == 0
+    }
+
+    fn slots_text(&self) -> String {
+        let Slots { slots, quiet_slots } = self.slots;
+        let slots_text = |count: u64, kind: &str| match count {
+            1 => format!("1 {kind}slot like this machine's"),
+            _ => format!("{count} {kind}slots like this machine's"),
+        };
+        match (quiet_slots, self.timed_cells) {
+            (_, 0) => slots_text(slots, ""),
+            (0, _) => slots_text(slots, "") + ", none of them quiet for timed games",
+            (quiet, timed) if timed == self.cells => slots_text(quiet, "quiet "),
+            (quiet, _) => format!("{}, timed games on {quiet}", slots_text(slots, "")),
+        }
+    }
+
+    fn openings_text(&self) -> String {
+        let more = if self.openings == OPENINGS_COUNTED_MAX { "or more " } else { "" };
+        let what = if self.swap_sides { "pairs" } else { self.task.noun(2) };
+        let (openings, wanted) = (count(self.openings), count(self.openings_wanted));
+        format!("{openings} {more}distinct, for {wanted} {what} a cell")
+    }
+}
+
+/// How many games are played at once in an estimate.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Slots {
+    /// This machine's cores.
+    slots: u64,
+    /// On how many of them timed games are played, while the others stand idle; 0 is all.
+    quiet_slots: u64,
+}
+
+impl Slots {
+    fn here() -> Self {
+        let slots = std::thread::available_parallelism().ok();
+        let slots = slots.and_then(|it| u32::try_from(it.get()).ok()).and_then(NonZeroU32::new);
+        let slots = slots.unwrap_or(NonZeroU32::MIN);
+        let quiet = Cores::here().plan(slots, None).if_allowed();
+        Self { slots: slots.get().into(), quiet_slots: quiet.count().into() }
+    }
+
+    /// How many of a cell.
+    const fn of(self, cell: &PlannedCell) -> u64 {
+        if cell.timed && self.quiet_slots > 0 { self.quiet_slots } else { self.slots }
+    }
+}
+
+/// Plays a few games of the plan for a bounded time.
+pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimate> {
+    let depends_on_results = plan.course.is_some();
+    let plan = &plan.foreseen();
+    let games = plan.games();
+    let slots = Slots::here();
+    let needs_engine: HashSet<&PlannedPlayer> = plan
+        .players
+        .iter()
+        .map(|player| &**player)
+        .filter(|player| NeededEngine::of_parameters(&player.parameters()).is_some())
+        .collect();
+    let is_ours =
+        |cell: &&PlannedCell| cell.players.iter().all(|player| !needs_engine.contains(&**player));
+    let ours: Vec<&PlannedCell> = plan.cells.iter().filter(is_ours).collect();
+    let engines = ours.len() < plan.cells.len();
+    let sampled = spread(&ours);
+    let end = Instant::now() + BUDGET;
+    let mut cost = Cost::default();
+    for (index, cell) in sampled.iter().enumerate() {
+        let cells_left = u32::try_from(sampled.len() - index).unwrap_or(u32::MAX);
+        let slice = end.saturating_duration_since(Instant::now()) / cells_left;
+        cost.add(cell, measure(plan.definition(cell), cell.games, slice)?, slots.of(cell));
+    }
+    let (references, is_least) = references(plan, slots)?;
+    let is_least = is_least || engines;
+    let share = games as f64 / cost.games_stood_for.max(1.0);
+    let finished = (cost.finished > 0).then_some(cost);
+    let (game_memory_bytes, game_slots) = room_of_a_game(plan, file);
+    let swap_sides = plan.conditions.iter().all(|of| of.swap_sides);
+    let wanted = plan.cells.iter().map(|cell| openings_of(plan, cell)).max().unwrap_or(0);
+    Ok(Estimate {
+        name: plan.name.clone(),
+        game: plan.game.clone(),
+        task: plan.task(),
+        cells: plan.cells.len() as u64,
+        games,
+        pairs: if swap_sides { wanted } else { 0 },
+        swap_sides,
+        openings_wanted: wanted,
+        openings: openings(plan)?,
+        slots,
+        timed_cells: plan.cells.iter().filter(|cell| cell.timed).count() as u64,
+        seconds: finished.as_ref().map(|cost| cost.seconds * share + references),
+        seconds_at_least: is_least || finished.as_ref().is_some_and(|cost| cost.aborted),
+        depends_on_results,
+        stop_rule: plan.stop.map(|rule| rule.to_string()),
+        stop: plan.stop,
+        engines,
+        game_memory_bytes,
+        game_slots,
+        bytes: finished.as_ref().map(|cost| {
+            let moves = match plan.record {
+                Record::Moves => cost.plies as f64 / cost.finished as f64 * MOVE_BYTES,
+                Record::Games => 0.0,
+            };
+            (games as f64 * (GAME_BYTES + moves)) as u64
+        }),
+    })
+}
+
+/// Bytes of memory that the largest game of a plan may take, and slots: one for each thread of the player with most,
+/// since players think in turn. Options that the engines file sets count as if the sweep set them.
+fn room_of_a_game(plan: &Plan, file: Option<&EngineFile>) -> (u64, u32) {
+    let of_player = |player: &PlannedPlayer| {
+        let mut parameters = player.parameters();
+        let engine = NeededEngine::of_parameters(&parameters);
+        if let Some(spec) = engine.and_then(|it| file?.get(&it.engine)) {
+            set_options(&mut parameters, &spec.set);
+        }
+        let request = EngineRequest::of_parameters(&parameters, GameRequest::default());
+        let threads = request.and_then(|it| it.number_of(THREADS_OPTION));
+        (memory_bytes_of(&parameters), threads.and_then(|it| u32::try_from(it).ok()).unwrap_or(1))
+    };
+    let of_players: BTreeMap<&PlannedPlayer, (u64, u32)> =
+        plan.players.iter().map(|player| (&**player, of_player(player))).collect();
+    plan.cells.iter().fold((0, 1), |(memory, slots), cell| {
+        let [first, second] = cell.players.each_ref().map(|player| of_players[&**player]);
+        (memory.max(first.0.saturating_add(second.0)), slots.max(first.1).max(second.1))
+    })
+}
+
+/// Adds options to those of a player.
+fn set_options(parameters: &mut Parameters, set: &Options) {
+    let none = || Value::Table(Parameters::new());
+    let Value::Table(options) = parameters.entry("options".to_owned()).or_insert_with(none) else {
+        return;
+    };
+    for (name, value) in set {
+        let value = match value {
+            OptionValue::Flag(flag) => Value::Bool(*flag),
+            OptionValue::Number(number) => Value::Integer(*number),
+            OptionValue::Text(text) => Value::Text(text.clone()),
+        };
+        options.insert(name.clone(), value);
+    }
+}
+
+/// How many seconds the references of an accuracy experiment take on so many slots, each valuing a position once for
+/// all players, and whether that is only the least they take.
+fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
+    if plan.task() == Task::Game {
+        return Ok((0.0, false));
+    }
+    // By conditions and reference: a cell, and the most choices of any.
+    let mut valued: BTreeMap<(usize, &PlannedPlayer), (&PlannedCell, u64)> = BTreeMap::new();
+    for cell in &plan.cells {
+        let (_, choices) =
+            valued.entry((cell.conditions, &*cell.players[1])).or_insert((cell, cell.games));
+        *choices = (*choices).max(cell.games);
+    }
+    // Of one that has all its choices no cell is left.
+    let slice = BUDGET / u32::try_from(valued.len().max(1)).unwrap_or(u32::MAX);
+    let (mut seconds, mut is_least) = (0.0, false);
+    for (cell, choices) in valued.into_values() {
+        const ACTION: &str = "value moves for the time that takes";
+        let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
+        let playable =
+            PlayableCell::new(plan.definition(cell)).map_err(|error| failed(error.to_string()))?;
+        let host = Until { start: Instant::now(), slice };
+        let mut done = 0_u64;
+        while done < choices && !host.aborted() {
+            match playable.values(&playable.derive(done).opening, &host) {
+                // One that is out of reach takes its time as well.
+                Ok(_) | Err(MoveValuesError::Limit { .. }) => done += 1,
+                Err(MoveValuesError::Aborted) => break,
+                Err(error) => return Err(failed(error.to_string())),
+            }
+        }
+        let valuing = choices as f64 * host.wall().as_secs_f64() / done.max(1) as f64;
+        seconds += valuing / slots.of(cell) as f64;
+        is_least |= done == 0;
+    }
+    Ok((seconds, is_least))
+}
+
+/// From how many openings a cell's games start.
+fn openings_of(plan: &Plan, cell: &PlannedCell) -> u64 {
+    plan.conditions[cell.conditions].openings_of(cell.games)
+}
+
+/// The distinct openings of the cell that has fewest, no more than it takes.
+fn openings(plan: &Plan) -> Result<u64> {
+    let cache = OpeningsCache::default();
+    // For each of the plan's conditions.
+    let made = plan
+        .conditions
+        .iter()
+        .map(|of| cache.get(plan.seed, &of.rules, &of.openings))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| CliError::new(Exit::Internal, "count the openings").because(error))?;
+    let mut wanted = vec![None; made.len()];
+    for cell in &plan.cells {
+        let most = &mut wanted[cell.conditions];
+        *most = (*most).max(Some(openings_of(plan, cell).min(OPENINGS_COUNTED_MAX)));
+    }
+    let distinct =
+        made.iter().zip(wanted).filter_map(|(openings, wanted)| Some(openings.distinct(wanted?)));
+    Ok(distinct.min().unwrap_or(0))
+}
+
+/// Up to [`SAMPLED_CELLS_MAX`] cells, evenly spaced.
+fn spread<'c>(cells: &[&'c PlannedCell]) -> Vec<&'c PlannedCell> {
+    let sampled = cells.len().min(SAMPLED_CELLS_MAX);
+    (0..sampled).map(|index| cells[index * cells.len() / sampled]).collect()
+}
+
+/// What the sampled cells cost together.
+#[derive(Default)]
+struct Cost {
+    games_stood_for: f64,
+    /// On all slots together.
+    seconds: f64,
+    finished: u64,
+    plies: u64,
+    aborted: bool,
+}
+
+impl Cost {
+    /// A cell of which so many games are played at once.
+    fn add(&mut self, cell: &PlannedCell, measured: Measured, at_once: u64) {
+        let games = cell.games as f64;
+        let per_game = measured.wall.as_secs_f64() / measured.finished.max(1) as f64;
+        self.games_stood_for += games;
+        self.seconds += games * per_game / at_once as f64;
+        self.finished += measured.finished;
+        self.plies += measured.plies;
+        self.aborted |= measured.finished == 0;
+    }
+}
+
+/// Games of one cell, played one after the other.
+#[derive(Default)]
+struct Measured {
+    wall: Duration,
+    finished: u64,
+    plies: u64,
+}
+
+fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Measured> {
+    const ACTION: &str = "play a game of the sweep for its time";
+    let failed = |error: String| CliError::new(Exit::Internal, ACTION).because(error);
+    let playable = PlayableCell::new(definition).map_err(|error| failed(error.to_string()))?;
+    let host = Until { start: Instant::now(), slice };
+    let mut measured = Measured::default();
+    for number in 0..games {
+        let before = host.wall();
+        match playable.play(number, None, &host) {
+            Ok((_, record)) => {
+                measured.finished += 1;
+                measured.plies += u64::from(record.plies());
+                measured.wall += host.wall() - before;
+            }
+            Err(PlayError::Aborted) => {
+                if measured.finished == 0 {
+                    measured.wall = host.wall() - before;
+                }
+                break;
+            }
+            Err(error) => return Err(CliError::of_engine(ACTION, error)),
+        }
+        if measured.wall >= ENOUGH || host.aborted() {
+            break;
+        }
+    }
+    Ok(measured)
+}
+
+/// A clock that gives up after a while.
+struct Until {
+    start: Instant,
+    slice: Duration,
+}
+
+impl Host for Until {
+    fn wall(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn cpu(&self) -> Duration {
+        // Nothing here looks at the processor time of a move.
+        Duration::ZERO
+    }
+
+    fn aborted(&self) -> bool {
+        self.wall() >= self.slice
+    }
+}
+
+/// Bytes in the unit that fits.
+pub(crate) fn mebibytes(bytes: u64) -> String {
+    match bytes as f64 {
+        bytes if bytes < 1048576.0 => format!("{:.0} KiB", (bytes / 1024.0).ceil()),
+        bytes if bytes < 1073741824.0 => format!("{:.1} MiB", bytes / 1048576.0),
+        bytes => format!("{:.1} GiB", bytes / 1073741824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timed_games_are_said_to_be_played_on_quiet_slots() {
+        let said = |slots, quiet_slots, timed_cells| {
+            let slots = Slots { slots, quiet_slots };
+            let estimate = Estimate {
+                name: String::new(),
+                game: String::new(),
+                task: Task::Game,
+                cells: 3,
+                games: 6,
+                pairs: 1,
+                swap_sides: true,
+                openings_wanted: 1,
+                openings: 1,
+                slots,
+                timed_cells,
+                seconds: None,
+                seconds_at_least: false,
+                depends_on_results: false,
+                stop_rule: None,
+                stop: None,
+                engines: false,
+                game_memory_bytes: 0,
+                game_slots: 1,
+                bytes: None,
+            };
+            estimate.slots_text()
+        };
+        assert_eq!(said(1, 0, 0), "1 slot like this machine's");
+        assert_eq!(said(8, 7, 0), "8 slots like this machine's");
+        assert_eq!(said(2, 1, 3), "1 quiet slot like this machine's");
+        assert_eq!(said(8, 7, 3), "7 quiet slots like this machine's");
+        assert_eq!(said(8, 7, 2), "8 slots like this machine's, timed games on 7");
+        assert_eq!(
+            said(8, 0, 2),
+            "8 slots like this machine's, none of them quiet for timed games"
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! How whoever has a database open is found by other commands of the same person: by what it leaves in
+//! the lock beside the database, which nobody else can read.
+
+use std::path::Path;
+
+use spelrum_coordinator::store::{Loss, accept_loss as accept, told_by_holder};
+use spelrum_proto::Token;
+
+use crate::arguments::CoordinatorUrl;
+use crate::config;
+use crate::error::{Result, warn};
+use crate::remote::connection::{self, Client};
+
+/// What a coordinator leaves: where it listens, and its token if that is known to nobody else.
+pub(crate) fn told(url: &CoordinatorUrl, token: Option<&str>) -> String {
+    match token {
+        Some(token) => format!("{url}\n{token}\n"),
+        None => format!("{url}\n"),
+    }
+}
+
+/// Connects to the coordinator that has a database open; `None` if it does not say where it listens.
+pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
+    let Some((url, token)) = told_by_holder(db).as_deref().and_then(read) else { return Ok(None) };
+    let token = match token {
+        Some(token) => Some(token),
+        None => config::own_token(None)?,
+    };
+    connection::connect_at(&url, token.as_ref()).await.map(Some)
+}
+
+/// Lets a database be opened whose log a crash has left is not there or not its own, and says what that costs.
+pub(crate) fn accept_loss(db: &Path) -> Result<()> {
+    let Some(Loss { problem, put_aside }) = accept(db)? else { return Ok(()) };
+    let aside = put_aside.map(|log| format!("; that log is {} now", log.display()));
+    let remedy =
+        "lost games are played again; submit those sweeps again that the database no longer has";
+    warn(&format!("{problem}: going on without it{}", aside.unwrap_or_default()), remedy);
+    Ok(())
+}
+
+/// What the lock tells after its first line, which names the process.
+fn read(text: &str) -> Option<(CoordinatorUrl, Option<Token>)> {
+    let mut lines = text.lines().skip(1);
+    let url = lines.next()?.parse().ok()?;
+    let token = match lines.next() {
+        Some(token) => Some(token.parse().ok()?),
+        None => None,
+    };
+    Some((url, token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_read_again() {
+        let url: CoordinatorUrl = "http://127.0.0.1:7878".parse().unwrap();
+        let with = |told: String| read(&format!("process 12\n{told}"));
+        let (there, token) = with(told(&url, None)).unwrap();
+        assert!(there.to_string() == url.to_string() && token.is_none());
+        assert!(with(told(&url, Some("secret-of-the-run"))).unwrap().1.is_some());
+        for text in [
+            "",
+            "process 12",
+            "process 12\n",
+            "process 12\nnowhere at all",
+            "process 1\nhttp://127.0.0.1:1\n\u{7}",
+        ] {
+            assert!(read(text).is_none(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A coordinator and a worker inside this process.
+
+use std::path::Path;
+use std::pin::pin;
+use std::time::Duration;
+
+use spelrum_coordinator as coordinator;
+use spelrum_coordinator::store::Readers;
+use spelrum_proto::{Token, v1};
+use spelrum_tournament::labels::Label;
+use spelrum_tournament::results::ExperimentSummary;
+use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_tournament::speed::Speed;
+use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{CoordinatorUrl, Offer};
+use crate::config;
+use crate::error::conversions::failed_call;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::local::build_info;
+use crate::local::database_holder;
+use crate::local::listener;
+use crate::local::listener::{OwnDoor, TlsArguments};
+use crate::remote::connection;
+use crate::remote::connection::{Client, Manner};
+use crate::results::CurrentMatch;
+use crate::results::ResultsSource;
+use crate::sweeps::file::SweepFile;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices;
+use crate::terminal::progress::Progress;
+
+/// How often workers say that they live. Short, because the one that counts is in this process:
+/// after a kill, the next run has its games back within six times as long.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How often the progress is looked at, if a look takes no time.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Looking takes at most this part of the time, however many cells an experiment has.
+const LOOK_SHARE: u32 = 20;
+
+/// Where it listens if nobody else is to find it.
+const OWN_ADDRESS: &str = "127.0.0.1:0";
+
+/// How games are played inside this process.
+pub(crate) struct How {
+    pub(crate) offer: Offer,
+    /// Which of its slots are quiet.
+    pub(crate) quiet: QuietSlots,
+    /// What it says of this machine.
+    pub(crate) labels: Vec<Label>,
+    /// Its speed, if it was measured just now.
+    pub(crate) speed: Option<Speed>,
+    pub(crate) engines: Option<Engines>,
+    /// Whether no other worker can play.
+    pub(crate) alone: bool,
+    /// Whether the match under way is shown; a course has too many.
+    pub(crate) is_match: bool,
+}
+
+/// A coordinator inside this process, and a client of it.
+pub(crate) struct Embedded {
+    client: Client,
+    url: CoordinatorUrl,
+    token: Option<Token>,
+    readers: Readers,
+    shutdown: CancellationToken,
+    /// Until it has ended, and said how.
+    serving: Option<JoinHandle<Result<(), coordinator::CoordinatorError>>>,
+}
+
+impl Embedded {
+    /// Opens the database and serves it: to others at `address`, if there is one, by the token that
+    /// is set, if one is; else to this process alone.
+    pub(crate) async fn start(db: &Path, address: Option<(&str, &TlsArguments)>) -> Result<Self> {
+        let listener = listener::bind(address.map_or(OWN_ADDRESS, |(address, _)| address)).await?;
+        let url = listener::url_from_here(&listener)?;
+        // To itself, and to whoever owns the database.
+        let secret = address.is_none().then(listener::random_token);
+        let token =
+            match &secret {
+                Some(secret) => Some(secret.parse().map_err(|error| {
+                    CliError::new(Exit::Internal, "make a token").because(error)
+                })?),
+                None => config::own_token(None)?,
+            };
+        if token.is_none() && !address.is_some_and(|(_, tls)| tls.demands_certificates()) {
+            listener::refuse_if_open_to_others(
+                listener::address(&listener)?,
+                "spelrum coordinator --without-token",
+            )?;
+        }
+        if let Some((_, tls)) = address {
+            tls.refuse_if_readable_by_others(listener::address(&listener)?)?;
+        }
+        let tls = address.and_then(|(_, tls)| tls.files());
+        let own = match &tls {
+            Some(_) => Some(OwnDoor::open().await?),
+            None => None,
+        };
+        let told = match &own {
+            Some(own) => database_holder::told(&own.url, Some(&own.secret)),
+            None => database_holder::told(&url, secret.as_deref()),
+        };
+        let coordinator = coordinator::Coordinator::open(coordinator::Config {
+            db: db.to_owned(),
+            heartbeat_interval: HEARTBEAT_INTERVAL,
+            token: token.clone(),
+            tokens: None,
+            tls,
+            own_token: own.as_ref().map(|own| own.token.clone()),
+            told,
+            hosts: Vec::new(),
+            is_alone: address.is_none(),
+        })
+        .await?;
+        let readers = coordinator.readers();
+        let shutdown = CancellationToken::new();
+        let (url, token) = match &own {
+            Some(own) => (own.url.clone(), Some(own.token.clone())),
+            None => (url, token),
+        };
+        let listeners = listener::listeners(listener, own);
+        let serving = Some(tokio::spawn(coordinator.serve_at(listeners, shutdown.clone())));
+        let client = connection::connect_at(&url, token.as_ref()).await?;
+        Ok(Self { client, url, token, readers, shutdown, serving })
+    }
+
+    /// A client of it.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Connections to its database; closed when it stops.
+    pub(crate) fn readers(&self) -> Readers {
+        self.readers.clone()
+    }
+
+    /// Submits a sweep, and resumes a paused experiment.
+    pub(crate) async fn submit(
+        &mut self,
+        sweep: &SweepFile,
+        new_experiment: bool,
+    ) -> Result<(v1::SubmitResponse, ExperimentSummary)> {
+        let manner = Manner { new_experiment, preview: false };
+        let submitted = connection::submit(&mut self.client, sweep, manner)
+            .await
+            .map_err(CliError::of_own_coordinator)?;
+        let experiment = self.experiment(&submitted.experiment_uuid).await?;
+        if experiment.state == ExperimentState::Paused {
+            notices::say(&format!("{} was paused, and goes on", experiment.name));
+            let request = v1::SteerRequest {
+                experiment: experiment.uuid.clone(),
+                action: v1::Action::Resume.into(),
+                priority: None,
+            };
+            let resumed = self.client.steer(request).await;
+            resumed.map_err(|status| {
+                failed_call("resume the experiment", &status).of_own_coordinator()
+            })?;
+        }
+        Ok((submitted, experiment))
+    }
+
+    /// How far an experiment is.
+    pub(crate) async fn experiment(&self, uuid: &str) -> Result<ExperimentSummary> {
+        ResultsSource::File(self.readers()).experiment(Some(uuid)).await
+    }
+
+    /// Plays with a worker inside this process until the experiment, or the worker, has ended.
+    pub(crate) async fn play(
+        &mut self,
+        experiment: &ExperimentSummary,
+        how: How,
+        interrupts: &Interrupts,
+        progress: &mut Progress,
+    ) -> Result<()> {
+        let uuid = &experiment.uuid;
+        let How { offer, quiet, labels, speed, engines, alone, is_match } = how;
+        let Offer { slots, memory_bytes } = offer;
+        let own_engines = engines.clone().filter(|_| alone);
+        let replaced = || own_engines.as_ref().and_then(Engines::replaced);
+        let config = worker::Config {
+            coordinator: self.url.endpoint(),
+            token: self.token.clone(),
+            name: None,
+            labels,
+            slots,
+            quiet,
+            memory_bytes,
+            playing: Playing::Threads(engines),
+            build: build_info::this(),
+            exit_when_done: false,
+            speed,
+        };
+        // The worker also ends when the experiment does, which is not an interruption.
+        let finish = interrupts.finish.child_token();
+        let shutdown = worker::Shutdown { finish: finish.clone(), now: interrupts.now.clone() };
+        let mut working = pin!(worker::run(config, shutdown));
+        let mut next_look = Instant::now();
+        let results = ResultsSource::File(self.readers());
+        let mut standing = CurrentMatch::new(is_match);
+        loop {
+            tokio::select! {
+                ended = &mut working => {
+                    ended?;
+                    progress.settled(self.experiment(uuid).await?.games_settled);
+                    return replaced().map_or(Ok(()), |engine| Err(engine_replaced(engine)));
+                }
+                ended = ended(&mut self.serving) => {
+                    joined(ended)??;
+                    return Err(CliError::new(Exit::Internal, "go on")
+                        .because("the coordinator inside this process has ended"));
+                }
+                () = sleep_until(next_look) => {
+                    let start = Instant::now();
+                    let has_ended = match self.readers.progress(experiment.experiment).await {
+                        Ok(Some(seen)) => {
+                            standing.read(&results, experiment, &seen).await;
+                            progress.look(&seen, standing.text());
+                            // Resumed by whoever has looked at why it stopped.
+                            seen.has_ended() || seen.stopped_for.is_some()
+                        }
+                        // Too many others ask: what is next best.
+                        Ok(None) | Err(_) => self.experiment(uuid).await?.state.is_over(),
+                    };
+                    if has_ended || replaced().is_some() {
+                        finish.cancel();
+                    }
+                    next_look = Instant::now() + LOOK_INTERVAL.max(start.elapsed() * LOOK_SHARE);
+                }
+            }
+        }
+    }
+
+    /// Ends the coordinator, and closes the database.
+    pub(crate) async fn stop(self) -> Result<()> {
+        let Self { client, shutdown, serving, .. } = self;
+        drop(client);
+        shutdown.cancel();
+        // Also one that has ended by itself meanwhile says why.
+        match serving {
+            Some(serving) => Ok(joined(serving.await)??),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Waits for the end of what runs, which is taken.
+async fn ended<T>(
+    running: &mut Option<JoinHandle<T>>,
+) -> std::result::Result<T, tokio::task::JoinError> {
+    match running {
+        Some(handle) => {
+            let ended = handle.await;
+            *running = None;
+            ended
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// A task's result; a panic in it goes on here.
+fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> Result<T> {
+    ended.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(error) => CliError::new(Exit::Internal, "wait for a task").because(error),
+    })
+}
+
+/// The games that are left need a build that is no longer on this machine.
+fn engine_replaced(engine: &str) -> CliError {
+    CliError::new(Exit::Input, "play the remaining games")
+        .because(format!(
+            "the program of engine `{engine}`, or one of its `files`, was replaced during the run"
+        ))
+        .help(
+            "run the same command again to play the new build in new cells, or put the old build back; \
+             `any_build = true` in the sweep takes all builds for one player",
+        )
+}

@@ -1,0 +1,16 @@
+//! Work in this process and on this machine: an embedded coordinator and worker, and what they need of the system.
+
+pub(crate) mod build_info;
+pub(crate) mod certificate_authority;
+pub(crate) mod clock;
+pub(crate) mod cost_estimate;
+pub(crate) mod database_holder;
+pub(crate) mod embedded;
+pub(crate) mod endgame_tables;
+pub(crate) mod fleet;
+pub(crate) mod listener;
+pub(crate) mod network_training;
+pub(crate) mod on_finish;
+pub(crate) mod preflight;
+pub(crate) mod replay;
+pub(crate) mod systemd;

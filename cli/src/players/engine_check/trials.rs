@@ -1,0 +1,399 @@
+//! What an engine is put to, one after the other.
+
+use std::time::{Duration, Instant};
+
+use spelrum_external::{
+    BreachKind, Choice, Conditions, Diagnosis, Engine, EngineFailure, EngineSpec, FailureKind,
+    Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol, Spoken,
+};
+use spelrum_tournament::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
+use spelrum_worker::capabilities;
+
+use super::board::Board;
+use super::folder::Files;
+use super::{Checked, Kept, Left, Limit, Repeats, TriedLimit};
+
+/// Limits that every engine reaches in a moment.
+const NODES: u64 = 10_000;
+const DEPTH: u32 = 4;
+const MOVE_TIME_MS: u64 = 200;
+/// Over GTP, where the protocol knows whole seconds.
+const WHOLE_SECOND_MS: u64 = 1_000;
+/// An engine that counts nodes looks at its limit now and then: one that reports more than this multiple does not.
+const NODES_TOLERANCE: u64 = 2;
+/// An engine that thinks longer than this on such a limit ignores it.
+const THINKS_AT_MOST: Duration = Duration::from_secs(10);
+/// What a move may take beyond its time, on a machine that has other work.
+const MARGIN: Duration = Duration::from_secs(1);
+/// How long a program is waited for that may speak another protocol.
+const SPEAKS_WITHIN: Duration = Duration::from_secs(3);
+
+/// A check under way.
+pub(super) struct Trials<'a> {
+    spec: EngineSpec,
+    guard: &'a Guard,
+    requests: Option<&'a [EngineRequest]>,
+    aborted: &'a dyn Fn() -> bool,
+    step: &'a dyn Fn(&str),
+    engine: Option<Engine>,
+    /// Whether it is of no use to go on.
+    is_over: bool,
+    checked: Checked,
+}
+
+impl<'a> Trials<'a> {
+    pub(super) fn new(
+        spec: &EngineSpec,
+        guard: &'a Guard,
+        requests: Option<&'a [EngineRequest]>,
+        aborted: &'a dyn Fn() -> bool,
+        step: &'a dyn Fn(&str),
+    ) -> Self {
+        let checked = Checked::new(spec);
+        let mut spec = spec.clone();
+        spec.patience.unbounded_move = spec.patience.unbounded_move.min(THINKS_AT_MOST);
+        Self { spec, guard, requests, aborted, step, engine: None, is_over: false, checked }
+    }
+
+    pub(super) fn run(mut self) -> Checked {
+        let files = Files::of(&self.spec.in_place(0).directory);
+        (self.step)("starting it");
+        let begun = Instant::now();
+        let started = self.start();
+        self.checked.started_in = started.then(|| begun.elapsed());
+        if let Some(engine) = &mut self.engine {
+            self.checked.identity = Some(engine.identity().clone());
+            self.checked.capabilities = capabilities(engine, self.aborted);
+            self.hold_against_requests();
+            match self.spec.protocol {
+                Protocol::Uci => self.try_uci(),
+                Protocol::Gtp => self.try_gtp(),
+            }
+        }
+        self.part(&files);
+        self.checked
+    }
+
+    /// Starts it, if it does not run; whether it runs then.
+    fn start(&mut self) -> bool {
+        if self.engine.as_mut().is_some_and(Engine::is_usable) {
+            return true;
+        }
+        match Engine::start(&self.spec, &Options::new(), self.guard, self.aborted) {
+            Ok(engine) => self.engine = Some(engine),
+            Err(failure) => self.fail(&failure),
+        }
+        !self.is_over
+    }
+
+    /// Notes a failure after which nothing more is tried.
+    fn fail(&mut self, failure: &EngineFailure) {
+        self.is_over = true;
+        if failure.kind == FailureKind::Aborted {
+            return;
+        }
+        let is_mute = failure.during == Phase::Start
+            && matches!(
+                failure.kind,
+                FailureKind::NoAnswer { .. } | FailureKind::Crash(_) | FailureKind::Refused { .. }
+            );
+        if is_mute {
+            (self.step)("trying what it speaks");
+        }
+        let spoken = is_mute
+            .then(|| Spoken::find(&self.spec, self.guard, SPEAKS_WITHIN, self.aborted))
+            .flatten();
+        let Diagnosis { problem, remedy } = failure.diagnose(&self.spec, spoken);
+        self.checked.note(problem, remedy);
+    }
+
+    fn hold_against_requests(&mut self) {
+        let requests = self.requests.unwrap_or_default();
+        let unmet = requests.iter().find_map(|it| it.unmet_by(&self.checked.capabilities));
+        if let Some(inability) = unmet {
+            self.checked.note(inability.problem, inability.remedy);
+        }
+    }
+
+    /// The limits that are tried: those that a sweep's players have, or all.
+    fn is_asked(&self, limit: Limit) -> bool {
+        let Some(requests) = self.requests.filter(|it| !it.is_empty()) else { return true };
+        requests.iter().any(|request| match limit {
+            Limit::Nodes(_) => request.nodes,
+            Limit::Depth(_) => request.depth,
+            Limit::MoveTimeMs(_) => request.move_time_us.is_some() || request.clock,
+        })
+    }
+
+    fn try_uci(&mut self) {
+        let boards = Board::chess(false);
+        let Some(first) = boards.first() else { return };
+        for limit in [Limit::Depth(DEPTH), Limit::Nodes(NODES), Limit::MoveTimeMs(MOVE_TIME_MS)] {
+            if self.is_asked(limit) {
+                self.try_limit(first, limit);
+            }
+        }
+        // One after whose moves nothing can be said has had none.
+        if self.checked.limits.is_empty() {
+            return;
+        }
+        self.checked.games.push("chess".to_owned());
+        let kept = self.checked.limits.iter().find(|it| it.kept != Kept::No).map(|it| it.limit);
+        if let Some(limit) = kept {
+            self.try_repeating(&boards, limit);
+            let declared = self.checked.capabilities.declared.iter().flatten();
+            if declared.into_iter().any(|it| it.name.eq_ignore_ascii_case(CHESS960_OPTION)) {
+                (self.step)("Chess960");
+                let conditions = Conditions { chess960: true, ..conditions_of(limit) };
+                let boards = Board::chess(true);
+                let played = boards.iter().all(|board| self.choose(board, &conditions).is_some());
+                if played {
+                    self.checked.games.push("Chess960".to_owned());
+                }
+            }
+        }
+    }
+
+    fn try_gtp(&mut self) {
+        let told = self.checked.capabilities.gtp.as_ref().map(|gtp| gtp.limits).unwrap_or_default();
+        let limits: Vec<Limit> = gtp_limits(told).filter(|limit| self.is_asked(*limit)).collect();
+        let wanted: Vec<&str> =
+            self.requests.unwrap_or_default().iter().map(|it| it.game.name.as_str()).collect();
+        let mut wrong = None;
+        for (game, size, boards) in Board::of_gtp_games() {
+            if !wanted.is_empty() && !wanted.contains(&game) {
+                continue;
+            }
+            let sizes = self.checked.capabilities.gtp.iter().flat_map(|gtp| &gtp.board_sizes);
+            if sizes.into_iter().any(|it| *it == (size, false)) {
+                continue;
+            }
+            (self.step)(game);
+            let conditions =
+                limits.first().map_or_else(Conditions::default, |it| conditions_of(*it));
+            let conditions = Conditions { board_size: Some(size), ..conditions };
+            let is_played = boards.iter().all(|board| match self.answer(board, &conditions) {
+                Ok(Some(choice)) if board.is_legal(&choice.mv) => true,
+                Ok(Some(choice)) => {
+                    wrong =
+                        Some(format!("in {game} it answered `{}`, which is not legal", choice.mv));
+                    false
+                }
+                Ok(None) => false,
+                Err(failure) => {
+                    wrong = Some(format!("in {game}: {}", failure.kind));
+                    self.is_over |= failure.kind == FailureKind::Aborted;
+                    false
+                }
+            });
+            if is_played {
+                self.checked.games.push(game.to_owned());
+                for limit in limits.clone() {
+                    self.try_limit(&boards[0], limit);
+                }
+                self.try_repeating_under(&boards, &conditions);
+            }
+        }
+        if self.checked.games.is_empty() && !self.is_over {
+            let wrong = wrong.map_or_else(String::new, |it| format!("; {it}"));
+            self.checked.note(
+                format!(
+                    "it plays neither Pentago nor Othello, which Spelrum plays over GTP{wrong}"
+                ),
+                "take another engine, or correct its `args` and `gtp` in the engines file",
+            );
+        }
+    }
+
+    /// Tries whether it keeps a limit.
+    fn try_limit(&mut self, board: &Board, limit: Limit) {
+        if self.is_over {
+            return;
+        }
+        (self.step)(&format!("{} {}", limit.name(), limit.asked()));
+        let conditions = Conditions { board_size: board.size(), ..conditions_of(limit) };
+        match self.answer(board, &conditions) {
+            Ok(None) => {}
+            Ok(Some(choice)) => {
+                let is_legal = board.is_legal(&choice.mv);
+                self.note_move(board, &choice, is_legal);
+                let (reported, kept) = held_against(limit, &choice);
+                self.checked.limits.push(TriedLimit { limit, reported, kept });
+                if kept == Kept::No {
+                    let reported = reported.unwrap_or_default();
+                    self.note_limit(
+                        format!("it reported {}", spelrum_report::text::count(reported)),
+                        limit,
+                    );
+                }
+            }
+            Err(failure) => {
+                let (FailureKind::Hang { waited, .. }
+                | FailureKind::OutOfTime { took: waited, .. }) = &failure.kind
+                else {
+                    self.fail(&failure);
+                    return;
+                };
+                self.checked.limits.push(TriedLimit { limit, reported: None, kept: Kept::No });
+                self.note_limit(
+                    format!("it was still thinking after {} s", waited.as_secs()),
+                    limit,
+                );
+            }
+        }
+    }
+
+    fn note_limit(&mut self, what: String, limit: Limit) {
+        let (name, asked) = (limit.name(), spelrum_report::text::count(limit.asked()));
+        let unit = if name == "move_time" { " ms" } else { "" };
+        self.checked.note(
+            format!("it does not keep to `{name}`: {what} on a limit of {asked}{unit}"),
+            "bound its players by another limit that it keeps to, and report it to its author",
+        );
+    }
+
+    fn note_move(&mut self, board: &Board, choice: &Choice, is_legal: bool) {
+        if !is_legal {
+            self.checked.note(
+                format!("it answered `{}`, which is not legal in {}", choice.mv, board.shown()),
+                "report it to its author: such a move loses the game",
+            );
+        }
+    }
+
+    fn try_repeating(&mut self, boards: &[Board], limit: Limit) {
+        self.try_repeating_under(boards, &conditions_of(limit));
+    }
+
+    /// Asks about each position in two fresh games.
+    fn try_repeating_under(&mut self, boards: &[Board], conditions: &Conditions) {
+        (self.step)("the same positions again");
+        let mut repeats = Repeats { same: 0, of: 0 };
+        for board in boards {
+            let Some(first) = self.choose(board, conditions) else { return };
+            let Some(second) = self.choose(board, conditions) else { return };
+            repeats.of += 1;
+            repeats.same += usize::from(first.mv.eq_ignore_ascii_case(&second.mv));
+        }
+        self.checked.repeats = Some(repeats);
+    }
+
+    /// Its legal move in a fresh game. What is wrong with another is noted.
+    fn choose(&mut self, board: &Board, conditions: &Conditions) -> Option<Choice> {
+        match self.answer(board, conditions) {
+            Ok(choice) => {
+                let choice = choice?;
+                let is_legal = board.is_legal(&choice.mv);
+                self.note_move(board, &choice, is_legal);
+                is_legal.then_some(choice)
+            }
+            Err(failure) => {
+                self.fail(&failure);
+                None
+            }
+        }
+    }
+
+    /// Its answer in a fresh game; `None` if nothing is to be tried any more. It is started again where it does
+    /// not run.
+    fn answer(
+        &mut self,
+        board: &Board,
+        conditions: &Conditions,
+    ) -> Result<Option<Choice>, EngineFailure> {
+        if self.is_over || !self.start() {
+            return Ok(None);
+        }
+        // What it was told of limits holds for good over GTP.
+        if self.engine.as_ref().is_some_and(|engine| !engine.suits(conditions)) {
+            if let Some(engine) = self.engine.take() {
+                engine.close();
+            }
+            if !self.start() {
+                return Ok(None);
+            }
+        }
+        let Some(engine) = &mut self.engine else { return Ok(None) };
+        engine.new_game(conditions, self.aborted)?;
+        let chosen = engine.choose(&board.situation(conditions.limits), self.aborted);
+        self.checked.memory_bytes = self.checked.memory_bytes.max(engine.peak_bytes());
+        chosen.map(Some)
+    }
+
+    /// Has it quit, and looks what is left.
+    fn part(&mut self, before: &Files) {
+        let Some(mut engine) = self.engine.take() else { return };
+        let breaches = engine.take_breaches().into_iter();
+        // Words beside the protocol are common, and harmless.
+        let breaches = breaches.filter(|breach| breach.kind != BreachKind::Junk);
+        self.checked.breaches = breaches.map(|breach| breach.to_string()).collect();
+        if !engine.is_usable() {
+            return;
+        }
+        (self.step)("quitting");
+        let patience = self.spec.patience.quit;
+        let parting = engine.part();
+        let files = Files::of(&self.spec.in_place(0).directory).changed_since(before);
+        self.checked.parting = Some(Left { took: parting.took, files });
+        if !parting.ended_by_itself {
+            self.checked.note(
+                format!("it was still there {} after `quit`, and was killed", shown(patience)),
+                "raise `quit_timeout` in the engines file if it only is slow, or report it to its author",
+            );
+        }
+        let mut lines = parting.transcript.lines().filter_map(|it| it.strip_prefix("! "));
+        if let Some(left) = lines.find_map(|line| line.strip_prefix(LEFT_BEHIND)) {
+            self.checked.note(
+                format!("it left processes behind when it ended, which were killed: {left}"),
+                "start the engine itself instead of what starts it, or have a script end with `exec`",
+            );
+        }
+    }
+}
+
+fn shown(duration: Duration) -> String {
+    spelrum_report::text::duration_us(duration.as_secs_f64() * 1e6)
+}
+
+/// The limits that an engine can be told over GTP, the cheapest first.
+fn gtp_limits(told: GtpLimits) -> impl Iterator<Item = Limit> {
+    let GtpLimits { depth, nodes, seconds, milliseconds, time_settings } = told;
+    let whole = seconds || time_settings;
+    let time = if milliseconds { Some(MOVE_TIME_MS) } else { whole.then_some(WHOLE_SECOND_MS) };
+    let limits = [
+        depth.then_some(Limit::Depth(DEPTH)),
+        nodes.then_some(Limit::Nodes(NODES)),
+        time.map(Limit::MoveTimeMs),
+    ];
+    limits.into_iter().flatten()
+}
+
+fn conditions_of(limit: Limit) -> Conditions {
+    let limits = match limit {
+        Limit::Nodes(nodes) => Limits { nodes: Some(nodes), ..Limits::default() },
+        Limit::Depth(depth) => Limits { depth: Some(depth), ..Limits::default() },
+        Limit::MoveTimeMs(ms) => {
+            Limits { move_time: Some(Duration::from_millis(ms)), ..Limits::default() }
+        }
+    };
+    Conditions { limits, margin: MARGIN, ..Conditions::default() }
+}
+
+/// What it reported of a search beside its limit, and whether that is within it.
+fn held_against(limit: Limit, choice: &Choice) -> (Option<u64>, Kept) {
+    let (reported, most) = match limit {
+        Limit::Nodes(nodes) => (choice.nodes, nodes.saturating_mul(NODES_TOLERANCE)),
+        Limit::Depth(depth) => (choice.depth.map(u64::from), u64::from(depth)),
+        Limit::MoveTimeMs(ms) => {
+            let took = u64::try_from(choice.wall.as_millis()).unwrap_or(u64::MAX);
+            // Later than this it would not have been heard.
+            (Some(took), ms.saturating_add(u64::try_from(MARGIN.as_millis()).unwrap_or(0)))
+        }
+    };
+    let kept = match reported {
+        None => Kept::Unknown,
+        Some(reported) if reported <= most => Kept::Yes,
+        Some(_) => Kept::No,
+    };
+    (reported, kept)
+}

@@ -1,0 +1,258 @@
+//! The external engines that this machine plays with: `--engines FILE`.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use spelrum_external::{
+    Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, engines_within,
+    files_of_engines, open_files, raise_open_files,
+};
+use spelrum_tournament::capabilities::Inability;
+use spelrum_tournament::engines::{NeededEngine, can_play};
+use spelrum_tournament::{Plan, PlannedPlayer};
+use spelrum_worker::{Engines, Room, options_of};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::Offer;
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::terminal::notices;
+
+/// The word with which this program is started as a guard of an engine.
+pub(crate) const GUARD: &str = "guard";
+
+/// Files that a process has open beside its engines: a worker's, or one that is a coordinator as well.
+pub(crate) const FILES_OF_WORKER: u64 = 80;
+pub(crate) const FILES_OF_RUN: u64 = 128;
+
+/// The engines file.
+#[derive(Args, Debug)]
+pub(crate) struct EnginesArguments {
+    /// The engines file: a TOML file that maps the names of external engines in sweeps to programs on
+    /// this machine (docs/engines.md)
+    #[arg(long, value_name = "FILE")]
+    engines: Option<PathBuf>,
+    /// Log everything sent to and received from engines into files in this folder, one for each process
+    #[arg(long, value_name = "DIR", requires = "engines")]
+    engine_logs: Option<PathBuf>,
+}
+
+impl EnginesArguments {
+    /// The arguments again, for a shell, behind a blank; nothing if there are none.
+    pub(crate) fn command_line(&self) -> String {
+        self.given().map(|(name, path)| format!(" {name} {}", path.display())).collect()
+    }
+
+    /// The arguments again, for a process.
+    pub(crate) fn words(&self) -> impl Iterator<Item = OsString> {
+        self.given().flat_map(|(name, path)| [name.into(), path.into()])
+    }
+
+    fn given(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let given = [("--engines", &self.engines), ("--engine-logs", &self.engine_logs)];
+        given.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)))
+    }
+
+    /// What the file says, if one is named.
+    pub(crate) fn read(&self) -> Result<Option<EngineFile>> {
+        if let Some(folder) = &self.engine_logs {
+            std::fs::create_dir_all(folder).map_err(|error| {
+                CliError::new(Exit::Input, format!("write logs into {}", folder.display()))
+                    .because(error)
+                    .help("name a folder that this user may write to")
+            })?;
+        }
+        let file = self.engines.as_deref().map(read).transpose()?;
+        Ok(file.map(|file| match &self.engine_logs {
+            Some(folder) => file.with_logs(folder),
+            None => file,
+        }))
+    }
+}
+
+/// External engines in a game: both players may be one.
+const ENGINES_PER_GAME: u64 = 2;
+
+/// Lets this process open as many files as engines on all slots need, with as many again that wait for games of other
+/// cells, and `beside` of its own. Returns the slots that it can have, with a warning if these are fewer.
+pub(crate) fn slots_within_open_files(
+    slots: NonZeroU32,
+    beside: u64,
+) -> (NonZeroU32, Option<String>) {
+    let engines = ENGINES_PER_GAME * u64::from(slots.get());
+    let files = raise_open_files(files_of_engines(2 * engines, beside));
+    let fitting = engines_within(files, beside) / ENGINES_PER_GAME;
+    let fitting = u32::try_from(fitting).unwrap_or(u32::MAX).clamp(1, slots.get());
+    let fitting = NonZeroU32::new(fitting).unwrap_or(NonZeroU32::MIN);
+    let warning = (fitting < slots).then(|| {
+        format!(
+            "playing {fitting} games at once instead of {slots}: this process may have {files} files open, and \
+             external engines in all slots need {}; raise the limit: ulimit -n, or LimitNOFILE= in a systemd unit",
+            files_of_engines(engines, beside)
+        )
+    });
+    (fitting, warning)
+}
+
+/// What an engines file says.
+pub(crate) fn read(file: &Path) -> Result<EngineFile> {
+    EngineFile::read(file).map_err(|error| {
+        let EngineFileError { remedy, .. } = &error;
+        let remedy = remedy.clone();
+        CliError::new(Exit::Input, "read the engines file").because(error).help(remedy)
+    })
+}
+
+/// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered. Told to
+/// finish, it looks at no more of them. `beside` are the files that this process has open besides.
+pub(crate) async fn find(
+    file: EngineFile,
+    offer: Offer,
+    beside: u64,
+    finish: CancellationToken,
+) -> Result<(Engines, Vec<EngineFailure>)> {
+    let guard = Guard::of_this_program(&[GUARD]).map_err(|error| {
+        CliError::new(Exit::Internal, "find this program, which guards engines").because(error)
+    })?;
+    let finding = tokio::task::spawn_blocking(move || {
+        let engines_max = engines_within(open_files(), beside).max(ENGINES_PER_GAME);
+        let Offer { slots, memory_bytes } = offer;
+        let room = Room { slots, engines_max, memory_bytes };
+        Engines::find(file, guard, room, &|| finish.is_cancelled())
+    });
+    finding.await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(error) => CliError::new(Exit::Internal, "start engines").because(error),
+    })
+}
+
+/// The engines that a sweep needs, of those that the file has: whether each cell could be played here.
+///
+/// # Errors
+/// If one is missing, or would not be played as the sweep wants it.
+pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<EngineFile>> {
+    // Dry runs look for engines as well.
+    let failed = |problem: String, help: &str| {
+        Err(CliError::new(Exit::Input, format!("set up the engines of {}", plan.name))
+            .because(problem)
+            .help(help))
+    };
+    let mut names = Vec::new();
+    for player in &plan.players {
+        let parameters = player.parameters();
+        let Some(need) = NeededEngine::of_parameters(&parameters) else { continue };
+        let Some(file) = file else {
+            return failed(
+                format!("the sweep needs the external engine {need}"),
+                "say what it is on this machine in an engines file, and name that: --engines FILE; \
+                 docs/engines.md has an example",
+            );
+        };
+        let Some(spec) = file.get(&need.engine) else {
+            let known: Vec<_> = file.iter().map(|spec| spec.name.as_str()).collect();
+            return failed(
+                format!(
+                    "the sweep needs the engine {need}, and the engines file has {}",
+                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                ),
+                "add it to the file, or write one of those names in the sweep",
+            );
+        };
+        if let Err(OptionRefused { problem, remedy }) = spec.check_options(&options_of(&parameters))
+        {
+            return failed(format!("player `{}`: {problem}", name_of(plan, player)), &remedy);
+        }
+        names.push(need.engine);
+    }
+    let is_needed = |name: &str| names.iter().any(|it| it == name);
+    let of_file =
+        file.map(|file| file.iter().filter(|spec| is_needed(&spec.name)).cloned().collect());
+    Ok(of_file.filter(|_| !names.is_empty()))
+}
+
+/// The name that a player has in its sweep: the first, if it has several.
+fn name_of(plan: &Plan, player: &PlannedPlayer) -> String {
+    let plan = plan.foreseen();
+    let mut named = plan.cells.iter().flat_map(|cell| cell.players.iter().zip(&cell.player_names));
+    let name = named.find(|(it, _)| ***it == *player).map(|(_, name)| name.to_string());
+    name.unwrap_or_else(|| player.algorithm.clone())
+}
+
+/// Whether what was found can play every cell of a sweep.
+///
+/// # Errors
+/// If not, with the first that it cannot.
+pub(crate) fn check_found(
+    plan: &Plan,
+    file: &EngineFile,
+    found: &Engines,
+    failures: &[EngineFailure],
+) -> Result<()> {
+    if let Some(failure) = failures.first() {
+        let (problem, remedy) = diagnosed(file, failure);
+        return Err(CliError::new(Exit::Input, format!("start the engine {}", failure.engine))
+            .because(problem)
+            .help(format!("{remedy}; {}", check_command(&failure.engine))));
+    }
+    let failed = || CliError::new(Exit::Input, format!("play {} here", plan.name));
+    let offered = found.offered();
+    for demands in plan.engine_demands() {
+        if let Some(Inability { problem, remedy }) = demands.inability(&offered) {
+            return Err(failed().because(problem).help(remedy));
+        }
+        if can_play(&demands.engines, &offered) {
+            continue;
+        }
+        let words: Vec<_> = demands.engines.iter().map(ToString::to_string).collect();
+        let here: Vec<_> = offered
+            .iter()
+            .map(|it| format!("{} is {}, {} at once", it.engine, it.identity.name, it.at_once))
+            .collect();
+        return Err(failed()
+            .because(format!("a cell needs {}; here {}", words.join(" and "), here.join("; ")))
+            .help("change what the sweep demands, `at_once` in the engines file, or the program"));
+    }
+    Ok(())
+}
+
+/// What a sweep asks that engines which were found cannot do: their games are left to workers.
+pub(crate) fn tell_inabilities(plan: &Plan, found: &Engines) {
+    let offered = found.offered();
+    let demands = plan.engine_demands();
+    let unable: BTreeSet<Inability> =
+        demands.iter().filter_map(|demands| demands.inability(&offered)).collect();
+    for inability in unable {
+        notices::say(&format!("{inability}: such games are left to workers"));
+    }
+}
+
+/// What is wrong with an engine that did not start, and what to do.
+fn diagnosed(file: &EngineFile, failure: &EngineFailure) -> (String, String) {
+    match file.get(&failure.engine) {
+        Some(spec) => {
+            let Diagnosis { problem, remedy } = failure.diagnose(spec, None);
+            (problem, remedy)
+        }
+        None => (failure.to_string(), "correct the engines file".to_owned()),
+    }
+}
+
+fn check_command(engine: &str) -> String {
+    format!("`spelrum engine check {engine} --engines FILE` tries more")
+}
+
+/// Tells of engines that did not start.
+pub(crate) fn tell(file: &EngineFile, failures: &[EngineFailure]) {
+    for failure in failures {
+        notices::say(&not_offered(file, failure));
+    }
+}
+
+/// Why an engine is not offered.
+pub(crate) fn not_offered(file: &EngineFile, failure: &EngineFailure) -> String {
+    let (problem, remedy) = diagnosed(file, failure);
+    format!("{}: {problem}: it is not offered until it starts; {remedy}", failure.engine)
+}

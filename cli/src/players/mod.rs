@@ -1,0 +1,10 @@
+//! Players: built-in ones from the command line, a person at the terminal, external engines, and a built-in player
+//! that other programs use as an engine.
+
+pub(crate) mod built_in;
+pub(crate) mod engine_check;
+pub(crate) mod engines_file;
+pub(crate) mod gtp;
+pub(crate) mod position;
+pub(crate) mod session;
+pub(crate) mod uci;

@@ -1,0 +1,366 @@
+//! A player of ours that plays chess for another program.
+//!
+//! A search of ours has its limits from the player, and is over when it is over. What another program says
+//! of time, and `stop`, reach it through the only thing that it looks at meanwhile: the clock of its
+//! [`Host`], which runs far ahead once the time is up.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use spelrum_engine::games::Chess;
+use spelrum_engine::search::{WIN, WIN_MIN};
+use spelrum_engine::{
+    Answer, Before, EvaluationInfo, Game as _, Host, Line, NotationError, ParameterDefault,
+    ParameterError, ParameterInfo, ParameterKind, Parameters, Player, Position as _, Rules, Seat,
+    Side, Turn, Value, parameters_of, parse_legal_move, seat_of,
+};
+use spelrum_external::uci::{
+    Bound, Chosen, Declared, Go, Info, Kind, Score, ScoreValue, Setting, Signals, Start,
+};
+
+use crate::local::clock::Clock;
+
+/// What other programs call the rule of Chess960.
+const CHESS960: &str = "UCI_Chess960";
+/// What a sweep calls a limit that is off.
+const UNLIMITED: &str = "unlimited";
+/// The limit in whose place the clock of the game comes.
+const MOVE_TIME: &str = "move_time";
+/// The switch that searches one ply deeper after the other.
+const ITERATIVE: &str = "iterative";
+/// Longer than any move.
+const FAR: Duration = Duration::from_hours(24);
+/// Moves that a game is taken to go on for, where nobody says it.
+const MOVES_TO_GO: u32 = 30;
+/// What a move takes beside its search: pipes, and whoever runs the game.
+const OVERHEAD: Duration = Duration::from_millis(20);
+
+/// A player and its game.
+pub(crate) struct UciPlayer {
+    rules: Rules,
+    /// As the options have them.
+    parameters: Parameters,
+    key: [u8; 32],
+    /// Who sits at the board, with the parameters of its last move. It keeps what it has learnt while
+    /// they stay.
+    seat: Option<(Parameters, Box<dyn Seat<Chess>>)>,
+}
+
+fn infos(rules: &Rules, parameters: &Parameters) -> impl Iterator<Item = &'static ParameterInfo> {
+    let text = |name: &str| match parameters.get(name) {
+        Some(Value::Text(text)) => text.as_str(),
+        Some(_) | None => "",
+    };
+    let evaluation = text("evaluation");
+    let is_it = |info: &&EvaluationInfo| info.name == evaluation;
+    let evaluation = rules.evaluations().iter().find(is_it).map_or(&[][..], |it| it.parameters);
+    parameters_of(text("algorithm")).iter().chain(evaluation)
+}
+
+/// How an option is declared; `None` of one that UCI has no form for.
+fn kind(info: &ParameterInfo, parameters: &Parameters) -> Option<Kind> {
+    let value = parameters.get(info.name);
+    let integer = || match (value, info.default) {
+        (Some(Value::Integer(value)), _) => *value,
+        // One that only counts with another is not among a player's parameters without it.
+        (None, ParameterDefault::Integer(value)) => value,
+        (Some(_) | None, _) => 0,
+    };
+    Some(match info.kind {
+        ParameterKind::Switch => Kind::Check { default: value == Some(&Value::Bool(true)) },
+        ParameterKind::Integer { min, max } => Kind::Spin { default: integer(), min, max },
+        ParameterKind::Limit { max } => Kind::Spin { default: integer(), min: 0, max },
+        ParameterKind::Word(words) => Kind::Combo {
+            default: match value {
+                Some(Value::Text(word)) => word.clone(),
+                Some(_) | None => String::new(),
+            },
+            choices: words.iter().map(|word| (*word).to_owned()).collect(),
+        },
+        ParameterKind::Number { .. } => Kind::Text { default: value?.to_string() },
+        ParameterKind::Duration => Kind::Text {
+            default: match parameters.get(&in_us(info.name)) {
+                Some(Value::Integer(us)) => format!("{us}us"),
+                Some(_) | None => UNLIMITED.to_owned(),
+            },
+        },
+        ParameterKind::Clock
+        | ParameterKind::Evaluation
+        | ParameterKind::Integers { .. }
+        | ParameterKind::Text { .. }
+        | ParameterKind::Formula(_)
+        | ParameterKind::Nested
+        | ParameterKind::Recipe(_)
+        | ParameterKind::Content => return None,
+    })
+}
+
+/// The name of a duration among a player's parameters.
+fn in_us(name: &str) -> String {
+    format!("{name}_us")
+}
+
+impl UciPlayer {
+    /// A player that has not begun a game, of parameters as a sweep would give them; nothing need bound it.
+    /// Its random numbers begin anew with each game.
+    pub(crate) fn new(given: &Parameters, key: [u8; 32]) -> Result<Self, ParameterError> {
+        let rules = Rules::usual::<Chess>();
+        let mut given = given.clone();
+        // A search that time ends has a move to offer only if it deepens step by step.
+        if infos(&rules, &given).any(|info| info.name == ITERATIVE) {
+            given.entry(ITERATIVE.to_owned()).or_insert(Value::Bool(true));
+        }
+        let parameters = canonical(&rules, &given)?;
+        Ok(Self { rules, parameters, key, seat: None })
+    }
+
+    /// Its options: the parameters of its algorithm and its evaluation that have a form in UCI.
+    pub(crate) fn options(&self) -> Vec<Declared> {
+        let declared = infos(&self.rules, &self.parameters).filter_map(|info| {
+            Some(Declared { name: info.name.to_owned(), kind: kind(info, &self.parameters)? })
+        });
+        let chess960 = Declared { name: CHESS960.to_owned(), kind: Kind::Check { default: false } };
+        declared.chain([chess960]).collect()
+    }
+
+    fn set_parameter(&self, setting: &Setting) -> Result<Parameters, String> {
+        let Setting { name, value } = setting;
+        let info = infos(&self.rules, &self.parameters)
+            .find(|info| info.name == *name)
+            .ok_or_else(|| format!("there is no option `{name}`"))?;
+        let text = value.as_deref().unwrap_or_default();
+        let number =
+            || text.parse().map(Value::Integer).map_err(|_| format!("`{text}` is no number"));
+        let value = match info.kind {
+            ParameterKind::Switch => Value::Bool(text == "true"),
+            ParameterKind::Limit { .. } if text == "0" => Value::Text(UNLIMITED.to_owned()),
+            ParameterKind::Integer { .. } | ParameterKind::Limit { .. } => number()?,
+            ParameterKind::Number { .. } => {
+                text.parse().map(Value::Number).map_err(|_| format!("`{text}` is no number"))?
+            }
+            ParameterKind::Word(words) => {
+                // Names of choices are equal without regard to case.
+                let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+                Value::Text(word.map_or(text, |word| word).to_owned())
+            }
+            ParameterKind::Duration
+            | ParameterKind::Clock
+            | ParameterKind::Evaluation
+            | ParameterKind::Integers { .. }
+            | ParameterKind::Text { .. }
+            | ParameterKind::Formula(_)
+            | ParameterKind::Nested
+            | ParameterKind::Recipe(_)
+            | ParameterKind::Content => Value::Text(text.to_owned()),
+        };
+        let mut parameters = self.parameters.clone();
+        parameters.remove(&in_us(name));
+        parameters.insert(name.clone(), value);
+        canonical(&self.rules, &parameters).map_err(in_words)
+    }
+
+    fn player(&self, parameters: &Parameters) -> Result<Player, String> {
+        Player::from_parameters(&self.rules, parameters).map_err(in_words)
+    }
+
+    /// Who chooses the next move: the same as for the last, if its parameters are.
+    fn seat(&mut self, go: &Go) -> Result<&mut dyn Seat<Chess>, String> {
+        let parameters = bounded(&self.rules, &self.parameters, go);
+        let is_same = self.seat.as_ref().is_some_and(|(last, _)| *last == parameters);
+        if !is_same {
+            let player = self.player(&parameters)?;
+            let seat = seat_of(&player, self.key).ok_or("the player is of another game")?;
+            self.seat = Some((parameters, seat));
+        }
+        match &mut self.seat {
+            Some((_, seat)) => Ok(seat.as_mut()),
+            None => unreachable!("it has just been seated"),
+        }
+    }
+}
+
+fn in_words(error: ParameterError) -> String {
+    format!("{}; {}", error.problem, error.remedy)
+}
+
+/// All parameters of a player that may be bounded by what is said with each move alone.
+fn canonical(rules: &Rules, given: &Parameters) -> Result<Parameters, ParameterError> {
+    let player = Player::from_parameters(rules, &bounded(rules, given, &Go::default()))?;
+    let mut canonical = player.parameters().clone();
+    if !is_timed(given) {
+        canonical.remove(&in_us(MOVE_TIME));
+    }
+    Ok(canonical)
+}
+
+/// Whether the parameters bound the time of a move, in either form.
+fn is_timed(parameters: &Parameters) -> bool {
+    let is_limit = |name: &str| match parameters.get(name) {
+        None => false,
+        Some(value) => *value != Value::Text(UNLIMITED.to_owned()),
+    };
+    is_limit(MOVE_TIME) || is_limit(&in_us(MOVE_TIME))
+}
+
+/// A player's parameters with what `go` bounds, and with a time in whose place its clock comes.
+fn bounded(rules: &Rules, parameters: &Parameters, go: &Go) -> Parameters {
+    let mut bounded = parameters.clone();
+    let has = |name: &str| infos(rules, parameters).find(|info| info.name == name);
+    let limits = [("depth", go.depth.map(u64::from)), ("nodes", go.nodes)];
+    for (name, limit) in limits {
+        if let (Some(limit), Some(ParameterKind::Limit { max })) =
+            (limit, has(name).map(|it| it.kind))
+        {
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX).clamp(1, max);
+            bounded.insert(name.to_owned(), Value::Integer(limit));
+        }
+    }
+    if has(MOVE_TIME).is_some() && !is_timed(&bounded) {
+        bounded.remove(MOVE_TIME);
+        let us = i64::try_from(FAR.as_micros()).unwrap_or(i64::MAX);
+        bounded.insert(in_us(MOVE_TIME), Value::Integer(us));
+    }
+    bounded
+}
+
+impl spelrum_external::uci::Player for UciPlayer {
+    fn set(&mut self, setting: &Setting) -> Result<(), String> {
+        if setting.name == CHESS960 {
+            let is_on = Value::Bool(setting.value.as_deref() == Some("true"));
+            self.rules = Rules::of::<Chess>(&[("chess960".to_owned(), is_on)].into())
+                .map_err(|error| error.problem)?;
+        } else {
+            self.parameters = self.set_parameter(setting)?;
+        }
+        self.seat = None;
+        Ok(())
+    }
+
+    fn new_game(&mut self) -> Result<(), String> {
+        self.seat = None;
+        Ok(())
+    }
+
+    fn search(
+        &mut self,
+        start: &Start,
+        moves: &[String],
+        go: &Go,
+        signals: &Signals,
+        say: &mut dyn FnMut(&Info<'_>),
+    ) -> Result<Chosen, String> {
+        let began = Instant::now();
+        let (opening, position, before) = self.position(start, moves)?;
+        if position.ending().is_some() {
+            return Ok(Chosen::default());
+        }
+        let host = MoveHost {
+            clock: Clock::default(),
+            signals,
+            time: time_for(go, position.to_move()),
+            is_read: Cell::new(false),
+            counts_from: Cell::new((!go.ponder).then_some(began)),
+        };
+        let rules = self.rules.clone();
+        let line = Line { position: &position, before: &before };
+        let turn = Turn { rules: &rules, opening: &opening, line, moves: &[] };
+        let answer = self.seat(go)?.choose(&turn, &host).map_err(|fault| fault.to_string())?;
+        let Answer { mv, search } = answer;
+        let mv = mv.to_string();
+        say(&Info {
+            depth: Some(search.depth),
+            score: search.score.map(score),
+            nodes: Some(search.nodes),
+            time_ms: u64::try_from(began.elapsed().as_millis()).ok(),
+            pv: Some(&mv),
+            ..Info::default()
+        });
+        Ok(Chosen { mv: Some(mv), ponder: None })
+    }
+}
+
+type Reached = (String, Chess, Vec<Before<<Chess as spelrum_engine::Position>::Move>>);
+
+impl UciPlayer {
+    /// The position to move in, with where the game began and the moves since.
+    fn position(&self, start: &Start, moves: &[String]) -> Result<Reached, String> {
+        let wrong = |error: NotationError| format!("{}; {}", error.problem, error.remedy);
+        let mut position = match start {
+            Start::Usual => Chess::start(&self.rules).map_err(|error| error.problem)?,
+            Start::Fen(fen) => Chess::parse(&self.rules, fen).map_err(wrong)?,
+        };
+        let opening = position.to_string();
+        let mut before = Vec::with_capacity(moves.len());
+        for text in moves {
+            let mv = parse_legal_move(&position, text).map_err(wrong)?;
+            before.push(Before { mv, key: position.canonical_key() });
+            position.play_unchecked(mv);
+        }
+        Ok((opening, position, before))
+    }
+}
+
+/// How long to think on a move: what is said, or a share of what is left, never more than half of it.
+fn time_for(go: &Go, to_move: Side) -> Option<Duration> {
+    let given = go.move_time_ms.map(|ms| Duration::from_millis(ms).saturating_sub(OVERHEAD));
+    let (left, increment) = match to_move {
+        Side::First => (go.white_time_ms, go.white_increment_ms),
+        Side::Second => (go.black_time_ms, go.black_increment_ms),
+    };
+    let share = left.map(|left| {
+        let left = Duration::from_millis(left).saturating_sub(OVERHEAD);
+        let share = left / go.moves_to_go.unwrap_or(MOVES_TO_GO).max(1);
+        let increment = Duration::from_millis(increment.unwrap_or(0));
+        (share + increment * 3 / 4).min(left / 2)
+    });
+    match (given, share) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (time, None) | (None, time) => time,
+    }
+}
+
+/// The time of a move, and who may end it.
+struct MoveHost<'s> {
+    clock: Clock,
+    signals: &'s Signals,
+    time: Option<Duration>,
+    /// Whether the clock was read: the first reading is when the search begins, also where it is over then.
+    is_read: Cell<bool>,
+    /// When its time began to count; not yet while it thinks on the opponent's.
+    counts_from: Cell<Option<Instant>>,
+}
+
+impl MoveHost<'_> {
+    fn is_over(&self) -> bool {
+        if self.counts_from.get().is_none() && self.signals.is_ponder_hit() {
+            self.counts_from.set(Some(Instant::now()));
+        }
+        let is_late = |from: Instant| self.time.is_some_and(|time| from.elapsed() >= time);
+        self.signals.is_stopped() || self.counts_from.get().is_some_and(is_late)
+    }
+}
+
+impl Host for MoveHost<'_> {
+    fn wall(&self) -> Duration {
+        let wall = self.clock.wall();
+        if self.is_read.replace(true) && self.is_over() { wall + 2 * FAR } else { wall }
+    }
+
+    fn cpu(&self) -> Duration {
+        self.clock.cpu()
+    }
+}
+
+/// A score as other programs know it: our evaluations of chess count in hundredths of a pawn, and wins in
+/// plies.
+fn score(score: i32) -> Score {
+    let moves = |plies: i32| i64::from((plies + 1) / 2);
+    let value = if score >= WIN_MIN {
+        ScoreValue::Mate(moves(WIN - score))
+    } else if score <= -WIN_MIN {
+        ScoreValue::Mate(-moves(WIN + score))
+    } else {
+        ScoreValue::Centipawns(score.into())
+    };
+    Score { value, bound: Bound::Exact }
+}

@@ -1,0 +1,187 @@
+//! A coordinator as a client reaches it.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use spelrum_proto::limits::{MESSAGE_BYTES_MAX, NAME_BYTES_MAX};
+use spelrum_proto::v1::experiments_client::ExperimentsClient;
+use spelrum_proto::v1::results_client::ResultsClient;
+use spelrum_proto::{Bearer, Distrust, Reason, Refusal, Token, v1};
+use tonic::Status;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::{Channel, Endpoint};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
+use uuid::Uuid;
+
+use crate::arguments::{CoordinatorArguments, CoordinatorUrl};
+use crate::config::{self, Target};
+use crate::error::conversions::{failed_call, is_of_the_web, root_cause};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::sweeps::file::SweepFile;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often a coordinator is greeted that ends the connection without a word that is heard.
+const GREETINGS: u32 = 20;
+
+/// How long a greeting may take, also of a crowded machine.
+const GREETING_PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client that brings the coordinator's token, if there is one.
+pub(crate) type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
+
+/// Connects to the coordinator that the command line, the environment or the config file names.
+pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Client> {
+    connect_to(&config::coordinator(arguments)?).await
+}
+
+/// Connects to a coordinator.
+pub(crate) async fn connect_to(target: &Target) -> Result<Client> {
+    let token = target.token.as_ref().map(|token| &token.value);
+    let channel = channel(&target.url.value, target.endpoint()?).await?;
+    Ok(client(channel, Bearer::new(token)))
+}
+
+/// A coordinator whose results are read, and who is asked in SQL.
+pub(crate) struct Remote {
+    pub(crate) experiments: Client,
+    pub(crate) results: ResultsClient<InterceptedService<Channel, Bearer>>,
+}
+
+/// Connects to a coordinator for its results.
+pub(crate) async fn connect_remote(target: &Target) -> Result<Remote> {
+    let bearer = Bearer::new(target.token.as_ref().map(|token| &token.value));
+    let channel = channel(&target.url.value, target.endpoint()?).await?;
+    let results = ResultsClient::with_interceptor(channel.clone(), bearer.clone())
+        .max_decoding_message_size(MESSAGE_BYTES_MAX);
+    Ok(Remote { experiments: client(channel, bearer), results })
+}
+
+/// Connects to a coordinator, or says that it cannot be reached.
+pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Client> {
+    Ok(client(channel(url, url.endpoint()).await?, Bearer::new(token)))
+}
+
+fn client(channel: Channel, bearer: Bearer) -> Client {
+    ExperimentsClient::with_interceptor(channel, bearer)
+        .max_decoding_message_size(MESSAGE_BYTES_MAX)
+}
+
+async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
+    let action = format!("reach the coordinator at {url}");
+    let connected = endpoint.connect_timeout(CONNECT_TIMEOUT).connect().await;
+    let channel = connected.map_err(|error| {
+        let failed = CliError::new(Exit::Network, &action);
+        match Distrust::of(&error) {
+            Some(Distrust { problem, remedy, .. }) => failed.because(problem).help(remedy),
+            None => failed
+                .because(root_cause(&error))
+                .help("check the address, and that `spelrum coordinator` runs there"),
+        }
+    })?;
+    match tokio::time::timeout(GREETING_PATIENCE, greet(&channel)).await {
+        Ok(greeted) => greeted.map_err(|status| failed_call(&action, &status))?,
+        Err(_) => {
+            let seconds = GREETING_PATIENCE.as_secs();
+            return Err(CliError::new(Exit::Network, action)
+                .because(format!("what listens there has not answered for {seconds} seconds"))
+                .help("check the address, and that `spelrum coordinator` runs there"));
+        }
+    }
+    Ok(channel)
+}
+
+/// Makes sure that gRPC is spoken there, and that the connection is not refused, by a call that anybody may make. Whoever
+/// refuses a connection says why and closes it; a call that comes too late to be sent does not hear that, and the next
+/// one may.
+async fn greet(channel: &Channel) -> std::result::Result<(), Status> {
+    let mut last = None;
+    for _ in 0..GREETINGS {
+        let request = HealthCheckRequest { service: String::new() };
+        let Err(status) = HealthClient::new(channel.clone()).check(request).await else {
+            return Ok(());
+        };
+        let is_lost = status.source().is_some() && Distrust::of(&status).is_none();
+        if !is_lost {
+            // An answer of a service, whatever it is, is one.
+            let is_answer = status.source().is_none() && !is_of_the_web(&status);
+            return if is_answer { Ok(()) } else { Err(status) };
+        }
+        last = Some(status);
+    }
+    last.map_or(Ok(()), Err)
+}
+
+/// How a sweep is submitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    /// It becomes an experiment of its own, although there is one of its name.
+    pub(crate) new_experiment: bool,
+    /// Only say what it would do.
+    pub(crate) preview: bool,
+}
+
+/// The experiment of this name or UUID, if there is one.
+pub(crate) async fn find(client: &mut Client, name: &str) -> Result<Option<v1::ExperimentSummary>> {
+    let request = v1::StatusRequest { experiment: name.to_owned() };
+    match client.status(request).await {
+        Ok(answer) => Ok(answer.into_inner().experiments.pop()),
+        Err(status) => match Refusal::of(&status) {
+            Some(refusal) if refusal.reason == Reason::UnknownExperiment => Ok(None),
+            _ => Err(failed_call(&format!("find experiment {name}"), &status)),
+        },
+    }
+}
+
+/// Submits a sweep under a new UUID: made here, so that a repeated submit is a no-op.
+pub(crate) async fn submit(
+    client: &mut Client,
+    sweep: &SweepFile,
+    manner: Manner,
+) -> Result<v1::SubmitResponse> {
+    let request = v1::SubmitRequest {
+        experiment_uuid: Uuid::new_v4().to_string(),
+        sweep_toml: sweep.text.text.clone(),
+        file_name: clipped(&sweep.text.name),
+        files: sweep
+            .text
+            .files
+            .iter()
+            .map(|(name, text)| v1::SweepFile { name: name.clone(), text: text.clone() })
+            .collect(),
+        preview: manner.preview,
+        new_experiment: manner.new_experiment,
+    };
+    let answer = client
+        .submit(request)
+        .await
+        .map_err(|status| failed_call(&format!("submit {}", sweep.text.name), &status))?;
+    Ok(answer.into_inner())
+}
+
+/// The name for messages: a path, and what was set on the command line, may be long.
+fn clipped(name: &str) -> String {
+    const CUT: &str = "…";
+    if name.len() <= NAME_BYTES_MAX {
+        return name.to_owned();
+    }
+    let end = name.floor_char_boundary(NAME_BYTES_MAX - CUT.len());
+    format!("{}{CUT}", &name[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_is_clipped_between_characters() {
+        assert_eq!(clipped("sweeps/nim.toml"), "sweeps/nim.toml");
+        for name in ["x".repeat(256), "ä".repeat(128), format!("x{}", "ä".repeat(200))] {
+            let clipped = clipped(&name);
+            assert!(clipped.len() <= NAME_BYTES_MAX && clipped.len() > NAME_BYTES_MAX - 5);
+            assert!(name.starts_with(clipped.strip_suffix('…').unwrap()));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Who steers experiments: a coordinator elsewhere, or one inside this process for a file.
+
+use std::path::Path;
+use std::time::Duration;
+
+use backon::{ConstantBuilder, Retryable as _};
+use spelrum_coordinator::store::Readers;
+use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_tournament::results::ExperimentSummary;
+use tonic::Status;
+
+use crate::arguments::SourceArguments;
+use crate::error::conversions::{failed_call, malformed};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::local::database_holder;
+use crate::local::embedded::Embedded;
+use crate::remote::connection::{self, Client};
+use crate::results::coordinator;
+use crate::terminal::progress::RowsProgress;
+
+/// How often it is looked at what goes on in this process: soon at first, since most of it is over soon, and
+/// then as often as a bar is drawn.
+const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(20);
+const LOOK_INTERVAL_MAX: Duration = Duration::from_millis(200);
+
+/// How often a call is made again that may succeed by itself: longer than the leases of a run that
+/// was killed live.
+const RETRIES_MAX: usize = 9;
+
+/// A coordinator that is steered.
+pub(crate) struct Steerer {
+    client: Client,
+    /// The coordinator inside this process, if there is one.
+    own: Option<Embedded>,
+}
+
+/// What became of an experiment that was steered.
+pub(crate) struct Steered {
+    pub(crate) experiment: ExperimentSummary,
+    /// How many failed games are played again.
+    pub(crate) games_retried: u64,
+}
+
+impl Steerer {
+    /// Connects to what the command line, or else the environment, names. Without any, the action
+    /// fails.
+    pub(crate) async fn open(source: &SourceArguments, action: &str) -> Result<Self> {
+        match &source.db {
+            Some(db) => Self::of_file(db).await,
+            None => {
+                let target = coordinator(source, action)?;
+                Ok(Self { client: connection::connect_to(&target).await?, own: None })
+            }
+        }
+    }
+
+    async fn of_file(db: &Path) -> Result<Self> {
+        // A coordinator would make a database that is not there.
+        Readers::open(db).await?.close().await;
+        match Embedded::start(db, None).await {
+            Ok(own) => Ok(Self { client: own.client(), own: Some(own) }),
+            // Whoever has it open does it.
+            Err(error) if error.exit() == Exit::Busy => match database_holder::connect(db).await {
+                Ok(Some(client)) => Ok(Self { client, own: None }),
+                Ok(None) | Err(_) => Err(error.help(
+                    "whoever has it open has to do it: name that coordinator with --coordinator URL \
+                     instead of --db, or end it",
+                )),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the coordinator is inside this process.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
+    /// Steers.
+    pub(crate) async fn steer(
+        &mut self,
+        request: v1::SteerRequest,
+        action: &str,
+    ) -> Result<Steered> {
+        let answer = self.client.steer(request).await;
+        let answer = answer.map_err(|status| self.failed(action, &status))?.into_inner();
+        let experiment = answer.experiment.ok_or_else(|| {
+            CliError::new(Exit::Network, action).because("the coordinator named no experiment")
+        })?;
+        let experiment = experiment.try_into().map_err(|error| malformed(action, &error))?;
+        Ok(Steered { experiment, games_retried: answer.games_retried })
+    }
+
+    /// Throws away, or only says what would be.
+    pub(crate) async fn remove(
+        &self,
+        request: v1::RemoveRequest,
+        action: &str,
+    ) -> Result<v1::RemoveResponse> {
+        // Nobody holds games of a file that no coordinator had: the leases only have to end.
+        let answer = (|| async { self.client.clone().remove(request.clone()).await })
+            .retry(ConstantBuilder::new().with_max_times(RETRIES_MAX))
+            .when(|_| self.is_own())
+            .adjust(|status, another| another.and(leased(status)))
+            .await;
+        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
+    }
+
+    /// Excludes workers, lets them in again, or only says what excluding them would do.
+    pub(crate) async fn exclude(
+        &self,
+        request: v1::ExcludeRequest,
+        action: &str,
+    ) -> Result<v1::ExcludeResponse> {
+        let answer = self.client.clone().exclude(request).await;
+        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
+    }
+
+    /// Waits until no more results of excluded workers are to be taken out, if the coordinator goes with this
+    /// process.
+    pub(crate) async fn finish_exclusions(
+        &self,
+        preview: &v1::ExcludeRequest,
+        action: &str,
+    ) -> Result<()> {
+        if !self.is_own() {
+            return Ok(());
+        }
+        let mut progress = RowsProgress::start("results taken out");
+        let mut at_first = None;
+        let mut wait = LOOK_INTERVAL_MIN;
+        loop {
+            let found = self.exclude(preview.clone(), action).await?;
+            if !found.goes_on {
+                progress.end();
+                return Ok(());
+            }
+            let all = *at_first.get_or_insert(found.games);
+            // How many are older and stay nobody has counted.
+            let of = preview.since_unix_us.is_none().then_some(all);
+            progress.look(all.saturating_sub(found.games), of);
+            tokio::time::sleep(wait).await;
+            wait = LOOK_INTERVAL_MAX.min(2 * wait);
+        }
+    }
+
+    /// What is being removed.
+    pub(crate) async fn removals(&self, action: &str) -> Result<Vec<v1::Removal>> {
+        let answer = self.client.clone().status(v1::StatusRequest::default()).await;
+        Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner().removals)
+    }
+
+    /// Waits until nothing is left to remove, if the coordinator goes with this process.
+    pub(crate) async fn finish_removals(&self, action: &str) -> Result<()> {
+        if !self.is_own() {
+            return Ok(());
+        }
+        let mut progress = RowsProgress::start("games removed");
+        let mut wait = LOOK_INTERVAL_MIN;
+        loop {
+            let removals = self.removals(action).await?;
+            if removals.is_empty() {
+                progress.end();
+                return Ok(());
+            }
+            let games = removals.iter().map(|removal| removal.games).sum();
+            progress.look(removals.iter().map(|removal| removal.games_done).sum(), Some(games));
+            tokio::time::sleep(wait).await;
+            wait = LOOK_INTERVAL_MAX.min(2 * wait);
+        }
+    }
+
+    /// Ends the coordinator inside this process, if there is one.
+    pub(crate) async fn close(self) -> Result<()> {
+        let Self { client, own } = self;
+        drop(client);
+        match own {
+            Some(own) => own.stop().await,
+            None => Ok(()),
+        }
+    }
+
+    fn failed(&self, action: &str, status: &Status) -> CliError {
+        let error = failed_call(action, status);
+        if self.is_own() { error.of_own_coordinator() } else { error }
+    }
+}
+
+/// When to try again, if it was refused for leases that will end.
+fn leased(status: &Status) -> Option<Duration> {
+    let refusal = Refusal::of(status).filter(|refusal| refusal.reason == Reason::WrongState)?;
+    refusal.retry_after
+}

@@ -1,0 +1,65 @@
+//! Standing of the match under way, for progress lines: score, Elo and stop rule.
+
+use std::time::{Duration, Instant};
+
+use spelrum_report::match_standing::open_match;
+use spelrum_tournament::Task;
+use spelrum_tournament::results::{ExperimentSummary, Progress};
+
+use crate::results::ResultsSource;
+
+/// How often cells are read, if reading takes no time.
+const READ_INTERVAL: Duration = Duration::from_secs(4);
+
+/// The same before there is a score.
+const FIRST_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Reading takes at most this part of the time.
+const READ_SHARE: u32 = 50;
+
+/// Cells of the largest experiment that is shown match by match.
+const CELLS_MAX: u64 = 16;
+
+/// Text about the first open match of an experiment, read anew every few seconds.
+pub(crate) struct CurrentMatch {
+    is_shown: bool,
+    next_read: Instant,
+    text: String,
+}
+
+impl CurrentMatch {
+    /// Shows nothing where `is_shown` is false.
+    pub(crate) fn new(is_shown: bool) -> Self {
+        Self { is_shown, next_read: Instant::now(), text: String::new() }
+    }
+
+    /// Text as of the last read: empty unless a match of two players is under way and has a score.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Reads where the experiment stands, if it is time to. A failed read leaves the previous text.
+    pub(crate) async fn read(
+        &mut self,
+        source: &ResultsSource,
+        experiment: &ExperimentSummary,
+        progress: &Progress,
+    ) {
+        let is_match = self.is_shown
+            && experiment.task == Task::Game
+            && progress.cells <= CELLS_MAX
+            && !progress.has_ended();
+        if !is_match {
+            self.text.clear();
+            return;
+        }
+        let start = Instant::now();
+        if start >= self.next_read {
+            if let Ok((axes, cells, _)) = source.cells(experiment, None).await {
+                self.text = open_match(&axes, &cells);
+            }
+            let interval = if self.text.is_empty() { FIRST_INTERVAL } else { READ_INTERVAL };
+            self.next_read = Instant::now() + interval.max(start.elapsed() * READ_SHARE);
+        }
+    }
+}

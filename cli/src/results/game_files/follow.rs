@@ -1,0 +1,137 @@
+//! An experiment's games as they are settled, one after the other, until it is over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use spelrum_report::games::{GameView, WriteGames, WrittenGames};
+use spelrum_tournament::results::{CellResult, ExperimentSummary, WholeGame};
+use spelrum_tournament::{CellDefinition, CellId};
+
+use super::{Wanted, definition_of, no_such_cell};
+use crate::error::Result;
+use crate::remote::reconnecting::Away;
+use crate::results::ResultsSource;
+
+/// How often it looks for more.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Writes the games that are wanted in the order in which they were settled, those that are there and those that
+/// come, until the experiment is over. What is written can be read at once. A coordinator that goes away is waited
+/// for.
+pub(crate) async fn follow_games(
+    source: &ResultsSource,
+    experiment: &ExperimentSummary,
+    wanted: &Wanted,
+    writer: &mut dyn WriteGames,
+    told: &mut WrittenGames,
+) -> Result<()> {
+    let mut following = Following { experiment, wanted, cells: Cells::default(), definition: None };
+    following.cells.read(source, experiment).await?;
+    wanted.check(&following.cells.axes)?;
+    writer.begin(&following.cells.axes)?;
+    let mut from = None;
+    let mut away = Away::default();
+    loop {
+        // Before its games: then those that are there after an end are all.
+        let looked = async {
+            let has_ended = source.progress(experiment).await?.has_ended();
+            let (games, next) =
+                source.settled_games(experiment, wanted.filter(), from.clone()).await?;
+            following.cells.know(source, experiment, &games).await?;
+            Ok((has_ended, games, next))
+        };
+        let (has_ended, games, next) = match looked.await {
+            Ok(looked) => looked,
+            Err(error) => {
+                tokio::time::sleep(away.wait(error, crate::terminal::notices::say)?).await;
+                continue;
+            }
+        };
+        away = Away::default();
+        let is_all = games.is_empty();
+        from = next.or(from);
+        for whole in &games {
+            following.write(whole, writer, told)?;
+        }
+        writer.flush()?;
+        if is_all && has_ended {
+            return if following.cells.any(wanted) {
+                Ok(())
+            } else {
+                Err(no_such_cell(experiment))
+            };
+        }
+        if is_all {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
+    }
+}
+
+struct Following<'f> {
+    experiment: &'f ExperimentSummary,
+    wanted: &'f Wanted,
+    cells: Cells,
+    /// The last that was read: games of one cell often come one behind the other.
+    definition: Option<(CellId, CellDefinition)>,
+}
+
+impl Following<'_> {
+    fn write(
+        &mut self,
+        whole: &WholeGame,
+        writer: &mut dyn WriteGames,
+        told: &mut WrittenGames,
+    ) -> Result<()> {
+        let id = whole.game.summary.game.cell;
+        let axes = &self.cells.axes;
+        let known = self.cells.cells.get(&id).filter(|cell| self.wanted.has(axes, cell));
+        let Some(cell) = known else { return Ok(()) };
+        let definition = match self.definition.take() {
+            Some((known, definition)) if known == id => definition,
+            _ => definition_of(whole, id)?,
+        };
+        let game =
+            GameView { experiment: self.experiment, axes, cell, definition: &definition, whole };
+        writer.write(&game)?;
+        told.add(&game);
+        self.definition = Some((id, definition));
+        Ok(())
+    }
+}
+
+/// The cells of an experiment. One that grows, or has a course, gets more.
+#[derive(Default)]
+struct Cells {
+    axes: Vec<String>,
+    cells: BTreeMap<CellId, CellResult>,
+}
+
+impl Cells {
+    async fn read(&mut self, source: &ResultsSource, of: &ExperimentSummary) -> Result<()> {
+        let mut from = None;
+        loop {
+            let (axes, cells, next) = source.cells(of, from).await?;
+            self.axes = axes;
+            self.cells.extend(cells.into_iter().map(|cell| (cell.cell, cell)));
+            if next.is_none() {
+                return Ok(());
+            }
+            from = next;
+        }
+    }
+
+    /// Looks again if there are games of cells that are not known.
+    async fn know(
+        &mut self,
+        source: &ResultsSource,
+        of: &ExperimentSummary,
+        games: &[WholeGame],
+    ) -> Result<()> {
+        let knows = |whole: &WholeGame| self.cells.contains_key(&whole.game.summary.game.cell);
+        if games.iter().all(knows) { Ok(()) } else { self.read(source, of).await }
+    }
+
+    fn any(&self, wanted: &Wanted) -> bool {
+        self.cells.values().any(|cell| wanted.has(&self.axes, cell))
+    }
+}

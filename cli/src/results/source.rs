@@ -1,0 +1,686 @@
+//! Where results come from: a database file, or a coordinator that answers for one.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use spelrum_coordinator::store::{
+    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces, is_held,
+};
+use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX, SQL_BYTES_MAX};
+use spelrum_proto::results::{
+    ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, game_from_wire,
+    progress_from_wire, settled_cells_from_wire,
+};
+use spelrum_proto::{Reason, Refusal, WireError, v1};
+use spelrum_tournament::GameId;
+use spelrum_tournament::results::{
+    CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
+    MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
+    WhichGame,
+};
+use spelrum_tournament::scheduler::ExperimentState;
+use tonic::Status as WireStatus;
+
+use super::locate::{from_file, only_database, only_experiment};
+use crate::arguments::SourceArguments;
+use crate::config::{self, ConfigFile, Target};
+use crate::error::conversions::{failed_call, malformed};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::remote::connection::{self, Remote};
+use crate::remote::retry_when_busy::take_turn;
+use crate::terminal::notices;
+
+/// A source of results. Both kinds are asked the same questions, and answer them alike.
+#[expect(clippy::large_enum_variant, reason = "a command has one")]
+pub(crate) enum ResultsSource {
+    /// A results database on this machine, whether or not a coordinator has it open.
+    File(Readers),
+    /// A coordinator.
+    Coordinator(Box<Remote>),
+}
+
+impl ResultsSource {
+    /// Opens what the command line, or else the environment or the config file, names; without any of these, the only
+    /// database in the current directory.
+    pub(crate) async fn open(arguments: &SourceArguments) -> Result<Self> {
+        if let Some(db) = &arguments.db {
+            let readers = Readers::open(db).await?;
+            return Ok(Self::File(readers));
+        }
+        if let Some(target) = target(arguments)? {
+            return Ok(Self::Coordinator(Box::new(connection::connect_remote(&target).await?)));
+        }
+        let db = only_database("find the results")?;
+        notices::say(&format!("note: results are read from {}", db.display()));
+        Ok(Self::File(Readers::open(&db).await?))
+    }
+
+    /// Opens results and finds an experiment in them. In the place of an experiment, the command line may name a
+    /// database, or a sweep that `spelrum run` has played.
+    pub(crate) async fn open_experiment(
+        arguments: &SourceArguments,
+        experiment: Option<&str>,
+    ) -> Result<(Self, ExperimentSummary)> {
+        let names_no_source = arguments.db.is_none() && arguments.coordinator.is_none();
+        let located = experiment.filter(|_| names_no_source).and_then(from_file);
+        let (source, experiment) = match located.transpose()? {
+            Some(located) => (Self::File(Readers::open(&located.db).await?), located.experiment),
+            None => (Self::open(arguments).await?, experiment.map(str::to_owned)),
+        };
+        let found = source.experiment(experiment.as_deref()).await?;
+        Ok((source, found))
+    }
+
+    /// Whether a process plays or stores these results: always so with a coordinator.
+    pub(crate) fn is_live(&self) -> bool {
+        match self {
+            Self::File(readers) => is_held(readers.path()),
+            Self::Coordinator(_) => true,
+        }
+    }
+
+    /// A note where experiments of a file are unfinished and no process has the file open.
+    pub(crate) fn idle_note(&self, experiments: &[ExperimentSummary]) -> Option<String> {
+        let Self::File(readers) = self else { return None };
+        let is_unfinished = |it: &&ExperimentSummary| it.state == ExperimentState::Running;
+        let unfinished = experiments.iter().find(is_unfinished)?;
+        if self.is_live() {
+            return None;
+        }
+        Some(format!(
+            "note: no process is playing {}; continue it with the command that started it, or serve it to workers: \
+             spelrum coordinator --db {}",
+            unfinished.name,
+            readers.path().display()
+        ))
+    }
+
+    /// Begins one read-only statement, as a person wrote it. A coordinator has bounds of its own beside
+    /// the one for its time that is given here.
+    pub(crate) async fn query(
+        &self,
+        sql: &str,
+        rows_max: Option<u32>,
+        time_max: Option<Duration>,
+    ) -> Result<Answer> {
+        match self {
+            Self::File(readers) => {
+                let rows_max = rows_max.map_or(u64::MAX, u64::from);
+                Ok(Answer::File(readers.own_query_rows(sql, rows_max, time_max).await?))
+            }
+            Self::Coordinator(remote) => {
+                if sql.len() > SQL_BYTES_MAX {
+                    let long = StoreError::LongQuery { bytes: sql.len(), bytes_max: SQL_BYTES_MAX };
+                    return Err(long.into());
+                }
+                // The largest number means all there are.
+                let rows_max = rows_max.map_or(u32::MAX, |most| most.clamp(1, u32::MAX - 1));
+                let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
+                let ask = async || remote.experiments.clone().query(request.clone()).await;
+                let stream = take_turn(ask).await.map_err(query_failed)?;
+                let mut answer = RemoteAnswer {
+                    columns: Vec::new(),
+                    waiting: Vec::new(),
+                    stream: stream.into_inner(),
+                    truncated: false,
+                    time_left: time_max,
+                    time_max: time_max.unwrap_or_default(),
+                };
+                answer.begin().await?;
+                Ok(Answer::Coordinator(Box::new(answer)))
+            }
+        }
+    }
+
+    /// All experiments, oldest first.
+    pub(crate) async fn experiments(&self) -> Result<Vec<ExperimentSummary>> {
+        const ACTION: &str = "list the experiments";
+        let remote = match self {
+            Self::File(readers) => {
+                return Ok(readers.experiments(None, u32::MAX).await?.experiments);
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let mut experiments = Vec::new();
+        let mut page_token = String::new();
+        loop {
+            let request = v1::ListExperimentsRequest {
+                page_size: PAGE_SIZE_MAX,
+                page_token,
+                experiment: String::new(),
+            };
+            let page = remote.results.clone().list_experiments(request).await;
+            let page = page.map_err(|status| failed_call(ACTION, &status))?.into_inner();
+            experiments.extend(read_experiments(page.experiments, ACTION)?);
+            if page.next_page_token.is_empty() {
+                return Ok(experiments);
+            }
+            page_token = page.next_page_token;
+        }
+    }
+
+    /// The one experiment with this UUID or name; without one, the only experiment there is.
+    pub(crate) async fn experiment(&self, which: Option<&str>) -> Result<ExperimentSummary> {
+        match which {
+            Some(which) => self.named_experiment(which).await,
+            None => only_experiment(self.experiments().await?),
+        }
+    }
+
+    async fn named_experiment(&self, which: &str) -> Result<ExperimentSummary> {
+        let action = format!("find experiment {which}");
+        let found = match self {
+            Self::File(readers) => readers.experiment(which).await?,
+            Self::Coordinator(remote) => {
+                let experiment = which.to_owned();
+                let request = v1::ListExperimentsRequest { experiment, ..Default::default() };
+                let found = remote.results.clone().list_experiments(request).await;
+                let found = found.map_err(|status| failed_call(&action, &status))?.into_inner();
+                read_experiments(found.experiments, &action)?.pop()
+            }
+        };
+        found.ok_or_else(|| {
+            CliError::new(Exit::Input, action)
+                .because("there is none of this name or UUID")
+                .help("see what there is: spelrum list")
+        })
+    }
+
+    /// An experiment's results, all of one moment.
+    pub(crate) async fn report(&self, of: &ExperimentSummary, detail: Detail) -> Result<Report> {
+        let action = format!("report on {}", of.name);
+        let report = match self {
+            Self::File(readers) => readers.report(&of.uuid, detail).await?,
+            Self::Coordinator(remote) => {
+                let request = v1::GetReportRequest {
+                    experiment: of.uuid.clone(),
+                    depths: detail == Detail::Depths,
+                };
+                let failed = |status| failed_call(&action, &status);
+                let mut results = remote.results.clone();
+                let mut parts = take_turn(async || results.get_report(request.clone()).await)
+                    .await
+                    .map_err(failed)?
+                    .into_inner();
+                let mut report = ReportReader::default();
+                while let Some(part) = parts.message().await.map_err(failed)? {
+                    report.take(part).map_err(|error| malformed(&action, &error))?;
+                }
+                Some(report.finish().map_err(|error| malformed(&action, &error))?)
+            }
+        };
+        report.ok_or_else(|| gone(action))
+    }
+
+    /// The ratings of an experiment's players, all of one moment.
+    pub(crate) async fn ratings(&self, of: &ExperimentSummary) -> Result<Ratings> {
+        let action = format!("rate the players of {}", of.name);
+        let remote = match self {
+            Self::File(readers) => {
+                let ratings = readers.ratings(&of.uuid).await?;
+                return ratings.ok_or_else(|| gone(action));
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetRatingsRequest { experiment: of.uuid.clone() };
+        let parts =
+            take_turn(async || remote.results.clone().get_ratings(request.clone()).await).await;
+        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
+        let mut ratings = RatingsReader::default();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(&action, &status))?
+        {
+            ratings.take(part).map_err(|error| malformed(&action, &error))?;
+        }
+        ratings.finish().map_err(|error| malformed(&action, &error))
+    }
+
+    /// The differences between an experiment's cells, all of one moment.
+    pub(crate) async fn comparisons(&self, of: &ExperimentSummary) -> Result<Comparisons> {
+        let action = format!("compare the cells of {}", of.name);
+        let remote = match self {
+            Self::File(readers) => {
+                let compared = readers.comparisons(&of.uuid).await?;
+                return compared.ok_or_else(|| gone(action));
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetComparisonsRequest { experiment: of.uuid.clone() };
+        let parts =
+            take_turn(async || remote.results.clone().get_comparisons(request.clone()).await).await;
+        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
+        let mut compared = ComparisonsReader::default();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(&action, &status))?
+        {
+            compared.take(part).map_err(|error| malformed(&action, &error))?;
+        }
+        compared.finish().map_err(|error| malformed(&action, &error))
+    }
+
+    /// The times of moves by phase, all of one moment.
+    pub(crate) async fn phases(&self, of: &ExperimentSummary) -> Result<Phases> {
+        let action = format!("tell the phases of {}", of.name);
+        let remote = match self {
+            Self::File(readers) => {
+                let phases = readers.phases(&of.uuid).await?;
+                return phases.ok_or_else(|| gone(action));
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetPhasesRequest { experiment: of.uuid.clone() };
+        let parts =
+            take_turn(async || remote.results.clone().get_phases(request.clone()).await).await;
+        let mut parts = parts.map_err(|status| failed_call(&action, &status))?.into_inner();
+        let mut phases = PhasesReader::default();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(&action, &status))?
+        {
+            phases.take(part).map_err(|error| malformed(&action, &error))?;
+        }
+        phases.finish().map_err(|error| malformed(&action, &error))
+    }
+
+    /// How far an experiment is.
+    pub(crate) async fn progress(&self, of: &ExperimentSummary) -> Result<Progress> {
+        const ACTION: &str = "go on watching";
+        let progress = match self {
+            Self::File(readers) => readers.progress(of.experiment).await?,
+            Self::Coordinator(remote) => {
+                let request = v1::GetProgressRequest { experiment: of.uuid.clone() };
+                let answer = remote.results.clone().get_progress(request).await;
+                let answer = unless_gone(answer, ACTION)?;
+                let read = |progress| {
+                    progress_from_wire(progress).map_err(|error| malformed(ACTION, &error))
+                };
+                answer.map(read).transpose()?
+            }
+        };
+        progress.ok_or_else(|| gone(ACTION))
+    }
+
+    /// The results of an experiment's runs so far; none of an experiment that does not depend on its own results.
+    pub(crate) async fn runs(&self, of: &ExperimentSummary) -> Result<Vec<RunResult>> {
+        const ACTION: &str = "go on watching";
+        let remote = match self {
+            Self::File(readers) => return Ok(readers.runs(of.experiment).await?),
+            Self::Coordinator(remote) => remote,
+        };
+        let request = v1::GetRunsRequest { experiment: of.uuid.clone() };
+        let answer =
+            take_turn(async || remote.results.clone().get_runs(request.clone()).await).await;
+        let mut parts = unless_gone(answer, ACTION)?.ok_or_else(|| gone(ACTION))?;
+        let mut runs = Vec::new();
+        while let Some(part) =
+            parts.message().await.map_err(|status| failed_call(ACTION, &status))?
+        {
+            for run in part.runs {
+                runs.push(run.try_into().map_err(|error| malformed(ACTION, &error))?);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// The cells of an experiment that are settled, of those that got a result after this game: some of
+    /// them, if they are many, and what to ask for the others.
+    pub(crate) async fn settled_cells(
+        &self,
+        of: &ExperimentSummary,
+        after_game_id: i64,
+    ) -> Result<SettledCells> {
+        const ACTION: &str = "go on watching";
+        let settled = match self {
+            Self::File(readers) => {
+                Some(readers.settled_cells(of.experiment, after_game_id, PAGE_SIZE_MAX).await?)
+            }
+            Self::Coordinator(remote) => {
+                let request = v1::ListCellsRequest {
+                    experiment: of.uuid.clone(),
+                    page_size: PAGE_SIZE_MAX,
+                    page_token: String::new(),
+                    settled_after: Some(after_game_id),
+                };
+                let answer = remote.results.clone().list_cells(request).await;
+                let read = |answer| {
+                    settled_cells_from_wire(answer).map_err(|error| malformed(ACTION, &error))
+                };
+                unless_gone(answer, ACTION)?.map(read).transpose()?
+            }
+        };
+        settled.ok_or_else(|| gone(ACTION))
+    }
+
+    /// A settled game, whole.
+    pub(crate) async fn game(&self, which: WhichGame) -> Result<SettledGame> {
+        let action = match which {
+            WhichGame::Id(game_id) => format!("find game {game_id}"),
+            WhichGame::InCell(GameId { cell, number }) => {
+                format!("find game {number} of cell {cell}")
+            }
+        };
+        let missing = |missing: MissingGame| {
+            CliError::new(Exit::Input, action.clone()).because(missing).help(missing.remedy())
+        };
+        match self {
+            Self::File(readers) => match readers.game(which).await? {
+                FoundGame::Settled(game) => Ok(*game),
+                FoundGame::Missing(why) => Err(missing(why)),
+            },
+            Self::Coordinator(remote) => {
+                // What cannot be there is not asked for.
+                let which = match which {
+                    WhichGame::Id(game_id) if game_id < 1 => {
+                        return Err(missing(MissingGame::Id(game_id)));
+                    }
+                    WhichGame::InCell(game) if game.cell.0 < 1 => {
+                        return Err(missing(MissingGame::Cell(game.cell)));
+                    }
+                    WhichGame::Id(_) => which,
+                    WhichGame::InCell(GameId { cell, number }) => {
+                        WhichGame::InCell(GameId { cell, number: number.min(NUMBER_MAX) })
+                    }
+                };
+                let game = remote.results.clone().get_game(v1::GetGameRequest::from(which)).await;
+                let game = game.map_err(|status| failed_call(&action, &status))?.into_inner();
+                game_from_wire(game).map_err(|error| malformed(&action, &error))
+            }
+        }
+    }
+
+    /// A part of an experiment's cells, in the grid's order: from the first on, or from where it goes on.
+    pub(crate) async fn cells(
+        &self,
+        of: &ExperimentSummary,
+        from: Option<GoesOn<CellCursor>>,
+    ) -> Result<(Vec<String>, Vec<CellResult>, Option<GoesOn<CellCursor>>)> {
+        let action = format!("list the cells of {}", of.name);
+        match self {
+            Self::File(readers) => {
+                let after = from.and_then(GoesOn::cursor);
+                let CellsPage { axes, cells, next } =
+                    readers.cells(of.experiment, after, PAGE_SIZE_MAX).await?;
+                Ok((axes, cells, next.map(GoesOn::After)))
+            }
+            Self::Coordinator(remote) => {
+                let request = v1::ListCellsRequest {
+                    experiment: of.uuid.clone(),
+                    page_size: PAGE_SIZE_MAX,
+                    page_token: from.map(GoesOn::token).unwrap_or_default(),
+                    settled_after: None,
+                };
+                let page = remote.results.clone().list_cells(request).await;
+                let page = page.map_err(|status| failed_call(&action, &status))?.into_inner();
+                let cells = cells_from_wire(&page.axes, page.cells)
+                    .map_err(|error| malformed(&action, &error))?;
+                Ok((page.axes, cells, GoesOn::page(page.next_page_token)))
+            }
+        }
+    }
+
+    /// Copies experiments, with everything of them, into a database of their own. `look` is told how far it
+    /// is, in thousandths, where that is known, and can break it off.
+    pub(crate) async fn export(
+        &self,
+        experiments: &[ExperimentSummary],
+        to: &Path,
+        look: impl Fn(Option<u64>) -> ControlFlow<()> + Clone + Send + 'static,
+    ) -> Result<BackedUp> {
+        const ACTION: &str = "export";
+        let remote = match self {
+            Self::File(readers) => {
+                let ids: Vec<_> = experiments.iter().map(|it| it.experiment).collect();
+                let (readers, to) = (readers.clone(), to.to_owned());
+                let work = move || readers.export(&ids, &to, move || look(None));
+                return joined(tokio::task::spawn_blocking(work).await);
+            }
+            Self::Coordinator(remote) => remote,
+        };
+        let mut received = export_from_pieces(to)?;
+        let experiments = experiments.iter().map(|it| it.uuid.clone()).collect();
+        let request = v1::ExportExperimentsRequest { experiments };
+        let failed = |status| failed_call(ACTION, &status);
+        let pieces =
+            take_turn(async || remote.results.clone().export_experiments(request.clone()).await)
+                .await;
+        let mut pieces = pieces.map_err(failed)?.into_inner();
+        let (mut bytes, mut of) = (0, 0);
+        while let Some(part) = pieces.message().await.map_err(failed)? {
+            of = of.max(part.bytes);
+            bytes += part.piece.len() as u64;
+            received.write(to, &part.piece)?;
+            if look((of > 0).then(|| bytes * 1_000 / of)).is_break() {
+                return Err(BackupError::GivenUp.into());
+            }
+        }
+        if bytes != of {
+            return Err(CliError::new(Exit::Network, ACTION)
+                .because("the coordinator ended before all of it was there")
+                .help("try again"));
+        }
+        joined(tokio::task::spawn_blocking(move || received.finish(move || look(None))).await)
+    }
+
+    /// How far experiments are, or one of them, who works, and what needs attention.
+    pub(crate) async fn status(&self, which: Option<&str>) -> Result<Status> {
+        const ACTION: &str = "ask for the status";
+        match self {
+            Self::File(readers) => {
+                let (experiments, experiments_total) = match which {
+                    None => readers.current_experiments().await?,
+                    Some(which) => (vec![self.named_experiment(which).await?], 1),
+                };
+                Ok(Status {
+                    experiments_total,
+                    stops: readers.stops(&experiments).await?,
+                    claims: readers.claims_to_tell(&experiments).await?,
+                    attention: readers.attention(&experiments).await?,
+                    removals: readers.removals().await?,
+                    experiments,
+                    coordinator: None,
+                })
+            }
+            Self::Coordinator(remote) => {
+                let experiment = which.unwrap_or_default().to_owned();
+                let request = v1::StatusRequest { experiment };
+                let status = remote.experiments.clone().status(request).await;
+                let status = status.map_err(|status| failed_call(ACTION, &status))?;
+                let status: std::result::Result<_, WireError> = status.into_inner().try_into();
+                status.map_err(|error| malformed(ACTION, &error))
+            }
+        }
+    }
+}
+
+/// What a thread of its own came to.
+fn joined(
+    ended: std::result::Result<std::result::Result<BackedUp, BackupError>, tokio::task::JoinError>,
+) -> Result<BackedUp> {
+    match ended {
+        Ok(made) => Ok(made?),
+        Err(error) => match error.try_into_panic() {
+            // To where every panic of the program is told of.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(CliError::new(Exit::Internal, "wait for a thread").because(error)),
+        },
+    }
+}
+
+/// Where a list goes on.
+#[derive(Clone)]
+pub(crate) enum GoesOn<C> {
+    /// In a file: after this one.
+    After(C),
+    /// At a coordinator: with the page of this token.
+    Page(String),
+}
+
+impl<C> GoesOn<C> {
+    pub(super) fn cursor(self) -> Option<C> {
+        match self {
+            Self::After(cursor) => Some(cursor),
+            Self::Page(_) => None,
+        }
+    }
+
+    pub(super) fn token(self) -> String {
+        match self {
+            Self::After(_) => String::new(),
+            Self::Page(token) => token,
+        }
+    }
+
+    pub(super) fn page(token: String) -> Option<Self> {
+        (!token.is_empty()).then_some(Self::Page(token))
+    }
+}
+
+/// The answer to a statement, as it comes. Who drops it ends the statement.
+pub(crate) enum Answer {
+    /// From a file.
+    File(QueryRows),
+    /// From a coordinator.
+    Coordinator(Box<RemoteAnswer>),
+}
+
+impl Answer {
+    /// Column names.
+    pub(crate) fn columns(&self) -> &[String] {
+        match self {
+            Self::File(rows) => rows.columns(),
+            Self::Coordinator(answer) => &answer.columns,
+        }
+    }
+
+    /// The next rows; nothing after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>> {
+        match self {
+            Self::File(rows) => Ok(rows.next().await?),
+            Self::Coordinator(answer) => answer.next().await,
+        }
+    }
+
+    /// Whether there were more rows than wanted. Known after the last.
+    pub(crate) fn truncated(&self) -> bool {
+        match self {
+            Self::File(rows) => rows.truncated(),
+            Self::Coordinator(answer) => answer.truncated,
+        }
+    }
+}
+
+/// A coordinator's answer to a statement.
+pub(crate) struct RemoteAnswer {
+    columns: Vec<String>,
+    /// What came with the columns.
+    waiting: Vec<Vec<SqlValue>>,
+    stream: tonic::Streaming<v1::QueryResponse>,
+    truncated: bool,
+    time_left: Option<Duration>,
+    time_max: Duration,
+}
+
+impl RemoteAnswer {
+    async fn begin(&mut self) -> Result<()> {
+        if let Some(first) = self.message().await? {
+            self.columns = first.columns;
+            self.waiting = first.rows.into_iter().map(row).collect();
+        }
+        Ok(())
+    }
+
+    async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>> {
+        loop {
+            let rows = std::mem::take(&mut self.waiting);
+            if !rows.is_empty() {
+                return Ok(Some(rows));
+            }
+            match self.message().await? {
+                None => return Ok(None),
+                Some(part) => self.waiting = part.rows.into_iter().map(row).collect(),
+            }
+        }
+    }
+
+    async fn message(&mut self) -> Result<Option<v1::QueryResponse>> {
+        let part = match self.time_left {
+            None => self.stream.message().await,
+            Some(left) => {
+                let before = Instant::now();
+                let Ok(part) = tokio::time::timeout(left, self.stream.message()).await else {
+                    return Err(StoreError::SlowQuery { seconds: self.time_max.as_secs() }.into());
+                };
+                self.time_left = Some(left.saturating_sub(before.elapsed()));
+                part
+            }
+        };
+        let part = part.map_err(query_failed)?;
+        self.truncated |= part.as_ref().is_some_and(|part| part.truncated);
+        Ok(part)
+    }
+}
+
+fn query_failed(status: WireStatus) -> CliError {
+    failed_call("query", &status)
+}
+
+/// The coordinator that the command line, or else the environment or the config file, names, where
+/// no results database is named. Without any, the action fails.
+pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<Target> {
+    target(arguments)?.ok_or_else(|| {
+        CliError::new(Exit::Usage, action)
+            .because("neither --db nor --coordinator is given")
+            .help("name the database that a run left behind, such as --db NAME.db")
+    })
+}
+
+/// The coordinator that the command line, or else the environment or the config file, names.
+fn target(arguments: &SourceArguments) -> Result<Option<Target>> {
+    config::target(&ConfigFile::read()?, arguments.coordinator.as_ref(), &arguments.trust)
+}
+
+fn read_experiments(
+    experiments: Vec<v1::ExperimentSummary>,
+    action: &str,
+) -> Result<Vec<ExperimentSummary>> {
+    let read: std::result::Result<_, WireError> =
+        experiments.into_iter().map(ExperimentSummary::try_from).collect();
+    read.map_err(|error| malformed(action, &error))
+}
+
+/// An answer about an experiment; nothing if there is no such experiment any more.
+fn unless_gone<T>(
+    answer: std::result::Result<tonic::Response<T>, WireStatus>,
+    action: &str,
+) -> Result<Option<T>> {
+    let is_gone = |status: &WireStatus| {
+        Refusal::of(status).is_some_and(|refusal| refusal.reason == Reason::UnknownExperiment)
+    };
+    match answer {
+        Ok(answer) => Ok(Some(answer.into_inner())),
+        Err(status) if is_gone(&status) => Ok(None),
+        Err(status) => Err(failed_call(action, &status)),
+    }
+}
+
+/// Somebody has deleted the experiment.
+pub(super) fn gone(action: impl Into<String>) -> CliError {
+    CliError::new(Exit::Input, action.into())
+        .because("the experiment is gone")
+        .help("see what there is: spelrum list")
+}
+
+fn row(row: v1::Row) -> Vec<SqlValue> {
+    use v1::sql_value::Value;
+    row.values
+        .into_iter()
+        .map(|value| match value.value {
+            None => SqlValue::Null,
+            Some(Value::Integer(integer)) => SqlValue::Integer(integer),
+            Some(Value::Real(real)) => SqlValue::Real(real),
+            Some(Value::Text(text)) => SqlValue::Text(text),
+            Some(Value::Blob(bytes)) => SqlValue::Blob(bytes),
+        })
+        .collect()
+}

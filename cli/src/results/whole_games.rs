@@ -1,0 +1,81 @@
+//! Games with their moves, in pages.
+
+use spelrum_proto::results::{filter_to_wire, order_to_wire, whole_games_from_wire};
+use spelrum_proto::v1;
+use spelrum_tournament::CellId;
+use spelrum_tournament::results::{
+    ExperimentSummary, GameCursor, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WholeGame,
+    WholeGames,
+};
+
+use super::source::{GoesOn, ResultsSource};
+use crate::error::Result;
+use crate::error::conversions::{failed_call, malformed};
+
+/// Whole games that are asked for at once: a page has as many as are short.
+const WHOLE_GAMES_MAX: u32 = 250;
+
+impl ResultsSource {
+    /// A part of a cell's games with their moves, by number: from the first on, or from where it goes on.
+    pub(crate) async fn whole_games(
+        &self,
+        cell: CellId,
+        filter: GamesFilter,
+        from: Option<GoesOn<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
+        let question = GamesQuestion { of: GamesOf::Cell(cell), filter, order: GamesOrder::Number };
+        let of = v1::list_games_request::Of::CellId(cell.0);
+        self.games_of(&format!("read the games of cell {cell}"), question, of, from).await
+    }
+
+    /// A part of an experiment's games with their moves, as they were settled: from the first on, or from where it
+    /// goes on. The last games say where those go on that are still to come.
+    pub(crate) async fn settled_games(
+        &self,
+        of: &ExperimentSummary,
+        filter: GamesFilter,
+        from: Option<GoesOn<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
+        let question = GamesQuestion {
+            of: GamesOf::Experiment(of.experiment),
+            filter,
+            order: GamesOrder::Settled,
+        };
+        let action = format!("read the games of {}", of.name);
+        let of = v1::list_games_request::Of::Experiment(of.uuid.clone());
+        self.games_of(&action, question, of, from).await
+    }
+
+    async fn games_of(
+        &self,
+        action: &str,
+        question: GamesQuestion,
+        of: v1::list_games_request::Of,
+        from: Option<GoesOn<GameCursor>>,
+    ) -> Result<(Vec<WholeGame>, Option<GoesOn<GameCursor>>)> {
+        match self {
+            Self::File(readers) => {
+                let after = from.and_then(GoesOn::cursor);
+                let WholeGames { games, next } =
+                    readers.whole_games(question, after, WHOLE_GAMES_MAX).await?;
+                Ok((games, next.map(GoesOn::After)))
+            }
+            Self::Coordinator(remote) => {
+                let list = v1::ListGamesRequest {
+                    of: Some(of),
+                    page_size: WHOLE_GAMES_MAX,
+                    page_token: from.map(GoesOn::token).unwrap_or_default(),
+                    filter: filter_to_wire(question.filter).into(),
+                    order: order_to_wire(question.order).into(),
+                };
+                let request = v1::GetGamesRequest { list: Some(list) };
+                let page = remote.results.clone().get_games(request).await;
+                let mut page = page.map_err(|status| failed_call(action, &status))?.into_inner();
+                let next = GoesOn::page(std::mem::take(&mut page.next_page_token));
+                let games =
+                    whole_games_from_wire(page).map_err(|error| malformed(action, &error))?;
+                Ok((games, next))
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Which builds of its engines a sweep is played with: those of this machine, or those that its experiment has.
+
+use spelrum_coordinator::store::Readers;
+use spelrum_external::{EngineFile, build_of};
+use spelrum_proto::v1;
+use spelrum_report::text::count;
+use spelrum_tournament::builds::{self, AWAITED_BUILD, Builds, short, with_builds};
+use spelrum_tournament::engines::build_text;
+use spelrum_tournament::plan_sweep;
+
+use crate::error::Result;
+use crate::sweeps::file::SweepFile;
+
+/// Names the builds of a sweep's engines, as this machine's engines file has them, and as the experiment of the
+/// database has those that are not here. What nobody knows is left for the coordinator to find out.
+pub(crate) async fn name_builds(
+    sweep: &mut SweepFile,
+    file: Option<&EngineFile>,
+    readers: Option<&Readers>,
+    new_experiment: bool,
+) -> Result<()> {
+    let unbuilt = sweep.plan.unbuilt();
+    if unbuilt.is_empty() {
+        return Ok(());
+    }
+    let stored = match readers.filter(|_| !new_experiment) {
+        Some(readers) => readers.stored_sweep("", Some(&sweep.plan.name)).await?,
+        None => None,
+    };
+    let stored = stored.as_ref().map(|it| builds::split(&it.toml));
+    let here = |engine: &str| {
+        let spec = file.and_then(|file| file.get(engine))?;
+        // One that is not there is told when it is to start.
+        build_of(spec).ok().map(build_text)
+    };
+    let known = |engine: &str| {
+        let there = stored.as_ref().and_then(|(_, known)| known.get(engine));
+        here(engine).or_else(|| there.cloned())
+    };
+    // The experiment was played by whatever build there was, and is only looked at.
+    let may_be_any = stored.as_ref().is_some_and(|(own, _)| *own == sweep.text.text);
+    let builds: Builds = unbuilt
+        .iter()
+        .filter_map(|need| {
+            let build = known(&need.engine);
+            let unknown = || (!may_be_any).then(|| AWAITED_BUILD.to_owned());
+            Some((need.engine.clone(), build.or_else(unknown)?))
+        })
+        .collect();
+    if builds.is_empty() || builds.values().all(|build| build == AWAITED_BUILD) {
+        return Ok(());
+    }
+    sweep.text.text = with_builds(&sweep.text.text, &builds);
+    sweep.plan = plan_sweep(&sweep.text)?;
+    Ok(())
+}
+
+/// What is to be said of engines that are other builds than before.
+pub(crate) fn remarks(change: &v1::SubmitChange) -> Vec<String> {
+    let remark = |it: &v1::BuildChange| {
+        let engine = &it.engine;
+        let games = match it.games {
+            1 => "the game".to_owned(),
+            games => format!("the {} games", count(games)),
+        };
+        let cells = "new cells, beside the old ones";
+        match (it.before.as_str(), it.now.as_str()) {
+            ("", now) => format!(
+                "{engine} is build {}, and which it was in {games} before is not known: {cells}",
+                short(now)
+            ),
+            (before, "") => format!(
+                "{engine} may be any program from here on, and was build {} in {games} before: {cells}",
+                short(before)
+            ),
+            (before, now) => format!(
+                "{engine} is another program than in {games} before ({} instead of {}): {cells}",
+                short(now),
+                short(before)
+            ),
+        }
+    };
+    change.builds_changed.iter().map(remark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_build_is_told_with_the_games_of_the_one_before() {
+        let change = |before: &str, now: &str, games| v1::BuildChange {
+            engine: "dev".to_owned(),
+            before: before.to_owned(),
+            now: now.to_owned(),
+            games,
+        };
+        let (old, new) = ("0123456789ab", "cdef01234567");
+        let builds_changed = vec![change(old, new, 20), change("", new, 1), change(old, "", 2_000)];
+        let said = remarks(&v1::SubmitChange { builds_changed, ..Default::default() }).join("\n");
+        insta::assert_snapshot!(said, @"
+        dev is another program than in the 20 games before (cdef0123 instead of 01234567): new cells, beside the old ones
+        dev is build cdef0123, and which it was in the game before is not known: new cells, beside the old ones
+        dev may be any program from here on, and was build 01234567 in the 2,000 games before: new cells, beside the old ones
+        ");
+    }
+}

@@ -1,0 +1,347 @@
+//! Players that other experiments found: `from = { experiment = "…" }` of a sweep, replaced by what it stands for.
+//!
+//! The text is changed before it is planned, as `--set` changes it: so what is planned, shown in errors, submitted
+//! and stored says itself who plays, and means the same for ever, whatever becomes of the other experiment.
+
+use std::path::PathBuf;
+
+use spelrum_engine::{Parameters, Value};
+use spelrum_report::text::count;
+use spelrum_tournament::course::{Estimate, RUN};
+use spelrum_tournament::results::{Detail, ExperimentSummary, GamesFilter, RunResult};
+use spelrum_tournament::{AxisValue, SweepText};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value as Toml};
+
+use crate::arguments::{CoordinatorArguments, SourceArguments, TrustArguments};
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::results::ResultsSource;
+use crate::sweeps::file::{SweepArguments, SweepFile, UnplannedSweep};
+
+/// The key of a player that stands for what was found.
+const FROM: &str = "from";
+
+/// Where experiments are looked for whose database is not named.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outcomes<'a> {
+    /// In the database that `spelrum run` makes of it here: `NAME.db`.
+    Here,
+    /// At a coordinator.
+    At(&'a CoordinatorArguments),
+}
+
+/// What a sweep asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Wanted {
+    player: String,
+    experiment: String,
+    run: u64,
+    db: Option<PathBuf>,
+}
+
+/// Reads, changes and plans a sweep; players that other experiments found are looked up.
+pub(crate) async fn read_sweep(
+    arguments: &SweepArguments,
+    outcomes: Outcomes<'_>,
+) -> Result<SweepFile> {
+    let mut sweep = UnplannedSweep::read(arguments)?;
+    let remarks = resolve(&mut sweep.text, outcomes).await?;
+    sweep.plan(remarks)
+}
+
+/// Replaces `from` of every player that has it, and says what it was replaced by. A sweep without, and one that is
+/// not TOML, stays as it is.
+///
+/// # Errors
+/// If it does not say what is meant, or nothing of the kind has been found.
+async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<String>> {
+    let Ok(mut document) = sweep.text.parse::<DocumentMut>() else { return Ok(Vec::new()) };
+    let mut remarks = Vec::new();
+    for wanted in wanted(&document, &sweep.name)? {
+        let (parameters, estimates) = found(&wanted, outcomes).await?;
+        let Wanted { player, experiment, run, .. } = wanted;
+        let Some(table) = player_table(&mut document, &player) else { continue };
+        table.remove(FROM);
+        let mut inserted = Vec::new();
+        for (key, value) in settled(parameters, &estimates) {
+            // What the sweep says of the player itself holds.
+            let short = key.strip_suffix("_us").unwrap_or(&key);
+            if !table.contains_key(&key) && !table.contains_key(short) {
+                table.insert(&key, Item::Value(value));
+                inserted.push(key);
+            }
+        }
+        if let Some(mut first) = inserted.first().and_then(|key| table.key_mut(key)) {
+            first.leaf_decor_mut().set_prefix(format!("# The best of {experiment}, run {run}.\n"));
+        }
+        let found: Vec<String> = estimates.iter().map(remark).collect();
+        remarks.push(format!("{player}: {experiment}, run {run}: {}", found.join(", ")));
+    }
+    if !remarks.is_empty() {
+        sweep.text = document.to_string();
+    }
+    Ok(remarks)
+}
+
+/// What was found of a parameter; where that may lie beyond what was tried, so much is said.
+fn remark(Estimate { parameter, value, interval }: &Estimate) -> String {
+    let found = format!("{parameter} = {}", value.text);
+    let text = |end: &AxisValue| end.text.clone();
+    let ends = interval.as_ref().map(|it| (it.low.as_ref().map(text), it.high.as_ref().map(text)));
+    match ends {
+        None | Some((Some(_), Some(_))) => found,
+        Some((Some(low), None)) => format!("{found} (95% interval: {low} or more)"),
+        Some((None, Some(high))) => format!("{found} (95% interval: {high} or less)"),
+        Some((None, None)) => format!("{found} (95% interval: anywhere)"),
+    }
+}
+
+/// The players that are to be looked up.
+fn wanted(document: &DocumentMut, sweep: &str) -> Result<Vec<Wanted>> {
+    let players = document.get("players").and_then(Item::as_table_like);
+    let players = players.into_iter().flat_map(TableLike::iter);
+    let mut found = Vec::new();
+    for (player, table) in players {
+        let Some(from) = table.get(FROM) else { continue };
+        let wrong = |problem: &str| {
+            CliError::new(Exit::Input, format!("read `from` of the player {player} in {sweep}"))
+                .because(problem)
+                .help("write from = { experiment = \"othello-gp\", run = 2, best = true }")
+        };
+        let Some(from) = from.as_table_like() else { return Err(wrong("it is not a table")) };
+        let known = ["experiment", "run", "best", "db"];
+        if let Some((other, _)) = from.iter().find(|(key, _)| !known.contains(key)) {
+            return Err(wrong(&format!("it has no `{other}`: it has {}", known.join(", "))));
+        }
+        let experiment = from.get("experiment").and_then(Item::as_str);
+        let run = from
+            .get("run")
+            .map_or(Some(0), |run| run.as_integer().and_then(|run| u64::try_from(run).ok()));
+        let db = from.get("db").map(|db| db.as_str().map(PathBuf::from));
+        match (experiment, run, db, from.get("best").map(Item::as_bool)) {
+            (None, ..) => return Err(wrong("it does not name an experiment")),
+            (_, None, ..) => return Err(wrong("`run` is not the number of a run, from 0")),
+            (_, _, Some(None), _) => return Err(wrong("`db` is not the path of a database")),
+            (_, _, _, Some(None | Some(false))) => {
+                return Err(wrong("`best` can only be true: nothing else of a run is kept"));
+            }
+            (Some(experiment), Some(run), db, None | Some(Some(true))) => found.push(Wanted {
+                player: player.to_owned(),
+                experiment: experiment.to_owned(),
+                run,
+                db: db.flatten(),
+            }),
+        }
+    }
+    Ok(found)
+}
+
+fn player_table<'d>(document: &'d mut DocumentMut, player: &str) -> Option<&'d mut dyn TableLike> {
+    document.get_mut("players")?.as_table_like_mut()?.get_mut(player)?.as_table_like_mut()
+}
+
+/// The parameters that the player of a run has, with any value of what the run decided, and what it decided.
+async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, Vec<Estimate>)> {
+    let Wanted { player, experiment, run, db } = wanted;
+    let action = format!("find who plays as {player}: run {run} of {experiment}");
+    let failed = |problem: String, remedy: String| {
+        Err(CliError::new(Exit::Input, action.clone()).because(problem).help(remedy))
+    };
+    let source = source(experiment, db.clone(), outcomes).await?;
+    let of = source.experiment(Some(experiment)).await?;
+    let report = source.report(&of, Detail::Cells).await?;
+    let Some(found) = report.runs.iter().find(|it| it.run == *run) else {
+        let has = match report.runs.len() as u64 {
+            0 => "it has no runs: what it plays does not depend on its results".to_owned(),
+            1 => "it has one run, 0".to_owned(),
+            runs => format!("it has {} runs, 0 to {}", count(runs), runs - 1),
+        };
+        return failed(has, "name a run of a sweep with find, tune or evolve".to_owned());
+    };
+    if !found.ended || found.estimates.is_empty() {
+        let problem = "the run is not at its end yet".to_owned();
+        return failed(problem, format!("finish it first: spelrum watch {experiment}"));
+    }
+    let parameters = match &found.player_json {
+        Some(json) => serde_json::from_str(json).map(Some).map_err(|damage| {
+            CliError::new(Exit::Database, action.clone())
+                .because(damage)
+                .help("use the version of spelrum that wrote this database")
+        })?,
+        None => parameters(&source, &of, found).await?,
+    };
+    let Some(parameters) = parameters else {
+        return failed(
+            "none of its games are kept".to_owned(),
+            "spell the player out: the report says what was found".to_owned(),
+        );
+    };
+    Ok((parameters, found.estimates.clone()))
+}
+
+async fn source(
+    experiment: &str,
+    db: Option<PathBuf>,
+    outcomes: Outcomes<'_>,
+) -> Result<ResultsSource> {
+    let file =
+        |db| SourceArguments { db: Some(db), coordinator: None, trust: TrustArguments::default() };
+    ResultsSource::open(&match (db, outcomes) {
+        (Some(db), _) => file(db),
+        (None, Outcomes::Here) => file(PathBuf::from(format!("{experiment}.db"))),
+        (None, Outcomes::At(arguments)) => SourceArguments {
+            db: None,
+            coordinator: arguments.coordinator.clone(),
+            trust: arguments.trust.clone(),
+        },
+    })
+    .await
+}
+
+/// All parameters of a run's player, as a cell of the run has them.
+async fn parameters(
+    source: &ResultsSource,
+    of: &ExperimentSummary,
+    run: &RunResult,
+) -> Result<Option<Parameters>> {
+    let number = run.run.to_string();
+    let mut from = None;
+    loop {
+        let (axes, cells, next) = source.cells(of, from).await?;
+        let axis = axes.iter().position(|axis| axis == RUN);
+        let is_its = |at: usize, axes: &[Option<String>]| axes[at].as_deref() == Some(&*number);
+        let played = cells.iter().filter(|cell| cell.games > 0);
+        let its = played.filter(|cell| axis.is_some_and(|at| is_its(at, &cell.axes)));
+        for cell in its {
+            // Where it meets its own kind it is either.
+            let names = [&cell.player, &cell.opponent];
+            let Some(side) = names.iter().position(|name| **name == run.begun.player) else {
+                continue;
+            };
+            let (games, _) = source.whole_games(cell.cell, GamesFilter::All, None).await?;
+            let Some(game) = games.first() else { continue };
+            let definition = game.game.definition().map_err(|damage| {
+                CliError::new(Exit::Database, format!("read the definition of cell {}", cell.cell))
+                    .because(damage)
+                    .help("use the version of spelrum that wrote this database")
+            })?;
+            return Ok(Some((*definition.players[side]).clone()));
+        }
+        match next {
+            None => return Ok(None),
+            Some(_) => from = next,
+        }
+    }
+}
+
+/// The parameters with what was decided, as a sweep says them.
+fn settled(parameters: Parameters, estimates: &[Estimate]) -> Vec<(String, Toml)> {
+    let mut settled: Vec<(String, Toml)> = Vec::new();
+    for (key, value) in parameters {
+        let short = key.strip_suffix("_us").unwrap_or(&key);
+        let estimate = estimates.iter().find(|it| it.parameter == key || it.parameter == short);
+        settled.push(match estimate {
+            None => (key, toml(&value)),
+            // A duration has its name in sweeps, and is written as such.
+            Some(estimate) if estimate.parameter != key => {
+                (estimate.parameter.clone(), estimate.value.text.as_str().into())
+            }
+            Some(Estimate { value: found, .. }) => {
+                let new = match (&value, found.number) {
+                    (Value::Integer(_), Some(number)) => Toml::from(number as i64),
+                    (Value::Number(_), Some(number)) => Toml::from(number),
+                    (Value::Bool(_), _) => Toml::from(found.text == "true"),
+                    _ => found.text.as_str().into(),
+                };
+                (key, new)
+            }
+        });
+    }
+    settled
+}
+
+fn toml(value: &Value) -> Toml {
+    match value {
+        Value::Bool(value) => (*value).into(),
+        Value::Integer(value) => (*value).into(),
+        Value::Number(value) => (*value).into(),
+        Value::Text(value) => value.as_str().into(),
+        Value::List(values) => Toml::Array(values.iter().map(toml).collect::<Array>()),
+        Value::Table(values) => {
+            let entries = values.iter().map(|(key, value)| (key.as_str(), toml(value)));
+            Toml::InlineTable(entries.collect::<InlineTable>())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted_of(from: &str) -> std::result::Result<Vec<Wanted>, String> {
+        let text =
+            format!("[players.champion]\nfrom = {from}\n[players.other]\nalgorithm = \"random\"");
+        let document = text.parse::<DocumentMut>().unwrap();
+        let plain = crate::error::MessageStyle::Plain;
+        wanted(&document, "sweep.toml").map_err(|error| error.message(plain).unwrap_or_default())
+    }
+
+    #[test]
+    fn what_is_meant_is_read() {
+        let champion =
+            Wanted { player: "champion".to_owned(), experiment: "gp".to_owned(), run: 2, db: None };
+        let read = wanted_of("{ experiment = \"gp\", run = 2, best = true }");
+        assert_eq!(read, Ok(vec![champion.clone()]));
+        let read = wanted_of("{ experiment = \"gp\", db = \"a/b.db\" }");
+        let there = Wanted { run: 0, db: Some("a/b.db".into()), ..champion };
+        assert_eq!(read, Ok(vec![there]));
+        for (from, problem) in [
+            ("\"gp\"", "it is not a table"),
+            ("{ run = 1 }", "does not name an experiment"),
+            ("{ experiment = \"gp\", run = -1 }", "not the number of a run"),
+            ("{ experiment = \"gp\", best = false }", "can only be true"),
+            ("{ experiment = \"gp\", db = 3 }", "not the path of a database"),
+            ("{ experiment = \"gp\", worst = true }", "it has no `worst`"),
+        ] {
+            let said = wanted_of(from).unwrap_err();
+            assert!(said.contains(problem) && said.contains("player champion"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_written_as_sweeps_say_it() {
+        let parameters = Parameters::from([
+            ("algorithm".to_owned(), Value::Text("alpha-beta".to_owned())),
+            ("formula".to_owned(), Value::Text("empty".to_owned())),
+            ("mix".to_owned(), Value::Number(0.25)),
+            ("move_time_us".to_owned(), Value::Integer(5)),
+            ("nodes".to_owned(), Value::Integer(7)),
+            ("table".to_owned(), Value::Bool(false)),
+        ]);
+        let estimate = |parameter: &str, number: Option<f64>, text: &str| Estimate {
+            parameter: parameter.to_owned(),
+            value: AxisValue { number, text: text.to_owned() },
+            interval: None,
+        };
+        let estimates = [
+            estimate("formula", None, "(+ 1 2)"),
+            estimate("move_time", Some(12_500.0), "12.5ms"),
+            estimate("nodes", Some(300.0), "300"),
+            estimate("mix", Some(0.5), "0.5"),
+            estimate("table", None, "true"),
+        ];
+        let written: Vec<String> = settled(parameters, &estimates)
+            .into_iter()
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
+        let expected = [
+            "algorithm = \"alpha-beta\"",
+            "formula = \"(+ 1 2)\"",
+            "mix = 0.5",
+            "move_time = \"12.5ms\"",
+            "nodes = 300",
+            "table = true",
+        ];
+        assert_eq!(written, expected);
+    }
+}

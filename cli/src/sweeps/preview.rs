@@ -1,0 +1,438 @@
+//! What a changed sweep makes of its experiment, said before it happens.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use spelrum_coordinator::store::{Readers, Sweep};
+use spelrum_external::EngineFile;
+use spelrum_proto::v1;
+use spelrum_report::data::write_json;
+use spelrum_report::text::{count, counted};
+use spelrum_tournament::Plan;
+use spelrum_tournament::change::GAME_TIMEOUT;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::local::cost_estimate::{self, Estimate};
+use crate::players::engine_check::{self, Checked, Json};
+use crate::remote::connection::Manner;
+use crate::sweeps::engine_builds;
+use crate::sweeps::file::SweepFile;
+use crate::terminal;
+
+/// A change in JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct Change<'a> {
+    cells_kept: u64,
+    cells_continued: u64,
+    cells_added: u64,
+    cells_returned: u64,
+    cells_dropped: u64,
+    cells_superseded: u64,
+    games_kept: u64,
+    games_to_play: u64,
+    games_dropped: u64,
+    axes_changed: bool,
+    rules_changed: bool,
+    settings_changed: &'a [String],
+    builds_changed: Vec<BuildChange<'a>>,
+    examples: Vec<Example<'a>>,
+}
+
+/// An engine that is another build than before; empty where it may be any.
+#[derive(Debug, Serialize)]
+struct BuildChange<'a> {
+    engine: &'a str,
+    before: &'a str,
+    now: &'a str,
+    games: u64,
+}
+
+impl<'a> From<&'a v1::BuildChange> for BuildChange<'a> {
+    fn from(change: &'a v1::BuildChange) -> Self {
+        let v1::BuildChange { engine, before, now, games } = change;
+        Self { engine, before, now, games: *games }
+    }
+}
+
+/// A few cells of each kind.
+#[derive(Debug, Serialize)]
+struct Example<'a> {
+    what: &'static str,
+    axes: &'a str,
+    player: &'a str,
+    opponent: &'a str,
+    games_settled: u64,
+    games_planned: u64,
+}
+
+impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
+    fn from(change: &'a v1::SubmitChange) -> Self {
+        let example = |example: &'a v1::CellExample| Example {
+            what: match example.what() {
+                v1::CellChange::Continued => "continued",
+                v1::CellChange::Added => "added",
+                v1::CellChange::Returned => "returned",
+                v1::CellChange::Dropped => "dropped",
+                v1::CellChange::Unspecified => "unknown",
+            },
+            axes: &example.axes,
+            player: &example.player,
+            opponent: &example.opponent,
+            games_settled: example.games_settled,
+            games_planned: example.games_planned,
+        };
+        Self {
+            cells_kept: change.cells_kept,
+            cells_continued: change.cells_continued,
+            cells_added: change.cells_added,
+            cells_returned: change.cells_returned,
+            cells_dropped: change.cells_dropped,
+            cells_superseded: change.cells_superseded,
+            games_kept: change.games_kept,
+            games_to_play: change.games_to_play,
+            games_dropped: change.games_dropped,
+            axes_changed: change.axes_changed,
+            rules_changed: change.rules_changed,
+            settings_changed: &change.settings_changed,
+            builds_changed: change.builds_changed.iter().map(BuildChange::from).collect(),
+            examples: change.examples.iter().map(example).collect(),
+        }
+    }
+}
+
+/// A change for people, by a sweep that asks for so many games: one fact a line.
+fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
+    use v1::CellChange as Kind;
+    let mut lines = Vec::new();
+    let mut say = |what: &str, text: String| lines.push(format!("  {what:<9} {text}"));
+    let examples = |kind: Kind, cells: u64, say: &mut dyn FnMut(&str, String)| {
+        let its: Vec<_> = change.examples.iter().filter(|it| it.what() == kind).collect();
+        for it in &its {
+            say("", example(kind, it));
+        }
+        if !its.is_empty() && cells > its.len() as u64 {
+            say("", "  …".to_owned());
+        }
+    };
+    let kept = match change.cells_continued {
+        0 => String::new(),
+        1 => "; 1 of them gets more games".to_owned(),
+        more => format!("; {} of them get more games", count(more)),
+    };
+    say("kept", format!("{}{kept}", cells(change.cells_kept)));
+    examples(Kind::Continued, change.cells_continued, &mut say);
+    if change.cells_returned > 0 {
+        say("returned", format!("{}, dropped before", cells(change.cells_returned)));
+        examples(Kind::Returned, change.cells_returned, &mut say);
+    }
+    if change.cells_added > 0 {
+        say("added", cells(change.cells_added));
+        examples(Kind::Added, change.cells_added, &mut say);
+    }
+    if change.cells_superseded > 0 {
+        let kept = "with the builds before, which stay in the reports";
+        say("beside", format!("{} {kept}", cells(change.cells_superseded)));
+    }
+    if change.cells_dropped > 0 {
+        let games = games(change.games_dropped);
+        let dropped = cells(change.cells_dropped);
+        say("dropped", format!("{dropped} with {games}, which stay but leave the reports"));
+        examples(Kind::Dropped, change.cells_dropped, &mut say);
+    }
+    let axes = change.axes_changed.then_some("axes");
+    let rules = change.rules_changed.then_some("rules, openings or sides");
+    let settings = change.settings_changed.iter().map(String::as_str);
+    let also: Vec<_> = axes.into_iter().chain(rules).chain(settings).collect();
+    if !also.is_empty() {
+        say("changed", also.join(", "));
+    }
+    if change.settings_changed.iter().any(|it| it == GAME_TIMEOUT) {
+        say("again", "games that failed".to_owned());
+    }
+    say("reused", games(change.games_kept));
+    let beyond = (change.games_kept + change.games_to_play).saturating_sub(games_asked);
+    if beyond > 0 {
+        let beyond = games(beyond);
+        say(
+            "beyond",
+            format!("{beyond} more than the sweep asks for: what was played stays, and counts"),
+        );
+    }
+    say("to play", games(change.games_to_play));
+    lines
+}
+
+fn example(kind: v1::CellChange, it: &v1::CellExample) -> String {
+    let place = if it.axes.is_empty() { String::new() } else { format!("{}, ", it.axes) };
+    let games = match kind {
+        v1::CellChange::Added => games(it.games_planned),
+        v1::CellChange::Dropped => games(it.games_settled),
+        v1::CellChange::Continued | v1::CellChange::Returned | v1::CellChange::Unspecified => {
+            format!("{} of {}", count(it.games_settled), games(it.games_planned))
+        }
+    };
+    format!("  {place}{} against {}: {games}", it.player, it.opponent)
+}
+
+fn cells(number: u64) -> String {
+    counted(number, "cell")
+}
+
+fn games(number: u64) -> String {
+    counted(number, "game")
+}
+
+/// What a sweep with a course comes to: its cells are not known yet.
+pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
+    let course = plan.course.as_ref()?;
+    let runs = match course.runs.len() {
+        1 => "a run".to_owned(),
+        runs => format!("{} runs", count(runs as u64)),
+    };
+    Some(format!("{runs} of `{}`, {} at most", course.kind().name(), games(plan.games())))
+}
+
+/// What is said before a changed sweep is submitted.
+pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
+    let remarks = engine_builds::remarks(change).into_iter().map(|remark| remark + "\n");
+    let mut text = remarks.collect::<String>();
+    text += &format!("this sweep changes {}:", plan.name);
+    for line in lines(plan.games(), change) {
+        text.push('\n');
+        text.push_str(&line);
+    }
+    text
+}
+
+/// Asks whether cells may be dropped, where a person can be asked.
+pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
+    if change.cells_dropped == 0 || !terminal::can_ask() {
+        return Ok(true);
+    }
+    let (cells, games) = (cells(change.cells_dropped), games(change.games_dropped));
+    Ok(terminal::confirm(&format!("{cells} with {games} would leave the reports. Go on?"))?)
+}
+
+/// What is to be said of an experiment's claims after a submit: of those that are not simply stated.
+pub(crate) fn remarks_on_claims(claims: &[v1::ClaimStanding]) -> Vec<String> {
+    let remark = |claim: &v1::ClaimStanding| {
+        let text = &claim.text;
+        match (claim.late, claim.in_sweep) {
+            (true, _) => Some(format!(
+                "the claim \"{text}\" is exploratory: it was stated after the first game was settled"
+            )),
+            (false, false) => {
+                Some(format!("the claim \"{text}\" stays: it was stated before the first game"))
+            }
+            (false, true) => None,
+        }
+    };
+    claims.iter().filter_map(remark).collect()
+}
+
+/// A claim in JSON.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClaimStanding<'a> {
+    claim: &'a str,
+    exploratory: bool,
+    in_sweep: bool,
+}
+
+impl<'a> From<&'a v1::ClaimStanding> for ClaimStanding<'a> {
+    fn from(claim: &'a v1::ClaimStanding) -> Self {
+        Self { claim: &claim.text, exploratory: claim.late, in_sweep: claim.in_sweep }
+    }
+}
+
+/// What a database would make of a sweep.
+pub(crate) async fn preview(
+    readers: &Readers,
+    sweep: &SweepFile,
+    manner: Manner,
+) -> Result<v1::SubmitResponse> {
+    let uuid = Uuid::new_v4().to_string();
+    let plan = &sweep.plan;
+    let preview = readers
+        .preview(Sweep {
+            uuid: &uuid,
+            toml: &sweep.text.text,
+            files: &sweep.text.files,
+            plan,
+            new_experiment: manner.new_experiment,
+            fills: None,
+        })
+        .await?;
+    Ok(v1::SubmitResponse {
+        name: plan.name.clone(),
+        cells: plan.cells.len() as u64,
+        games: preview.games(plan),
+        existed: preview.existing.is_some(),
+        experiment_uuid: preview.existing.map_or(uuid, |(uuid, _)| uuid),
+        change: preview.change.map(Into::into),
+        games_left: preview.games_left,
+        claims: preview.claims.into_iter().map(Into::into).collect(),
+    })
+}
+
+/// What the database at a path would make of a sweep, if there is one.
+pub(crate) async fn preview_file(
+    db: &Path,
+    sweep: &mut SweepFile,
+    engines: Option<&EngineFile>,
+    manner: Manner,
+) -> Result<Option<v1::SubmitResponse>> {
+    if !db.exists() {
+        return Ok(None);
+    }
+    let readers = Readers::open(db).await?;
+    let named =
+        engine_builds::name_builds(sweep, engines, Some(&readers), manner.new_experiment).await;
+    let preview = match named {
+        Ok(()) => preview(&readers, sweep, manner).await,
+        Err(error) => Err(error),
+    };
+    readers.close().await;
+    preview.map(Some)
+}
+
+/// A dry run in JSON: the estimate of what is still to play, and what would become of the
+/// experiment that is there.
+#[derive(Serialize)]
+struct DryRun<'a> {
+    #[serde(flatten)]
+    estimate: Estimate,
+    existed: bool,
+    change: Option<Change<'a>>,
+    claims: Vec<ClaimStanding<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    engines: Vec<Json<'a>>,
+}
+
+/// Prints what a sweep would do, and what is left to play of it.
+pub(crate) fn print_dry_run(
+    sweep: &SweepFile,
+    there: Option<&v1::SubmitResponse>,
+    json: bool,
+    file: Option<&EngineFile>,
+    engines: &[Checked],
+) -> Result<()> {
+    let mut out = terminal::stdout();
+    let plan = match there {
+        Some(there) => left(&sweep.plan, &there.games_left),
+        None => sweep.plan.clone(),
+    };
+    let estimate = cost_estimate::estimate(&plan, file)?;
+    let change = there.and_then(|there| there.change.as_ref());
+    let existed = there.is_some_and(|there| there.existed);
+    let claims = there.map(|there| &*there.claims).unwrap_or_default();
+    if json {
+        let change = change.map(Change::from);
+        let claims = claims.iter().map(ClaimStanding::from).collect();
+        let engines = engines.iter().map(Json::from).collect();
+        write_json(&mut out, &DryRun { estimate, existed, change, claims, engines })?;
+        return Ok(());
+    }
+    write_text(sweep, existed, change, &estimate, &mut out)?;
+    for remark in remarks_on_claims(claims) {
+        writeln!(out, "{remark}")?;
+    }
+    if !engines.is_empty() {
+        writeln!(out)?;
+        engine_check::write_all(engines, &mut out)?;
+    }
+    Ok(())
+}
+
+fn write_text(
+    sweep: &SweepFile,
+    existed: bool,
+    change: Option<&v1::SubmitChange>,
+    estimate: &Estimate,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    let (name, game) = (&sweep.plan.name, &sweep.plan.game);
+    match change {
+        Some(change) => {
+            for remark in engine_builds::remarks(change) {
+                writeln!(out, "{remark}")?;
+            }
+            writeln!(out, "this sweep would change {name}:")?;
+            for line in lines(sweep.plan.games(), change) {
+                writeln!(out, "{line}")?;
+            }
+        }
+        None if existed => writeln!(out, "{name} is there with this very sweep")?,
+        None => {}
+    }
+    if estimate.is_empty() {
+        return writeln!(out, "nothing is left to play");
+    }
+    let still = if existed { "would still play" } else { "would play" };
+    writeln!(out, "{name} {still} {game}")?;
+    for (what, value) in estimate.lines() {
+        writeln!(out, "  {what:<9} {value}")?;
+    }
+    Ok(())
+}
+
+/// The plan with only what is left to play.
+fn left(plan: &Plan, games_left: &[u64]) -> Plan {
+    let mut left = plan.clone();
+    // A coordinator of another release may plan otherwise: then everything counts.
+    if games_left.len() == left.cells.len() {
+        for (cell, &games) in left.cells.iter_mut().zip(games_left) {
+            cell.games = games;
+        }
+        left.cells.retain(|cell| cell.games > 0);
+    }
+    left
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some_example(what: v1::CellChange, axes: &str) -> v1::CellExample {
+        v1::CellExample {
+            what: what.into(),
+            axes: axes.to_owned(),
+            player: "ab".to_owned(),
+            opponent: "gm".to_owned(),
+            games_settled: 1_200,
+            games_planned: 2_000,
+        }
+    }
+
+    #[test]
+    fn a_change_is_said_in_counts_and_examples() {
+        use v1::CellChange::{Added, Continued, Dropped, Returned};
+        let large = v1::SubmitChange {
+            cells_kept: 1_000,
+            cells_continued: 4,
+            cells_added: 1,
+            cells_dropped: 3,
+            cells_returned: 1,
+            games_kept: 12_000,
+            games_to_play: 1,
+            games_dropped: 3_600,
+            axes_changed: true,
+            rules_changed: true,
+            settings_changed: vec!["description".to_owned(), "priority".to_owned()],
+            cells_superseded: 2,
+            builds_changed: Vec::new(),
+            examples: vec![
+                some_example(Continued, "depth=1, rules=old"),
+                some_example(Continued, "depth=2"),
+                some_example(Added, ""),
+                some_example(Returned, "depth=3"),
+                some_example(Dropped, "depth=4"),
+            ],
+        };
+        let small = v1::SubmitChange { cells_kept: 1, games_kept: 20, ..Default::default() };
+        let said =
+            [(12_001, &large), (12, &small)].map(|(asked, change)| lines(asked, change).join("\n"));
+        insta::assert_snapshot!(said.join("\n\n"));
+    }
+}

@@ -1,0 +1,115 @@
+//! Logs on stderr, for the commands that run long.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::terminal;
+use crate::terminal::notices;
+
+/// Whether lines are JSON: then everything that is said on stderr is.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// What HTTP/2's library says of each connection that its client misuses would fill a disk: the coordinator says it
+/// itself, now and then.
+const NOT_OF_STRANGERS: &str = "h2=error";
+
+/// How lines of the log look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    // A line for people. What is said of each here, help would say over many lines.
+    #[default]
+    Text,
+    // A JSON object in each line, for programs that collect logs.
+    Json,
+}
+
+/// What commands that run long are told of their logs.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct LogArguments {
+    /// How each line of the log looks: for people, or a JSON object for programs
+    #[arg(long, value_name = "FORMAT", env = "SPELRUM_LOG_FORMAT", default_value = "text")]
+    log_format: LogFormat,
+}
+
+impl LogArguments {
+    /// The arguments again, for a process.
+    pub(crate) fn words(self) -> [OsString; 2] {
+        let format = match self.log_format {
+            LogFormat::Text => "text",
+            LogFormat::Json => "json",
+        };
+        ["--log-format".into(), format.into()]
+    }
+
+    /// Starts logging without a progress bar. `RUST_LOG` decides what is logged.
+    pub(crate) fn start(self, default_filter: &str) {
+        match self.log_format {
+            LogFormat::Text => start(default_filter, ProgressBar::hidden()),
+            LogFormat::Json => {
+                let started = tracing_subscriber::fmt()
+                    .with_env_filter(filter(default_filter))
+                    .json()
+                    // One span is all that a line has around it: the call, or the batch.
+                    .with_span_list(false)
+                    .with_writer(io::stderr)
+                    .try_init();
+                debug_assert!(started.is_ok(), "logging is started once");
+                IS_JSON.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Whether what people would read goes to the log instead, since a program reads what we say.
+pub(crate) fn is_json() -> bool {
+    IS_JSON.load(Ordering::Relaxed)
+}
+
+fn filter(default_filter: &str) -> EnvFilter {
+    let default_filter = if notices::is_quiet() { "warn" } else { default_filter };
+    EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| format!("{default_filter},{NOT_OF_STRANGERS}").into())
+}
+
+/// Starts logging. `RUST_LOG` decides what is logged, `default_filter` without it; if progress is
+/// kept silent, warnings and errors.
+/// A line of the log goes above `bar`, not through it.
+pub(crate) fn start(default_filter: &str, bar: ProgressBar) {
+    let colour = anstream::stderr().current_choice() != anstream::ColorChoice::Never;
+    let started = tracing_subscriber::fmt()
+        .with_env_filter(filter(default_filter))
+        .with_target(false)
+        .with_ansi(colour)
+        .with_writer(AboveBar(bar))
+        .try_init();
+    debug_assert!(started.is_ok(), "logging is started once");
+}
+
+struct AboveBar(ProgressBar);
+
+impl<'a> MakeWriter<'a> for AboveBar {
+    type Writer = LineAboveBar<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        LineAboveBar(&self.0)
+    }
+}
+
+struct LineAboveBar<'a>(&'a ProgressBar);
+
+impl Write for LineAboveBar<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| terminal::stderr().write_all(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

@@ -1,0 +1,72 @@
+//! What a person sees of a bug: one message, an exit code, and what to do.
+
+use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+
+use rustix::io::Errno;
+use spelrum_coordinator::system_remedy;
+
+use crate::exit::Exit;
+use crate::terminal::logging;
+
+/// Makes every panic, in any thread, print one message that says what to do.
+///
+/// It does not end the process: a worker catches the panic of a playing thread and reports the
+/// game as failed.
+pub(crate) fn install_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        tell(&message(panic));
+        if refused_by_the_system(panic).is_some() {
+            // What has begun without it would wait for it.
+            std::process::exit(Exit::Internal.code().into());
+        }
+    }));
+}
+
+/// Makes every panic end the process as well: whoever talks to an engine hears that it is gone, instead of
+/// waiting for an answer of a thread that is.
+pub(crate) fn end_at_any() {
+    std::panic::set_hook(Box::new(|panic| {
+        tell(&message(panic));
+        std::process::exit(Exit::Internal.code().into());
+    }));
+}
+
+/// Runs a command; a panic that nothing below caught becomes [`Exit::Internal`].
+pub(crate) fn caught(command: impl FnOnce() -> Exit) -> Exit {
+    // Nothing that the panic may have left half done is looked at afterwards.
+    catch_unwind(AssertUnwindSafe(command)).unwrap_or(Exit::Internal)
+}
+
+fn tell(message: &str) {
+    if logging::is_json() {
+        tracing::error!("{}", message.trim_end());
+    } else {
+        let _unheard = std::io::stderr().write_all(message.as_bytes());
+    }
+}
+
+/// The system's error, if a library panicked since the system gave it no thread, file or memory: only the text says so.
+fn refused_by_the_system(panic: &PanicHookInfo<'_>) -> Option<io::Error> {
+    let what = panic.payload_as_str()?;
+    let refused = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM].into_iter();
+    refused.map(io::Error::from).find(|error| {
+        let said = error.to_string();
+        said.split_once(" (os error").is_some_and(|(said, _)| what.contains(said))
+    })
+}
+
+fn message(panic: &PanicHookInfo<'_>) -> String {
+    let what = panic.payload_as_str().unwrap_or("no message");
+    if let Some(error) = refused_by_the_system(panic) {
+        let remedy = system_remedy(&error).unwrap_or_default();
+        return format!("error: failed to go on: {what}\nhelp: {remedy}\n");
+    }
+    let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    format!(
+        "error: failed to go on: {what} (at {place})\n\
+         help: this is a bug in spelrum {}; please report it with this message and the command. \
+         Results that were acknowledged are safe on disk.\n",
+        env!("CARGO_PKG_VERSION"),
+    )
+}

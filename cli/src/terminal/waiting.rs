@@ -1,0 +1,92 @@
+//! What is being waited for: on a terminal after a second, in a log now and then.
+
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use crate::error::{CliError, Result};
+use crate::exit::Exit;
+use crate::terminal::interrupt::Interrupts;
+use crate::terminal::notices::say;
+
+/// Nobody needs to be told why something takes less long.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How often a log gets a line.
+const LOG_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How often what is said is renewed.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Does something long on a thread of its own, telling who waits what it is, by the time that it
+/// has taken. `None` if Ctrl-C came first: then the work is left behind.
+pub(crate) async fn while_waiting<T: Send + 'static>(
+    interrupts: &Interrupts,
+    what: impl Fn(Duration) -> String,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Option<T>> {
+    let mut working = tokio::task::spawn_blocking(work);
+    let mut waiting = Waiting::start();
+    let mut ticks = tokio::time::interval(TICK);
+    let done = loop {
+        tokio::select! {
+            done = &mut working => break done,
+            () = interrupts.finish.cancelled() => {
+                waiting.end();
+                return Ok(None);
+            }
+            _ = ticks.tick() => waiting.tick(&what),
+        }
+    };
+    waiting.end();
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) => match error.try_into_panic() {
+            // To where every panic of the program is told of.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(CliError::new(Exit::Internal, "wait for a thread").because(error)),
+        },
+    }
+}
+
+/// Tells what is being waited for.
+pub(crate) struct Waiting {
+    spinner: ProgressBar,
+    start: Instant,
+    next_line: Duration,
+}
+
+impl Waiting {
+    /// Begins to wait.
+    pub(crate) fn start() -> Self {
+        // Its message is its whole line.
+        let spinner = if std::io::stderr().is_terminal() {
+            ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5))
+                .with_style(indicatif::ProgressStyle::default_spinner())
+        } else {
+            ProgressBar::hidden()
+        };
+        Self { spinner, start: Instant::now(), next_line: LOG_INTERVAL }
+    }
+
+    /// Goes on waiting, for this.
+    pub(crate) fn tick(&mut self, what: impl Fn(Duration) -> String) {
+        let elapsed = self.start.elapsed();
+        if elapsed < QUIET {
+            return;
+        }
+        if !self.spinner.is_hidden() {
+            self.spinner.set_message(what(elapsed));
+            self.spinner.tick();
+        } else if elapsed >= self.next_line {
+            self.next_line += LOG_INTERVAL;
+            say(&what(elapsed));
+        }
+    }
+
+    /// Removes what the terminal shows.
+    pub(crate) fn end(&self) {
+        self.spinner.finish_and_clear();
+    }
+}

@@ -1,0 +1,16 @@
+//! Data for programs: JSON, CSV and rows of any length, and the files that they are written to.
+
+mod csv;
+mod json;
+mod new_file;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod plotted;
+mod rows;
+mod writer;
+
+pub use csv::{CsvField, write_csv};
+pub use json::{Pairs, write_json, write_json_line};
+pub use new_file::NewFile;
+pub use rows::{RowsFormat, WriteRows};
+pub use writer::{not_for_a_terminal, rows_writer};

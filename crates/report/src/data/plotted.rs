@@ -1,0 +1,162 @@
+//! The rows of a query as a plot.
+
+use std::io::Write;
+
+use indexmap::{IndexMap, IndexSet};
+use spelrum_tournament::results::SqlValue;
+
+use super::csv::plain;
+use super::rows::WriteRows;
+use crate::error::{Error, Kind, Result};
+use crate::plot::{Axis, Chart, Curves, Estimate, Figure, Panel, Point, SERIES_MAX, plot_files};
+
+/// More than this nobody sees apart.
+const ROWS_MAX: usize = 10_000;
+
+/// So many numbers on an axis are each written beside it.
+const WRITTEN_MAX: usize = 15;
+
+/// What draws rows with these columns: a line over the values of one column, or one for each text of the first.
+pub(super) fn rows_as_plot<'w>(
+    columns: Vec<String>,
+    out: impl Write + 'w,
+) -> Result<Box<dyn WriteRows + 'w>> {
+    let (has_series, has_intervals) = match columns.len() {
+        2 => (false, false),
+        3 => (true, false),
+        4 => (false, true),
+        5 => (true, true),
+        number => {
+            return Err(cannot(
+                format!("{number} columns say nothing to a plot"),
+                "ask for x and y; for a line each: name, x and y; and with intervals two more columns, low and high",
+            ));
+        }
+    };
+    Ok(Box::new(Drawing { columns, has_series, has_intervals, rows: Vec::new(), out }))
+}
+
+struct Drawing<W> {
+    columns: Vec<String>,
+    /// Whether the first column says of which line a point is.
+    has_series: bool,
+    /// Whether the last two are the ends of an interval.
+    has_intervals: bool,
+    rows: Vec<Vec<SqlValue>>,
+    out: W,
+}
+
+impl<W: Write> WriteRows for Drawing<W> {
+    fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
+        self.rows.extend_from_slice(rows);
+        if self.rows.len() > ROWS_MAX {
+            return Err(cannot(
+                format!("there are more than {ROWS_MAX} points"),
+                "ask for fewer rows",
+            ));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let figure = self.figure()?;
+        let about = format!("Drawn by spelrum {}.", env!("CARGO_PKG_VERSION"));
+        for file in plot_files(&[figure], None, &about)? {
+            self.out.write_all(file.svg.as_bytes())?;
+        }
+        Ok(self.out.flush()?)
+    }
+}
+
+impl<W> Drawing<W> {
+    fn figure(&self) -> Result<Figure> {
+        let at = usize::from(self.has_series);
+        let [x_label, y_label] = [&self.columns[at], &self.columns[at + 1]];
+        let is_number =
+            |value: &SqlValue| matches!(value, SqlValue::Integer(_) | SqlValue::Real(_));
+        let x_are_numbers = self.rows.iter().all(|row| is_number(&row[at]));
+        let names: IndexSet<String> = self.rows.iter().map(|row| plain(&row[at])).collect();
+        let mut lines = IndexMap::<String, Vec<Point>>::new();
+        let mut marks = Vec::new();
+        for row in &self.rows {
+            // A point of which nothing is known is not there.
+            let Some(value) = number(&row[at + 1], y_label)? else { continue };
+            let place = match number(&row[at], x_label) {
+                Ok(Some(x)) if x_are_numbers => x,
+                _ => names.get_index_of(&plain(&row[at])).unwrap_or_default() as f64,
+            };
+            let interval = match self.has_intervals {
+                true => {
+                    let [low, high] =
+                        [at + 2, at + 3].map(|end| number(&row[end], &self.columns[end]));
+                    low?.zip(high?).map(|(low, high)| [low, high])
+                }
+                false => None,
+            };
+            marks.push((place, plain(&row[at])));
+            let name = if self.has_series { plain(&row[0]) } else { y_label.clone() };
+            let point = Point { at: place, is: Estimate { value, interval } };
+            lines.entry(name).or_default().push(point);
+        }
+        if lines.is_empty() {
+            let problem = format!("no row has a number in `{y_label}`");
+            return Err(cannot(problem, "ask for rows that have one"));
+        }
+        if lines.len() > SERIES_MAX {
+            let problem =
+                format!("there are {} lines, and a plot has {SERIES_MAX} at most", lines.len());
+            return Err(cannot(problem, "choose some with WHERE"));
+        }
+        let values = lines.values().flatten().flat_map(|point| {
+            let [low, high] = point.is.interval.unwrap_or([point.is.value; 2]);
+            [low, point.is.value, high]
+        });
+        let y = Axis::of_values(y_label, values);
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        marks.dedup();
+        let x = match x_are_numbers {
+            false => Axis::of_names(x_label, &names.into_iter().collect::<Vec<_>>()),
+            true if marks.len() <= WRITTEN_MAX && !are_even(&marks) => {
+                Axis::of_numbers(x_label, &marks)
+            }
+            true => Axis::of_values(x_label, marks.iter().map(|(at, _)| *at)),
+        };
+        let mut series: Vec<(String, Vec<Point>)> = lines.into_iter().collect();
+        for (_, points) in &mut series {
+            points.sort_by(|a, b| a.at.total_cmp(&b.at));
+        }
+        let chart = Chart::Curves(Curves { x, y, reference: None, series });
+        Ok(Figure {
+            before: "rows",
+            title: format!("{y_label} by {x_label}"),
+            notes: Vec::new(),
+            panels: vec![Panel { heading: None, chart }],
+            columns: Vec::new(),
+            rows: Vec::new(),
+        })
+    }
+}
+
+/// Whether numbers are about as far from each other, so that round ones beside the axis say where each is.
+fn are_even(marks: &[(f64, String)]) -> bool {
+    let gaps = || marks.windows(2).map(|both| both[1].0 - both[0].0);
+    let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
+    marks.len() > 4 && most <= 2.0 * least
+}
+
+/// A number, or nothing of NULL.
+fn number(value: &SqlValue, column: &str) -> Result<Option<f64>> {
+    match value {
+        SqlValue::Null => Ok(None),
+        SqlValue::Integer(value) => Ok(Some(*value as f64)),
+        SqlValue::Real(value) => Ok(Some(*value)),
+        SqlValue::Text(_) | SqlValue::Blob(_) => {
+            let problem = format!("`{column}` is not a number in every row");
+            Err(cannot(problem, "only the name of a line and what is at the bottom may be texts"))
+        }
+    }
+}
+
+fn cannot(problem: String, remedy: &str) -> Error {
+    Error::new(Kind::Input, "draw the rows").because(problem).help(remedy)
+}

@@ -1,0 +1,169 @@
+//! A page that stands alone: one file, without scripts and without anything that it would have to fetch.
+
+use std::io::{self, Write};
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::{Document, Part, TitledTable};
+use crate::plot::Figure;
+use crate::text::shortened;
+
+/// Colours and sizes, for light, dark and print.
+const STYLE: &str = concat!(
+    include_str!("../plot/palette.css"),
+    include_str!("page.css"),
+    include_str!("../plot/plot.css"),
+);
+
+/// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
+/// ever get through as markup, a browser does nothing with it.
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
+                      style-src 'sha256-USmCwxJcvbY8IStxILL6N2yTiuJhJP8s3dpVvkEs57k='";
+
+/// So many rows of a table are in a page: more than anybody reads.
+const ROWS_MAX: usize = 1_000;
+/// So many bytes are in the tables of a page, with their notes.
+const TABLES_BYTES_MAX: usize = 1 << 20;
+/// A text in a table is no longer, nor is a heading.
+const TEXT_CHARACTERS_MAX: usize = 500;
+/// Nor is a sentence.
+const SENTENCE_CHARACTERS_MAX: usize = 2_000;
+
+/// Writes the page, with each figure before its table.
+pub(super) fn write(
+    document: &Document,
+    question: &str,
+    facts: impl Iterator<Item = (&'static str, String)>,
+    figures: &[Figure],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut left = Left { figures: figures.iter().zip(1..).collect(), bytes: TABLES_BYTES_MAX };
+    let parts = document.parts.iter().map(|part| left.part(part));
+    let parts = parts.collect::<io::Result<Vec<_>>>()?;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content=(concat!("spelrum ", env!("CARGO_PKG_VERSION")));
+                title { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    header {
+                        h1 { (shortened(&document.title, TEXT_CHARACTERS_MAX)) }
+                        p class="about" { (shortened(&document.about, TEXT_CHARACTERS_MAX)) }
+                        @if !question.is_empty() {
+                            p class="question" { (shortened(question, SENTENCE_CHARACTERS_MAX)) }
+                        }
+                        dl {
+                            @for (name, fact) in facts {
+                                dt { (name) }
+                                dd { (shortened(&fact, TEXT_CHARACTERS_MAX)) }
+                            }
+                        }
+                    }
+                    @for part in parts { (part) }
+                }
+            }
+        }
+    };
+    out.write_all(page.into_string().as_bytes())
+}
+
+/// What of a page is still to come.
+struct Left<'f> {
+    /// With their numbers.
+    figures: Vec<(&'f Figure, usize)>,
+    /// For rows of tables.
+    bytes: usize,
+}
+
+impl Left<'_> {
+    fn part(&mut self, part: &Part) -> io::Result<Markup> {
+        Ok(match part {
+            Part::Words(words) => html! { p { (shortened(words, SENTENCE_CHARACTERS_MAX)) } },
+            Part::Heading(heading) => html! { h2 { (shortened(heading, TEXT_CHARACTERS_MAX)) } },
+            Part::Table(table) => {
+                let (now, later): (Vec<_>, Vec<_>) =
+                    self.figures.drain(..).partition(|(figure, _)| figure.before == table.name);
+                self.figures = later;
+                let figures = now.into_iter().map(|(figure, number)| figure.markup(number));
+                let figures = figures.collect::<io::Result<Vec<_>>>()?;
+                let table = self.table(table);
+                html! { @for figure in figures { (figure) } (table) }
+            }
+        })
+    }
+
+    /// Markup that the page has room for.
+    fn take(&mut self, markup: Markup) -> Option<String> {
+        let markup = markup.into_string();
+        self.bytes = self.bytes.checked_sub(markup.len())?;
+        Some(markup)
+    }
+
+    fn table(&mut self, table: &TitledTable) -> Markup {
+        let columns = &table.columns;
+        let class =
+            |column: usize, text: &str| match (columns[column].is_of_numbers(), is_long(text)) {
+                (false, false) => None,
+                (false, true) => Some("long"),
+                (true, false) => Some("n"),
+                (true, true) => Some("n long"),
+            };
+        let (mut rows, mut written) = (String::new(), 0);
+        for row in table.rows.iter().take(ROWS_MAX) {
+            let row = html! {
+                tr { @for (column, cell) in row.iter().enumerate().take(columns.len()) {
+                    td class=[class(column, cell)] { (shortened(cell, TEXT_CHARACTERS_MAX)) }
+                } }
+            };
+            let Some(row) = self.take(row) else { break };
+            rows.push_str(&row);
+            written += 1;
+        }
+        let left_out = table.rows.len() - written;
+        let notes = table.notes.iter().map_while(|note| {
+            self.take(html! { p class="note" { (shortened(note, SENTENCE_CHARACTERS_MAX)) } })
+        });
+        let notes: String = notes.collect();
+        html! {
+            section {
+                h3 { (shortened(&table.title, TEXT_CHARACTERS_MAX)) }
+                @if left_out > 0 {
+                    p class="note" { (rows_left_out(table, written)) }
+                }
+                div class="wide" {
+                    table {
+                        thead { tr { @for (column, of) in columns.iter().enumerate() {
+                            th scope="col" class=[class(column, of.heading())] {
+                                (shortened(of.heading(), TEXT_CHARACTERS_MAX))
+                            }
+                        } } }
+                        tbody { (PreEscaped(rows)) }
+                    }
+                }
+                (PreEscaped(notes))
+            }
+        }
+    }
+}
+
+/// Whether a text may be broken into lines: an interval, or a short name, is not.
+fn is_long(text: &str) -> bool {
+    text.chars().nth(24).is_some()
+}
+
+/// What a reader must know who looks for a row that is not there.
+fn rows_left_out(table: &TitledTable, written: usize) -> String {
+    let [written, all] = [written, table.rows.len()].map(|rows| super::count(rows as u64));
+    // The cells of claims come with them.
+    let name = if table.name == "claimed-cells" { "claims" } else { table.name };
+    format!(
+        "The first {written} of {all} rows are in this page; all of them: spelrum report --format csv --table {name}"
+    )
+}

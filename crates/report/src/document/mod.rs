@@ -1,0 +1,156 @@
+//! Tables with what is said around them: one model, and the forms that people read it in.
+
+mod escape;
+mod html;
+mod latex;
+mod layout;
+mod markdown;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use crate::plot::Figure;
+use crate::text::{Column, TextTable, count, escaped};
+
+/// Tables about one subject.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What they are of.
+    pub title: String,
+    /// What else is to be known of that, in a few words.
+    pub about: String,
+    /// In the order in which they are read.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a document.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// A table with its notes.
+    Table(TitledTable),
+    /// A sentence where there is no table.
+    Words(String),
+    /// What heads the parts that follow.
+    Heading(String),
+}
+
+/// Choices for tables in LaTeX.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LatexStyle {
+    /// Whether each table is rotated onto a page of its own.
+    pub is_landscape: bool,
+    /// Size of the font in points; without it, the largest in which a table fits.
+    pub size_pt: Option<u8>,
+}
+
+/// Places of the columns with these names, in the order of the names.
+pub fn chosen_columns(names: &[String], headings: &[&str]) -> Vec<usize> {
+    let with_name = |name: &String| {
+        let all = headings.iter().enumerate();
+        let same = all.filter(|(_, heading)| heading.eq_ignore_ascii_case(name));
+        same.map(|(column, _)| column).collect::<Vec<_>>()
+    };
+    names.iter().flat_map(with_name).collect()
+}
+
+/// A table with its title, and what its reader must know besides.
+#[derive(Clone, Debug)]
+pub struct TitledTable {
+    /// What programs call it: a word.
+    pub name: &'static str,
+    /// In words.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// A text for each column.
+    pub rows: Vec<Vec<String>>,
+    /// Sentences. A line break is where a line of a terminal ends, and means nothing else.
+    pub notes: Vec<String>,
+}
+
+impl TitledTable {
+    /// A table without rows or notes.
+    pub fn new(name: &'static str, title: impl Into<String>, columns: Vec<Column>) -> Self {
+        Self { name, title: title.into(), columns, rows: Vec::new(), notes: Vec::new() }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// The same with these notes.
+    pub fn with_notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+}
+
+impl Document {
+    /// Writes it for a terminal: aligned columns, headings in bold.
+    pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let bold = Style::new().bold();
+        writeln!(out, "{bold}{}{bold:#}  {}", escaped(&self.title), escaped(&self.about))?;
+        for part in &self.parts {
+            match part {
+                Part::Words(words) => writeln!(out, "\n{words}")?,
+                Part::Heading(heading) => writeln!(out, "\n{bold}{heading}{bold:#}")?,
+                Part::Table(table) => {
+                    writeln!(out, "\n{bold}{}{bold:#}\n", table.title)?;
+                    let mut aligned = TextTable::new(&table.columns);
+                    table.rows.iter().for_each(|row| aligned.row(row.iter().cloned()));
+                    aligned.write(out)?;
+                    for note in &table.notes {
+                        writeln!(out, "{note}")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes it as Markdown, as GitHub reads it.
+    pub fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+        markdown::write(self, out)
+    }
+
+    /// Writes it as LaTeX: a floating table for each, with a caption and a label.
+    pub fn write_latex(&self, style: LatexStyle, out: &mut dyn Write) -> io::Result<()> {
+        latex::write(self, style, out)
+    }
+
+    /// Keeps these columns of its tables, in this order, by their headings; of several alike, all.
+    ///
+    /// # Errors
+    /// If no table has a column of one of these names: the headings that there are.
+    pub fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
+        let mut headings = Vec::new();
+        for part in &mut self.parts {
+            let Part::Table(table) = part else { continue };
+            let there: Vec<&str> = table.columns.iter().map(Column::heading).collect();
+            headings.extend(there.iter().map(|&heading| heading.to_owned()));
+            let chosen = chosen_columns(names, &there);
+            table.rows.iter_mut().for_each(|row| {
+                *row = chosen.iter().filter_map(|&column| row.get(column).cloned()).collect();
+            });
+            table.columns = chosen.iter().map(|&column| table.columns[column].clone()).collect();
+        }
+        let is_there = |name: &String| headings.iter().any(|it| it.eq_ignore_ascii_case(name));
+        if headings.is_empty() || names.iter().all(is_there) { Ok(()) } else { Err(headings) }
+    }
+
+    /// Writes it as a page of HTML that stands alone, headed by what it is to answer and by facts, each with its
+    /// name, and with each figure before the table that it names. A table of more rows than anybody reads has the first of them, and says
+    /// where the others are.
+    pub fn write_html(
+        &self,
+        question: &str,
+        facts: impl Iterator<Item = (&'static str, String)>,
+        figures: &[Figure],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        html::write(self, question, facts, figures, out)
+    }
+}

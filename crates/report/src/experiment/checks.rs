@@ -1,0 +1,55 @@
+//! Questions that an experiment has no answer to, refused with a remedy.
+
+use spelrum_tournament::Role;
+use spelrum_tournament::results::{ExperimentSummary, Phases};
+
+use super::shown::Shown;
+use crate::error::{Error, Kind, Result};
+
+/// Refuses to say of choices what can only be said of games.
+pub(super) fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
+    let is_of_games = match shown {
+        Shown::Usual | Shown::WithDepths | Shown::Phases => false,
+        Shown::Ratings | Shown::Compared => true,
+        Shown::Table(table) => !table.is_also_of_choices(),
+    };
+    match is_of_games {
+        false => Ok(()),
+        true => Err(Error::new(Kind::Input, format!("tell of games in {}", of.name))
+            .because("its players choose moves alone, and nobody wins: it is of kind accuracy")
+            .help(
+                "leave the option out, or take --table accuracy, wins, plies, moves, depths or workers",
+            )),
+    }
+}
+
+/// Refuses an axis that is not one of the experiment's.
+///
+/// # Errors
+/// If it is not.
+pub fn check_axis(of: &ExperimentSummary, axes: &[String], axis: &str) -> Result<()> {
+    let names = axes.iter().map(|it| Role::of_axis(it).map_or(&**it, |(_, parameter)| parameter));
+    let names: Vec<&str> = names.collect();
+    if names.contains(&axis) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::Input, "choose an axis")
+        .because(format!("{} has no axis `{axis}`", of.name))
+        .help(match &names[..] {
+            [] => "it has no axes: leave --axis out".to_owned(),
+            names => format!("its axes are {}", names.join(", ")),
+        }))
+}
+
+/// Refuses times by phase where moves are not recorded.
+///
+/// # Errors
+/// If they are not.
+pub fn check_phases(of: &ExperimentSummary, phases: Phases) -> Result<Phases> {
+    if phases.moves_recorded {
+        return Ok(phases);
+    }
+    Err(Error::new(Kind::Input, format!("tell the phases of {}", of.name))
+        .because("its moves are not kept: its sweep says record = \"games\", or they were pruned")
+        .help("play it with record = \"moves\""))
+}

@@ -1,0 +1,56 @@
+//! Everything that is known of an experiment's results, as JSON.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use super::needs::Answers;
+use crate::data::write_json;
+use crate::error::Result;
+use crate::tables::comparisons_json::Compared;
+use crate::tables::{
+    accuracy_json, claims_json, disturbance, engines, evolution, forfeits, json, overview, phases,
+    ratings_json, runs,
+};
+
+#[derive(Serialize)]
+struct Everything<'a> {
+    #[serde(flatten)]
+    report: json::Report<'a>,
+    ratings: Option<Vec<ratings_json::Group<'a>>>,
+    comparisons: Option<Compared<'a>>,
+    phases: Option<phases::Phases<'a>>,
+    claims: Vec<claims_json::Claim>,
+    accuracy: Vec<accuracy_json::Accuracy<'a>>,
+    runs: Vec<runs::Run<'a>>,
+    generations: Vec<evolution::GenerationRow<'a>>,
+    families: Vec<evolution::RelativeRow<'a>>,
+    disturbed: Vec<disturbance::Disturbed<'a>>,
+    forfeits: Vec<forfeits::Forfeits<'a>>,
+    #[serde(flatten)]
+    engines: engines::Engines<'a>,
+    #[serde(flatten)]
+    overview: Option<overview::Overview<'a>>,
+}
+
+/// Writes all answers.
+pub(super) fn write(answers: &Answers, out: &mut dyn Write) -> Result<()> {
+    let report = answers.report()?;
+    let everything = Everything {
+        report: json::Report::from(report),
+        ratings: answers.ratings.as_ref().map(ratings_json::groups),
+        comparisons: answers.comparisons.as_ref().map(Compared::from),
+        phases: answers.phases.as_ref().map(phases::Phases::from),
+        claims: claims_json::claims(report),
+        accuracy: accuracy_json::accuracy(report),
+        runs: runs::runs(report),
+        generations: evolution::generations(report),
+        families: evolution::families(report),
+        disturbed: disturbance::disturbed(report),
+        forfeits: forfeits::forfeits(report),
+        engines: engines::Engines::from(report),
+        overview: answers.overview.as_ref().map(overview::Overview::from),
+    };
+    write_json(out, &everything)?;
+    Ok(())
+}

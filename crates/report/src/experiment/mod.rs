@@ -1,0 +1,119 @@
+//! An experiment's results in every format: who is stronger in each cell and with what confidence, what a move
+//! costs, and how strong all players are on one scale.
+//!
+//! A caller asks for what [`Needs`] names, wherever results are kept, and passes the [`Answers`] to [`write`].
+
+mod checks;
+mod everything;
+mod needs;
+mod page;
+mod pair;
+mod rows;
+mod shown;
+mod style;
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use spelrum_tournament::results::ExperimentSummary;
+
+pub use checks::{check_axis, check_phases};
+pub use needs::{Answers, Need, Needs};
+use page::{Page, facts};
+pub use pair::Pair;
+pub use shown::{ReportFormat, Shown};
+pub use style::TableStyle;
+use style::no_such_column;
+
+use crate::data::write_csv;
+use crate::document::Part;
+use crate::error::{Error, Kind, Result};
+use crate::plot::{plot_files, write_plots};
+use crate::tables::accuracy;
+
+/// What a page says that has nothing to plot.
+const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
+
+/// Writes an experiment's results.
+///
+/// # Errors
+/// If the output cannot be written, the style names a column that is absent, or an answer is missing.
+pub fn write(
+    of: &ExperimentSummary,
+    shown: Shown,
+    format: ReportFormat,
+    style: &TableStyle,
+    answers: &Answers,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let mut out = BufWriter::new(out);
+    match format {
+        ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Latex => {
+            let mut page = Page::new(shown, answers, None)?;
+            page.warn_of_workers(shown, answers);
+            let mut document = page.document;
+            if format == ReportFormat::Text {
+                accuracy::shorten(&mut document.parts);
+            }
+            style.apply(&mut document)?;
+            match format {
+                ReportFormat::Markdown => document.write_markdown(&mut out)?,
+                ReportFormat::Latex => document.write_latex(style.latex, &mut out)?,
+                ReportFormat::Text
+                | ReportFormat::Html
+                | ReportFormat::Csv
+                | ReportFormat::Json => document.write_text(&mut out)?,
+            }
+        }
+        ReportFormat::Html => {
+            let axis = style.axis.as_deref();
+            let mut page = Page::new(shown, answers, axis)?;
+            page.add_overview(of, shown, answers, axis);
+            let Page { mut document, figures, question, engine_revision } = page;
+            if of.games_settled == 0 {
+                document.parts.insert(0, Part::Words(NOTHING_PLAYED.to_owned()));
+            }
+            style.apply(&mut document)?;
+            document.write_html(&question, facts(of, engine_revision), &figures, &mut out)?;
+        }
+        ReportFormat::Csv => {
+            let mut rows = rows::table(of, shown, answers)?;
+            if let Some(names) = &style.columns {
+                rows.choose_columns(names).map_err(|headings| no_such_column(names, &headings))?;
+            }
+            write_csv(&mut out, &rows.headings, &rows.rows)?;
+        }
+        ReportFormat::Json => everything::write(answers, &mut out)?,
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes every plot of an experiment's page as a file of its own, and prints the paths.
+///
+/// # Errors
+/// If there is nothing to plot, or the files cannot be written.
+pub fn write_figures(
+    of: &ExperimentSummary,
+    shown: Shown,
+    style: &TableStyle,
+    answers: &Answers,
+    directory: &Path,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let axis = style.axis.as_deref();
+    let mut page = Page::new(shown, answers, axis)?;
+    page.add_overview(of, shown, answers, axis);
+    let about = format!("{} ({}), by spelrum {}.", of.name, of.uuid, env!("CARGO_PKG_VERSION"));
+    // All are drawn before the first is written.
+    let files = plot_files(&page.figures, style.plot_size, &about)?;
+    if files.is_empty() {
+        return Err(Error::new(Kind::Input, format!("draw figures of {}", of.name))
+            .because(match of.games_settled {
+                0 => "no game has been played yet, so that there is nothing to plot",
+                _ => "there is nothing to plot in what is shown",
+            })
+            .help("see what there is: spelrum report"));
+    }
+    write_plots(&files, directory, out)
+}

@@ -1,0 +1,238 @@
+//! Answers that a report is made from, and which of them it needs.
+
+use spelrum_tournament::Task;
+use spelrum_tournament::results::{
+    Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report,
+};
+
+use super::checks::refuse_what_is_of_games;
+use super::shown::{ReportFormat, Shown};
+use crate::error::{Error, Kind, Result};
+use crate::tables::TableName;
+use crate::tables::ratings::are_worth_showing;
+
+/// Whether an answer is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It is not used.
+    No,
+    /// It is shown if it can be computed. The words complete "there are no … here".
+    IfAvailable(&'static str),
+    /// The report fails without it.
+    Yes,
+}
+
+/// The answers that a report needs, in the order in which they are best asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The axis whose name is to be checked with [`check_axis`](super::check_axis).
+    pub axis: Option<String>,
+    /// The results by cell.
+    pub report: Option<Detail>,
+    /// How strong players are; see [`Needs::ratings`].
+    ratings: Need,
+    /// The differences between cells.
+    pub comparisons: bool,
+    /// The times of moves by phase, to be checked with [`check_phases`](super::check_phases).
+    pub phases: bool,
+    /// How games were played.
+    pub overview: Need,
+    /// Whether ratings are shown beside runs too.
+    ratings_beside_runs: bool,
+}
+
+/// The answers to [`Needs`]; each is `None` if it was not needed or not available.
+#[derive(Debug, Default)]
+pub struct Answers {
+    /// The results by cell.
+    pub report: Option<Report>,
+    /// The strength of players on one scale.
+    pub ratings: Option<Ratings>,
+    /// The differences between cells.
+    pub comparisons: Option<Comparisons>,
+    /// The times of moves by phase.
+    pub phases: Option<Phases>,
+    /// How games were played.
+    pub overview: Option<Overview>,
+}
+
+/// In larger experiments it takes long to compare workers, so that text does so only on request.
+const COMPARED_GAMES_MAX: u64 = 100_000;
+
+impl Needs {
+    /// Returns the answers that a report in this format needs; one with plots is drawn along `axis`.
+    ///
+    /// # Errors
+    /// If the experiment has no such results.
+    pub fn new(
+        experiment: &ExperimentSummary,
+        shown: Shown,
+        format: ReportFormat,
+        axis: Option<&str>,
+    ) -> Result<Self> {
+        if experiment.task == Task::Choice {
+            refuse_what_is_of_games(experiment, shown)?;
+        }
+        let mut needs = match format {
+            ReportFormat::Json => Self::of_everything(shown),
+            ReportFormat::Text
+            | ReportFormat::Markdown
+            | ReportFormat::Latex
+            | ReportFormat::Html
+            | ReportFormat::Csv => Self::of_shown(shown),
+        };
+        let is_whole = matches!(shown, Shown::Usual | Shown::WithDepths);
+        let settled = experiment.games_settled;
+        match format {
+            ReportFormat::Text | ReportFormat::Markdown | ReportFormat::Latex => {
+                if is_whole && (1..=COMPARED_GAMES_MAX).contains(&settled) {
+                    needs.overview = Need::IfAvailable("figures of who played");
+                }
+            }
+            ReportFormat::Html => {
+                needs.axis = axis.map(ToOwned::to_owned);
+                if is_whole && settled > 0 {
+                    needs.overview = Need::IfAvailable("figures of how games were played");
+                }
+            }
+            ReportFormat::Csv => needs.ratings = needs.ratings.only_if_required(),
+            ReportFormat::Json => {}
+        }
+        Ok(needs)
+    }
+
+    /// Returns the results of cells alone, as a report of two experiments needs them of each.
+    #[must_use]
+    pub fn of_pair() -> Self {
+        Self { report: Some(Detail::Cells), ..Self::NONE }
+    }
+
+    const NONE: Self = Self {
+        axis: None,
+        report: None,
+        ratings: Need::No,
+        comparisons: false,
+        phases: false,
+        overview: Need::No,
+        ratings_beside_runs: false,
+    };
+
+    fn of_everything(shown: Shown) -> Self {
+        Self {
+            report: Some(Detail::Depths),
+            ratings: match shown {
+                Shown::Ratings => Need::Yes,
+                Shown::Usual
+                | Shown::WithDepths
+                | Shown::Compared
+                | Shown::Phases
+                | Shown::Table(_) => Need::IfAvailable("ratings"),
+            },
+            comparisons: shown == Shown::Compared,
+            phases: shown == Shown::Phases,
+            overview: Need::IfAvailable("figures of how games were played"),
+            ratings_beside_runs: true,
+            axis: None,
+        }
+    }
+
+    fn of_shown(shown: Shown) -> Self {
+        match shown {
+            Shown::Usual => Self {
+                report: Some(Detail::Cells),
+                ratings: Need::IfAvailable("ratings"),
+                ..Self::NONE
+            },
+            Shown::WithDepths => Self {
+                report: Some(Detail::Depths),
+                ratings: Need::IfAvailable("ratings"),
+                ..Self::NONE
+            },
+            Shown::Ratings => Self { ratings: Need::Yes, ..Self::NONE },
+            Shown::Compared => Self { comparisons: true, ..Self::NONE },
+            Shown::Phases => Self { phases: true, ..Self::NONE },
+            Shown::Table(table) => Self::of_table(table),
+        }
+    }
+
+    fn of_table(table: TableName) -> Self {
+        match table {
+            TableName::Claims
+            | TableName::Runs
+            | TableName::Evolution
+            | TableName::Family
+            | TableName::Cells
+            | TableName::Colours
+            | TableName::Margins
+            | TableName::Accuracy
+            | TableName::Wins
+            | TableName::Plies
+            | TableName::Moves
+            | TableName::Engines
+            | TableName::Forfeits
+            | TableName::Disturbed
+            | TableName::Failures => Self { report: Some(Detail::Cells), ..Self::NONE },
+            TableName::Depths => Self { report: Some(Detail::Depths), ..Self::NONE },
+            TableName::Ratings | TableName::Meetings | TableName::Differences => {
+                Self { ratings: Need::Yes, ..Self::NONE }
+            }
+            TableName::Gains | TableName::Effects | TableName::Replicates => {
+                Self { comparisons: true, ..Self::NONE }
+            }
+            TableName::Phases | TableName::Standardised => Self { phases: true, ..Self::NONE },
+            TableName::Lengths
+            | TableName::Terminations
+            | TableName::Workers
+            | TableName::WorkerEffects => Self { overview: Need::Yes, ..Self::NONE },
+        }
+    }
+
+    /// Returns whether ratings are needed beside these results. They are asked for last, since they are not worth
+    /// showing where cells already say as much.
+    #[must_use]
+    pub fn ratings(&self, report: Option<&Report>) -> Need {
+        let is_worth_showing = report.is_some_and(|report| {
+            report.experiment.task == Task::Game
+                && (self.ratings_beside_runs || report.runs.is_empty())
+                && are_worth_showing(report)
+        });
+        if is_worth_showing { self.ratings } else { self.ratings.only_if_required() }
+    }
+}
+
+impl Need {
+    fn only_if_required(self) -> Self {
+        match self {
+            Self::No | Self::IfAvailable(_) => Self::No,
+            Self::Yes => Self::Yes,
+        }
+    }
+}
+
+impl Answers {
+    pub(super) fn report(&self) -> Result<&Report> {
+        needed(self.report.as_ref(), "results by cell")
+    }
+
+    pub(super) fn ratings(&self) -> Result<&Ratings> {
+        needed(self.ratings.as_ref(), "ratings")
+    }
+
+    pub(super) fn comparisons(&self) -> Result<&Comparisons> {
+        needed(self.comparisons.as_ref(), "comparisons")
+    }
+
+    pub(super) fn phases(&self) -> Result<&Phases> {
+        needed(self.phases.as_ref(), "times by phase")
+    }
+
+    pub(super) fn overview(&self) -> Result<&Overview> {
+        needed(self.overview.as_ref(), "figures of how games were played")
+    }
+}
+
+fn needed<'a, T>(answer: Option<&'a T>, what: &str) -> Result<&'a T> {
+    answer.ok_or_else(|| {
+        Error::new(Kind::Internal, "write the report").because(format!("it has no {what}"))
+    })
+}

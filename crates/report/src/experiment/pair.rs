@@ -1,0 +1,90 @@
+//! Two experiments beside each other.
+
+use std::io::{self, BufWriter, Write};
+
+use spelrum_tournament::Task;
+use spelrum_tournament::results::{ExperimentSummary, Overview, Report, SideBySide};
+
+use super::checks::refuse_what_is_of_games;
+use super::shown::{ReportFormat, Shown};
+use crate::data::{write_csv, write_json};
+use crate::document::LatexStyle;
+use crate::error::{Error, Kind, Result};
+use crate::tables::csv;
+use crate::tables::side_by_side::Two;
+
+/// Two experiments with their cells that correspond.
+pub struct Pair<'r> {
+    reports: [&'r Report; 2],
+    matched: SideBySide<'r>,
+}
+
+impl<'r> Pair<'r> {
+    /// Checks that two experiments can be shown beside each other, before their results are asked for.
+    ///
+    /// # Errors
+    /// If they are the same, or one has no games.
+    pub fn check(of: [&ExperimentSummary; 2]) -> Result<()> {
+        for one in of {
+            if one.task == Task::Choice {
+                refuse_what_is_of_games(one, Shown::Compared)?;
+            }
+        }
+        if of[0].uuid == of[1].uuid {
+            return Err(failed(of)
+                .because("they are the same experiment")
+                .help("name another one"));
+        }
+        Ok(())
+    }
+
+    /// Matches the cells of two experiments by their players and their places on the axes.
+    ///
+    /// # Errors
+    /// If none corresponds to another.
+    pub fn new(of: [&ExperimentSummary; 2], reports: [&'r Report; 2]) -> Result<Self> {
+        let matched = SideBySide::of(reports[0], reports[1]);
+        if matched.cells.is_empty() {
+            return Err(failed(of)
+                .because("no cell of the one has a counterpart in the other: the same players' names, and the same values on the axes that both have")
+                .help("show each by itself: spelrum report NAME"));
+        }
+        Ok(Self { reports, matched })
+    }
+
+    /// Writes both, with how each was played where that is known.
+    ///
+    /// # Errors
+    /// If the output cannot be written.
+    pub fn write(
+        &self,
+        overviews: [Option<&Overview>; 2],
+        format: ReportFormat,
+        latex: LatexStyle,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let mut out = BufWriter::new(out);
+        let two = Two { reports: self.reports, overviews, told: &self.matched };
+        match format {
+            ReportFormat::Text => two.document().write_text(&mut out)?,
+            ReportFormat::Markdown => two.document().write_markdown(&mut out)?,
+            ReportFormat::Latex => two.document().write_latex(latex, &mut out)?,
+            ReportFormat::Html => {
+                let by = concat!("spelrum ", env!("CARGO_PKG_VERSION")).to_owned();
+                let facts = [("page by", by)].into_iter();
+                two.document().write_html("", facts, &[], &mut out)?;
+            }
+            ReportFormat::Csv => {
+                let rows = csv::of_two(&two.json()).map_err(io::Error::from)?;
+                write_csv(&mut out, &rows.headings, &rows.rows)?;
+            }
+            ReportFormat::Json => write_json(&mut out, &two.json())?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+fn failed([first, second]: [&ExperimentSummary; 2]) -> Error {
+    Error::new(Kind::Input, format!("show {} with {}", first.name, second.name))
+}

@@ -1,0 +1,36 @@
+//! Choices for how tables and plots look: columns, axis, sizes.
+
+use crate::document::{Document, LatexStyle};
+use crate::error::{Error, Kind, Result};
+use crate::plot::PlotSize;
+
+/// How tables and plots are laid out.
+#[derive(Clone, Debug, Default)]
+pub struct TableStyle {
+    /// Columns that are shown, by their headings; all without it.
+    pub columns: Option<Vec<String>>,
+    /// How tables are set in LaTeX.
+    pub latex: LatexStyle,
+    /// The axis that plots go along, where they can.
+    pub axis: Option<String>,
+    /// Size of plots in files of their own.
+    pub plot_size: Option<PlotSize>,
+}
+
+impl TableStyle {
+    /// Keeps the chosen columns of a document's tables.
+    pub(super) fn apply(&self, document: &mut Document) -> Result<()> {
+        let Some(names) = &self.columns else { return Ok(()) };
+        document.choose_columns(names).map_err(|headings| no_such_column(names, &headings))
+    }
+}
+
+/// The error for a column that the table lacks.
+pub(super) fn no_such_column(names: &[String], headings: &[String]) -> Error {
+    let is_missing =
+        |name: &&String| !headings.iter().any(|heading| heading.eq_ignore_ascii_case(name));
+    let missing = names.iter().find(is_missing).map_or("", String::as_str);
+    Error::new(Kind::Input, "choose columns")
+        .because(format!("the table has no column `{missing}`"))
+        .help(format!("take some of: {}", headings.join(", ")))
+}

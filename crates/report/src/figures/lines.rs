@@ -1,0 +1,289 @@
+//! Lines of points, sorted into plots that can be read.
+
+use indexmap::IndexMap;
+
+use super::along::Along;
+use crate::plot::{Axis, Chart, Curves, Estimate, Panel, Point, SERIES_MAX};
+use crate::text::Column;
+
+/// Between a player's name and its opponent's.
+const AGAINST: &str = " against ";
+
+/// Who meets whom, in words. No player's name has the word between spaces.
+pub(super) fn meeting(player: &str, opponent: &str) -> String {
+    format!("{player}{AGAINST}{opponent}")
+}
+
+/// Points that belong together, and what they are of.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    /// Who meets whom ([`meeting`]), or whose they are.
+    players: String,
+    /// Where on the other axes.
+    place: String,
+    /// From the left to the right.
+    points: Vec<Point>,
+}
+
+/// A figure has no more plots.
+pub(super) const PANELS_MAX: usize = 6;
+
+/// How many points are in a figure, more or less: what a page has room for.
+const POINTS_MAX: usize = 500;
+
+/// How many points a line may have where there are so many lines.
+pub(super) fn points_max(lines: usize) -> usize {
+    (POINTS_MAX / lines.clamp(1, PANELS_MAX * SERIES_MAX)).clamp(2, 40)
+}
+
+impl Line {
+    /// A line through these points.
+    pub(super) fn new(players: String, place: String, mut points: Vec<Point>) -> Self {
+        points.sort_by(|a, b| a.at.total_cmp(&b.at));
+        Self { players, place, points }
+    }
+
+    /// Whose side it is of, and who is met.
+    fn player_and_opponent(&self) -> (&str, Option<&str>) {
+        match self.players.split_once(AGAINST) {
+            Some((player, opponent)) => (player, Some(opponent)),
+            None => (&self.players, None),
+        }
+    }
+}
+
+/// What the lines of one plot share, and its heading tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shared {
+    /// Nothing that needs a heading.
+    Nothing,
+    /// The place.
+    Place,
+    /// The player and the place: they are of its opponents.
+    Player,
+    /// Who meets whom: they are of places.
+    Players,
+}
+
+impl Shared {
+    fn heading(self, line: &Line) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            Self::Place => Some(line.place.clone()),
+            Self::Player => {
+                let (player, _) = line.player_and_opponent();
+                let place = Some(&line.place).filter(|place| !place.is_empty());
+                Some(
+                    [Some(player), place.map(String::as_str)]
+                        .into_iter()
+                        .flatten()
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                )
+            }
+            Self::Players => Some(line.players.clone()),
+        }
+    }
+
+    /// Whether each plot has room for all its lines, and there are several.
+    fn fits(self, lines: &[Line]) -> bool {
+        let mut sizes: IndexMap<Option<String>, usize> = IndexMap::new();
+        for line in lines {
+            *sizes.entry(self.heading(line)).or_default() += 1;
+        }
+        sizes.len() > 1 && sizes.values().all(|size| *size <= SERIES_MAX)
+    }
+}
+
+/// Lines in plots: each has a heading, unless it is alone, and as many lines as can be told apart.
+#[derive(Debug)]
+pub(super) struct Sorted {
+    plots: Vec<(Option<String>, Vec<Line>)>,
+    shared: Shared,
+    /// Lines that no plot has room for.
+    pub(super) left_out: usize,
+    /// Whether who meets whom tells the lines apart, and whether their places do.
+    says: [bool; 2],
+}
+
+impl Sorted {
+    /// All in one plot if they are few; else a plot for each place with all players in it, for each player with
+    /// all its opponents, or for each pair of players.
+    pub(super) fn of(mut lines: Vec<Line>) -> Self {
+        lines.retain(|line| !line.points.is_empty());
+        let all = lines.len();
+        let differ = |of: fn(&Line) -> &str| lines.iter().any(|line| of(line) != of(&lines[0]));
+        let says = [differ(|line| &line.players), differ(|line| &line.place)];
+        let has_opponents = lines.iter().all(|line| line.player_and_opponent().1.is_some());
+        let shared = match says {
+            _ if all <= SERIES_MAX => Shared::Nothing,
+            [true, true] if Shared::Place.fits(&lines) => Shared::Place,
+            [true, _] if has_opponents && Shared::Player.fits(&lines) => Shared::Player,
+            [true, true] => Shared::Players,
+            [_, _] => Shared::Nothing,
+        };
+        let mut plots: Vec<(Option<String>, Vec<Line>)> = if shared == Shared::Nothing {
+            // Places alone in a legend do not say who plays.
+            let players = |lines: &[Line]| Some(lines.first()?.players.clone());
+            let heading =
+                |lines: &[Line]| (says == [false, true]).then(|| players(lines)).flatten();
+            lines.chunks(SERIES_MAX).map(|lines| (heading(lines), lines.to_vec())).collect()
+        } else {
+            let mut plots: IndexMap<Option<String>, Vec<Line>> = IndexMap::new();
+            for line in lines {
+                plots.entry(shared.heading(&line)).or_default().push(line);
+            }
+            plots.into_iter().collect()
+        };
+        plots.truncate(PANELS_MAX);
+        plots.iter_mut().for_each(|(_, lines)| lines.truncate(SERIES_MAX));
+        let shown: usize = plots.iter().map(|(_, lines)| lines.len()).sum();
+        Self { plots, shared, left_out: all - shown, says }
+    }
+
+    /// What a line is called beside its plot's heading.
+    fn name(&self, line: &Line) -> String {
+        match (self.shared, self.says) {
+            (Shared::Player, _) => {
+                let (_, opponent) = line.player_and_opponent();
+                opponent.map_or_else(|| line.players.clone(), |it| format!("against {it}"))
+            }
+            (Shared::Players, _) | (Shared::Nothing, [false, true]) => line.place.clone(),
+            (Shared::Nothing, [true, true]) if !line.place.is_empty() => {
+                format!("{}, {}", line.players, line.place)
+            }
+            (Shared::Place | Shared::Nothing, _) => line.players.clone(),
+        }
+    }
+
+    /// The plots, all on the same axes.
+    pub(super) fn panels(&self, x: &Axis, y: &Axis, reference: Option<f64>) -> Vec<Panel> {
+        let panels = self.plots.iter().map(|(heading, lines)| {
+            let series = lines.iter().map(|line| (self.name(line), line.points.clone())).collect();
+            let curves = Curves { x: x.clone(), y: y.clone(), reference, series };
+            Panel { heading: heading.clone(), chart: Chart::Curves(curves) }
+        });
+        panels.collect()
+    }
+
+    /// All points that are shown.
+    pub(super) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.plots.iter().flat_map(|(_, lines)| lines).flat_map(|line| &line.points)
+    }
+
+    /// The headings of what tells points apart, in a table.
+    pub(super) fn columns(&self, along: &str) -> Vec<Column> {
+        let [_, says_place] = self.says;
+        let elsewhere = says_place.then(|| Column::words("elsewhere"));
+        [Column::words("players")]
+            .into_iter()
+            .chain(elsewhere)
+            .chain([Column::numbers(along)])
+            .collect()
+    }
+
+    /// A row for each point, with these figures.
+    pub(super) fn rows(
+        &self,
+        along: &Along,
+        figures: fn(Estimate) -> Vec<String>,
+    ) -> Vec<Vec<String>> {
+        let [_, says_place] = self.says;
+        let lines = self.plots.iter().flat_map(|(_, lines)| lines);
+        let rows = lines.flat_map(|line| {
+            line.points.iter().map(move |point| {
+                let place = says_place.then(|| dash(&line.place));
+                let value = along.value(point.at).unwrap_or_default().to_owned();
+                let said = [line.players.clone()].into_iter().chain(place).chain([value]);
+                said.chain(figures(point.is)).collect()
+            })
+        });
+        rows.collect()
+    }
+}
+
+/// A place in words, or a dash where there is none.
+pub(super) fn dash(place: &str) -> String {
+    if place.is_empty() { "-".to_owned() } else { place.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plots(players: &[String], places: &[&str]) -> Vec<(Option<String>, Vec<String>)> {
+        let points = vec![Point { at: 1.0, is: Estimate { value: 0.5, interval: None } }];
+        let lines = places.iter().flat_map(|place| {
+            let line = |it: &String| Line::new(it.clone(), (*place).to_owned(), points.clone());
+            players.iter().map(line)
+        });
+        let sorted = Sorted::of(lines.collect());
+        let names = |lines: &[Line]| lines.iter().map(|line| sorted.name(line)).collect();
+        sorted.plots.iter().map(|(heading, lines)| (heading.clone(), names(lines))).collect()
+    }
+
+    fn meetings(players: &[&str], opponents: &[&str]) -> Vec<String> {
+        let of = |player: &&str| opponents.iter().map(|it| meeting(player, it)).collect::<Vec<_>>();
+        players.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn a_gauntlet_has_a_plot_for_each_player_at_each_place() {
+        let gauntlet = meetings(&["a", "b", "c"], &["x", "y", "z"]);
+        let plots = plots(&gauntlet, &["eval=1", "eval=2"]);
+        let headings: Vec<_> =
+            plots.iter().map(|(heading, _)| heading.as_deref().unwrap()).collect();
+        let expected =
+            ["a, eval=1", "b, eval=1", "c, eval=1", "a, eval=2", "b, eval=2", "c, eval=2"];
+        assert_eq!(headings, expected);
+        assert!(plots.iter().all(|(_, names)| *names == ["against x", "against y", "against z"]));
+    }
+
+    #[test]
+    fn without_places_players_alone_are_told() {
+        let plots = plots(&meetings(&["a", "b", "c"], &["x", "y", "z"]), &[""]);
+        assert_eq!(plots.len(), 3);
+        assert_eq!(plots[1].0.as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn few_players_share_the_plot_of_a_place() {
+        let plots = plots(&meetings(&["a", "b"], &["x", "y"]), &["eval=1", "eval=2"]);
+        assert_eq!(plots.len(), 2);
+        assert_eq!(plots[0].0.as_deref(), Some("eval=1"));
+        assert_eq!(plots[0].1[3], "b against y");
+    }
+
+    #[test]
+    fn many_opponents_leave_pairs_of_players() {
+        let opponents = ["1", "2", "3", "4", "5", "6", "7"];
+        let plots = plots(&meetings(&["a"], &opponents), &["eval=1", "eval=2"]);
+        assert_eq!(plots[0].0.as_deref(), Some("a against 1"));
+        assert_eq!(plots[0].1, ["eval=1", "eval=2"]);
+    }
+
+    #[test]
+    fn where_places_alone_differ_the_heading_names_the_players() {
+        let plots = plots(&meetings(&["a"], &["b"]), &["eval=1", "eval=2"]);
+        let names = ["eval=1", "eval=2"].map(str::to_owned).to_vec();
+        assert_eq!(plots, [(Some("a against b".to_owned()), names)]);
+    }
+
+    #[test]
+    fn few_lines_share_a_plot() {
+        let plots = plots(&meetings(&["a"], &["x", "y"]), &["eval=1", "eval=2"]);
+        assert_eq!(plots.len(), 1);
+        assert_eq!(
+            plots[0],
+            (
+                None,
+                vec![
+                    "a against x, eval=1".to_owned(),
+                    "a against y, eval=1".to_owned(),
+                    "a against x, eval=2".to_owned(),
+                    "a against y, eval=2".to_owned(),
+                ]
+            )
+        );
+    }
+}

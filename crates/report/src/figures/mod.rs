@@ -1,0 +1,49 @@
+//! Which plots a report has, and what is in them: never more than can be read, with a sentence of what is not.
+
+mod accuracy;
+mod along;
+mod lines;
+mod overview;
+mod ratings;
+mod results;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use spelrum_tournament::Task;
+use spelrum_tournament::results::{Overview, Ratings, Report};
+
+use crate::plot::Figure;
+
+/// Of who is stronger, or who chooses how well, and of what moves cost; along `axis`, if it is one of the sweep.
+pub(crate) fn of_report(report: &Report, axis: Option<&str>) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    match report.experiment.task {
+        Task::Game => {
+            figures.extend(results::scores(report, axis));
+            figures.extend(results::heat(report, axis));
+            figures.extend(results::outcomes(report, axis));
+        }
+        Task::Choice => {
+            figures.extend(accuracy::best(report, axis));
+            figures.extend(accuracy::wins(report, axis));
+            figures.extend(accuracy::by_plies(report));
+        }
+    }
+    figures.extend(times::per_move(report, axis));
+    figures.extend(times::by_depth(report));
+    figures
+}
+
+/// Of how games were played.
+pub(crate) fn of_overview(told: &Overview, axis: Option<&str>) -> Vec<Figure> {
+    [overview::lengths(told, axis), overview::terminations(told, axis)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Of how strong players are on one scale.
+pub(crate) fn of_ratings(told: &Ratings) -> Vec<Figure> {
+    ratings::figure(told).into_iter().collect()
+}

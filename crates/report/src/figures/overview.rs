@@ -1,0 +1,199 @@
+//! How games were played: how long they were, and how they ended.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use spelrum_tournament::results::{CellGames, Overview};
+
+use super::along::Along;
+use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};
+use super::results::{PANEL_ROWS_MAX, ROWS_MAX, left_out, left_out_lines, thinned};
+use crate::plot::{Axis, Chart, Estimate, Figure, Intervals, Panel, Point, SERIES_MAX, Shares};
+use crate::tables::overview::{LENGTHS, TERMINATIONS, in_words};
+use crate::text::{Column, count, percent};
+
+const PLIES: &str = "plies after the opening";
+
+/// What the ends are called that are too few, or too many, to be told apart.
+const OTHER: &str = "other";
+
+/// The median length with the middle half of the games.
+pub(super) fn lengths(told: &Overview, axis: Option<&str>) -> Option<Figure> {
+    let cells: Vec<&CellGames> = told.cells.iter().collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let reading = "The median of the games; whiskers hold the middle half of them.";
+    let mut notes = vec![reading.to_owned()];
+    let Some(along) = along(told, &cells, axis) else {
+        let rows: Vec<(String, Estimate)> =
+            cells.iter().filter_map(|cell| Some((pairing(cell), middle(cell)?))).collect();
+        notes.extend(left_out(rows.len(), ROWS_MAX, "cells", LENGTHS));
+        let rows: Vec<_> = rows.into_iter().take(ROWS_MAX).collect();
+        let x = Axis::of_counts(PLIES, rows.iter().flat_map(|(_, is)| ends(*is)));
+        let numbers = rows.iter().map(|(name, is)| [vec![name.clone()], figures(*is)].concat());
+        return Some(Figure {
+            before: LENGTHS,
+            title: "Length of games".to_owned(),
+            notes,
+            columns: columns(vec![Column::words("players")]),
+            rows: numbers.collect(),
+            panels: vec![Panel {
+                heading: None,
+                chart: Chart::Intervals(Intervals { x, reference: None, rows }),
+            }],
+        });
+    };
+    let grouped = grouped(told, &cells, &along);
+    let along = thinned(along, points_max(grouped.len()), &mut notes, LENGTHS);
+    let lines = grouped.into_iter().map(|([players, place], cells)| {
+        let point =
+            |cell: &CellGames| Some(Point { at: along.at(&cell.axes)?.0, is: middle(cell)? });
+        Line::new(players, place, cells.into_iter().filter_map(point).collect())
+    });
+    let sorted = Sorted::of(lines.collect());
+    notes.extend(left_out_lines(sorted.left_out, LENGTHS));
+    let y = Axis::of_counts(PLIES, sorted.points().flat_map(|point| ends(point.is)));
+    Some(Figure {
+        before: LENGTHS,
+        title: format!("Length of games by {}", along.name),
+        notes,
+        columns: columns(sorted.columns(&along.name)),
+        rows: sorted.rows(&along, figures),
+        panels: sorted.panels(&along.axis(), &y, None),
+    })
+}
+
+/// Which share of the games ended how.
+pub(super) fn terminations(told: &Overview, axis: Option<&str>) -> Option<Figure> {
+    let cells: Vec<&CellGames> = told.cells.iter().collect();
+    if cells.is_empty() {
+        return None;
+    }
+    let kinds = kinds(&cells);
+    let mut names: Vec<String> = kinds.iter().map(|name| in_words(name)).collect();
+    if cells.iter().any(|cell| cell.terminations.keys().any(|name| !kinds.contains(&&**name))) {
+        names.push(OTHER.to_owned());
+    }
+    let parts = |cell: &CellGames| parts(cell, &kinds, names.len());
+    let mut notes = vec!["From the left in the order of the names above.".to_owned()];
+    let mut columns = vec![Column::words("players")];
+    let (mut numbers, mut panels) = (Vec::new(), Vec::new());
+    let mut add = |heading: Option<String>, rows: Vec<(String, Vec<u64>)>| {
+        panels.push(Panel { heading, chart: Chart::Shares(Shares { names: names.clone(), rows }) });
+    };
+    let title = if let Some(along) = along(told, &cells, axis) {
+        let grouped = grouped(told, &cells, &along);
+        let along = thinned(along, PANEL_ROWS_MAX, &mut notes, TERMINATIONS);
+        columns.extend([Column::words("elsewhere"), Column::numbers(&along.name)]);
+        notes.extend(left_out(grouped.len(), PANELS_MAX, "rows of cells", TERMINATIONS));
+        let is_alone = grouped.len() == 1;
+        for ([players, place], cells) in grouped.into_iter().take(PANELS_MAX) {
+            let mut found: Vec<_> = cells
+                .into_iter()
+                .filter_map(|cell| Some((along.at(&cell.axes)?, parts(cell))))
+                .collect();
+            found.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
+            // Other seeds have the same values.
+            found.truncate(2 * PANEL_ROWS_MAX);
+            for ((_, value), parts) in &found {
+                let said = vec![players.clone(), dash(&place), (*value).to_owned()];
+                numbers.push([said, shares(parts)].concat());
+            }
+            let heading = match place.is_empty() {
+                true => players,
+                false => format!("{players}, {place}"),
+            };
+            let rows = found
+                .into_iter()
+                .map(|((_, value), parts)| (format!("{} {value}", along.name), parts));
+            add((!is_alone).then_some(heading), rows.collect());
+        }
+        format!("How games end by {}", along.name)
+    } else {
+        notes.extend(left_out(cells.len(), ROWS_MAX, "cells", TERMINATIONS));
+        let rows: Vec<_> =
+            cells.iter().take(ROWS_MAX).map(|cell| (pairing(cell), parts(cell))).collect();
+        numbers
+            .extend(rows.iter().map(|(name, parts)| [vec![name.clone()], shares(parts)].concat()));
+        add(None, rows);
+        "How games end".to_owned()
+    };
+    columns.extend(names.iter().map(Column::numbers));
+    Some(Figure { before: TERMINATIONS, title, notes, panels, columns, rows: numbers })
+}
+
+/// The ends that most games have, as many as can be told apart, by their names.
+fn kinds<'c>(cells: &[&'c CellGames]) -> Vec<&'c str> {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    for (name, games) in cells.iter().flat_map(|cell| &cell.terminations) {
+        *all.entry(name).or_default() += games;
+    }
+    let mut kinds: Vec<(&str, u64)> = all.into_iter().collect();
+    if kinds.len() > SERIES_MAX {
+        kinds.sort_by_key(|&(_, games)| std::cmp::Reverse(games));
+        kinds.truncate(SERIES_MAX - 1);
+        kinds.sort();
+    }
+    kinds.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The games of a cell by these ends, and then the others if there is a part for them.
+fn parts(cell: &CellGames, kinds: &[&str], parts: usize) -> Vec<u64> {
+    let of = |name: &&str| cell.terminations.get(*name).copied().unwrap_or_default();
+    let known: Vec<u64> = kinds.iter().map(of).collect();
+    let other = cell.lengths.games().saturating_sub(known.iter().sum());
+    known.into_iter().chain([other]).take(parts).collect()
+}
+
+fn shares(parts: &[u64]) -> Vec<String> {
+    let all: u64 = parts.iter().sum();
+    let share = |games: &u64| match all {
+        0 => count(*games),
+        all => format!("{} ({})", count(*games), percent(*games as f64 / all as f64)),
+    };
+    parts.iter().map(share).collect()
+}
+
+fn along(told: &Overview, cells: &[&CellGames], axis: Option<&str>) -> Option<Along> {
+    Along::of(&told.axes, cells.iter().map(|cell| &*cell.axes), false, axis)
+}
+
+fn pairing(cell: &CellGames) -> String {
+    meeting(&cell.player, &cell.opponent)
+}
+
+/// The cells by who meets whom, and where on the other axes, in the order in which these come up.
+fn grouped<'c>(
+    told: &Overview,
+    cells: &[&'c CellGames],
+    along: &Along,
+) -> IndexMap<[String; 2], Vec<&'c CellGames>> {
+    let mut groups: IndexMap<[String; 2], Vec<&CellGames>> = IndexMap::new();
+    for cell in cells.iter().filter(|cell| along.touches(&cell.axes)) {
+        let name = [pairing(cell), along.elsewhere(&told.axes, &cell.axes)];
+        groups.entry(name).or_default().push(cell);
+    }
+    groups
+}
+
+fn middle(cell: &CellGames) -> Option<Estimate> {
+    let quartile = |hundredths| cell.lengths.quantile(hundredths).map(f64::from);
+    let interval = [quartile(25)?, quartile(75)?];
+    Some(Estimate { value: quartile(50)?, interval: Some(interval) })
+}
+
+fn ends(is: Estimate) -> impl Iterator<Item = f64> {
+    [is.value].into_iter().chain(is.interval.into_iter().flatten())
+}
+
+fn columns(mut first: Vec<Column>) -> Vec<Column> {
+    first.extend(["median", "25%", "75%"].map(Column::numbers));
+    first
+}
+
+fn figures(Estimate { value, interval }: Estimate) -> Vec<String> {
+    [Some(value), interval.map(|[low, _]| low), interval.map(|[_, high]| high)]
+        .map(|plies| crate::text::optional(plies, |plies| format!("{plies:.0}")))
+        .to_vec()
+}

@@ -1,0 +1,160 @@
+//! Games with their moves, one after the other: as text, as PGN and as rows.
+
+mod names;
+mod pgn;
+mod rows;
+mod text;
+
+use std::io::{self, Write};
+
+use spelrum_engine::Outcome;
+use spelrum_tournament::CellDefinition;
+use spelrum_tournament::builds::without_build;
+use spelrum_tournament::results::{CellResult, ExperimentSummary, GameResult, Played, WholeGame};
+
+pub use pgn::Pgn;
+pub use rows::Rows;
+pub use text::Text;
+
+use crate::error::Result;
+
+/// A game with everything that is written of it.
+pub struct GameView<'g> {
+    /// Its experiment.
+    pub experiment: &'g ExperimentSummary,
+    /// The axes' names, in the sweep's order.
+    pub axes: &'g [String],
+    /// Its cell.
+    pub cell: &'g CellResult,
+    /// All that decides the cell's games.
+    pub definition: &'g CellDefinition,
+    /// The game with its moves.
+    pub whole: &'g WholeGame,
+}
+
+impl GameView<'_> {
+    /// What came of it, if it was played.
+    fn played(&self) -> Option<&Played> {
+        match &self.whole.game.summary.result {
+            GameResult::Played(played) => Some(played),
+            GameResult::Failed(_) => None,
+        }
+    }
+
+    /// Why it has no result, if it failed.
+    fn failure(&self) -> Option<&str> {
+        match &self.whole.game.summary.result {
+            GameResult::Played(_) => None,
+            GameResult::Failed(message) => Some(message),
+        }
+    }
+
+    /// The builds that the definition demands of who moves first and of who moves second, if they are external engines.
+    fn builds(&self) -> [Option<String>; 2] {
+        self.parameters().map(|json| without_build(&json).1.map(ToOwned::to_owned))
+    }
+
+    /// The parameters of who moves first and of who moves second, as canonical JSON.
+    fn parameters(&self) -> [String; 2] {
+        let swaps = self.cell.swap_sides && self.whole.game.summary.game.number % 2 == 1;
+        let [first, second] = &self.definition.players;
+        let movers = if swaps { [second, first] } else { [first, second] };
+        movers.map(|parameters| serde_json::to_string(&**parameters).unwrap_or_default())
+    }
+
+    /// The names of the external engines that played it, and the SHA-256 of each, for who moved first and who
+    /// moved second.
+    fn engines(&self) -> [Option<[String; 2]>; 2] {
+        self.whole
+            .game
+            .engines
+            .each_ref()
+            .map(|engine| engine.as_ref().map(|it| [it.shown_name().to_owned(), it.sha256_hex()]))
+    }
+
+    /// What an external engine did to lose it, if it was its fault.
+    fn forfeit(&self) -> Option<&str> {
+        self.whole.game.forfeit.as_ref().map(|forfeit| &*forfeit.message)
+    }
+
+    /// The game's rules, as JSON.
+    fn rules(&self) -> String {
+        serde_json::to_string(&self.definition.rules).unwrap_or_default()
+    }
+}
+
+/// The result as it is written on a score sheet, for who moved first and who moved second.
+fn score(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Win => "1-0",
+        Outcome::Draw => "1/2-1/2",
+        Outcome::Loss => "0-1",
+    }
+}
+
+/// How long a line of moves is at most, unless one word is longer.
+const COLUMNS_MAX: usize = 80;
+
+/// Writes words in lines, and an empty line.
+fn write_wrapped(out: &mut dyn Write, words: Vec<String>) -> io::Result<()> {
+    let mut column = 0;
+    for word in words {
+        let is_first = column == 0;
+        let breaks = !is_first && column + 1 + word.len() > COLUMNS_MAX;
+        let before = if is_first {
+            ""
+        } else if breaks {
+            "\n"
+        } else {
+            " "
+        };
+        write!(out, "{before}{word}")?;
+        column = if is_first || breaks { word.len() } else { column + 1 + word.len() };
+    }
+    writeln!(out, "\n")
+}
+
+/// Numbers of games that were written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WrittenGames {
+    /// All.
+    pub games: u64,
+    /// Played, and without moves.
+    pub without_moves: u64,
+}
+
+impl WrittenGames {
+    /// Counts a game.
+    pub fn add(&mut self, game: &GameView<'_>) {
+        self.games += 1;
+        let lacks_moves = game.played().is_some() && game.whole.game.moves.is_none();
+        self.without_moves += u64::from(lacks_moves);
+    }
+}
+
+/// What writes games.
+pub trait WriteGames {
+    /// Before the first: the axes' names, in the sweep's order.
+    ///
+    /// # Errors
+    /// If they cannot be written, or not in this form.
+    fn begin(&mut self, axes: &[String]) -> Result<()>;
+
+    /// One after the other.
+    ///
+    /// # Errors
+    /// If they cannot be written, or not in this form.
+    fn write(&mut self, game: &GameView<'_>) -> Result<()>;
+
+    /// Lets whoever reads along see all that was written.
+    ///
+    /// # Errors
+    /// If they cannot be written, or not in this form.
+    fn flush(&mut self) -> Result<()>;
+
+    /// After the last.
+    ///
+    /// # Errors
+    /// If they cannot be written, or not in this form.
+    fn finish(&mut self) -> Result<()>;
+}

@@ -1,0 +1,303 @@
+//! Games of chess in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), as every
+//! program for chess reads them.
+
+use std::io::{self, Write};
+
+use spelrum_engine::games::Chess;
+use spelrum_engine::search::{WIN, WIN_MIN};
+use spelrum_engine::{Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
+use spelrum_tournament::results::date_time;
+use spelrum_tournament::results::{Played, places_text};
+
+use super::names::Names;
+use super::{GameView, WriteGames, write_wrapped};
+use crate::error::{Error, Kind, Result};
+
+/// Writes games as PGN.
+pub struct Pgn<W> {
+    /// Where they are written.
+    pub out: W,
+    /// Whether each move has a comment about the search for it.
+    pub searches: bool,
+    names: Names,
+}
+
+impl<W> Pgn<W> {
+    /// Writes to `out`.
+    pub fn new(out: W, searches: bool) -> Self {
+        Self { out, searches, names: Names::default() }
+    }
+}
+
+impl<W: Write> WriteGames for Pgn<W> {
+    fn begin(&mut self, _: &[String]) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, game: &GameView<'_>) -> Result<()> {
+        let name = game.definition.rules.name();
+        if name != Chess::NAME {
+            return Err(Error::new(Kind::Input, "write games as PGN")
+                .because(format!("they are games of {name}, and PGN is for chess"))
+                .help("--format text is the same form for every game"));
+        }
+        Ok(write_game(&mut self.out, game, self.searches, &mut self.names)?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(self.out.flush()?)
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.flush()
+    }
+}
+
+/// Writes a game and an empty line.
+fn write_game(
+    out: &mut dyn Write,
+    game: &GameView<'_>,
+    searches: bool,
+    names: &mut Names,
+) -> io::Result<()> {
+    let result = game.played().map_or("*", |played| result(&Sheet::of(played)));
+    for (tag, value) in tags(game, result, names) {
+        writeln!(out, "[{tag} \"{}\"]", quotable(&value))?;
+    }
+    writeln!(out)?;
+    let mut words = match (game.played(), &game.whole.game.moves) {
+        (Some(played), Some(moves)) => movetext(game, played, moves, searches)?,
+        (Some(_), None) => vec!["{moves are not stored}".to_owned()],
+        (None, _) => Vec::new(),
+    };
+    words.push(result.to_owned());
+    write_wrapped(out, words)
+}
+
+/// A played game from white's side: a game may start with black to move.
+struct Sheet {
+    white_moves_first: bool,
+    outcome: Outcome,
+    termination: Termination,
+}
+
+impl Sheet {
+    fn of(played: &Played) -> Self {
+        Self {
+            white_moves_first: played.end.first_side == Side::First,
+            outcome: played.end.outcome,
+            termination: played.end.termination,
+        }
+    }
+}
+
+fn result(sheet: &Sheet) -> &'static str {
+    match (sheet.outcome, sheet.white_moves_first) {
+        (Outcome::Draw, _) => "1/2-1/2",
+        (Outcome::Win, true) | (Outcome::Loss, false) => "1-0",
+        (Outcome::Win, false) | (Outcome::Loss, true) => "0-1",
+    }
+}
+
+/// Why a game ended, in the words of the specification (9.8.1).
+fn termination(sheet: &Sheet) -> &'static str {
+    let words = [
+        (Termination::TIME_FORFEIT, "time forfeit"),
+        (Termination::ILLEGAL_MOVE, "rules infraction"),
+        (Termination::CRASH, "abandoned"),
+        (Termination::STALL, "abandoned"),
+        (Termination::MAX_PLIES, "adjudication"),
+        (Termination::RESIGN_RULE, "adjudication"),
+        (Termination::DRAW_RULE, "adjudication"),
+        (Termination::TABLE, "adjudication"),
+    ];
+    let found = words.iter().find(|(termination, _)| *termination == sheet.termination);
+    found.map_or("normal", |(_, words)| words)
+}
+
+fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static str, String)> {
+    let summary = &game.whole.game.summary;
+    let sheet = game.played().map(Sheet::of);
+    let white_moves_first = sheet.as_ref().is_none_or(|it| it.white_moves_first);
+    let players = by_color(white_moves_first, summary.players.each_ref());
+    let parameters = by_color(white_moves_first, game.parameters());
+    let [white, black] =
+        [0, 1].map(|side| names.name(players[side], &parameters[side], game.axes, &game.cell.axes));
+    let [white_parameters, black_parameters] = parameters;
+    let unknown = || "?".to_owned();
+    let date = |us| date_time(us).chars().take("2026-11-23".len()).collect::<String>();
+    let date = game.whole.started_unix_us.map(|us| date(us).replace('-', "."));
+    // The seven that every game has, in their order.
+    let mut tags = vec![
+        ("Event", game.experiment.name.clone()),
+        ("Site", game.whole.worker_name.clone().unwrap_or_else(unknown)),
+        ("Date", date.unwrap_or_else(|| "????.??.??".to_owned())),
+        ("Round", format!("{}.{}", summary.game.cell, summary.game.number)),
+        ("White", white),
+        ("Black", black),
+        ("Result", result.to_owned()),
+    ];
+    let rules = &game.definition.rules;
+    if rules.switch("chess960") {
+        tags.push(("Variant", "Chess960".to_owned()));
+    }
+    if let Some(played) = game.played() {
+        let start = Chess::start(rules).map(|start| start.to_string());
+        if start.as_ref() != Ok(&played.opening) {
+            tags.extend([("SetUp", "1".to_owned()), ("FEN", played.opening.clone())]);
+        }
+        tags.push(("PlyCount", played.end.plies.to_string()));
+    }
+    if let Some(sheet) = &sheet {
+        tags.extend([
+            ("Termination", termination(sheet).to_owned()),
+            ("TerminationDetails", sheet.termination.words().to_owned()),
+        ]);
+    }
+    if let Some(failure) = game.failure() {
+        tags.extend([("Termination", "unterminated".to_owned()), ("Failure", failure.to_owned())]);
+    }
+    tags.extend([("WhiteParameters", white_parameters), ("BlackParameters", black_parameters)]);
+    let names = [["WhiteEngine", "WhiteEngineSHA256"], ["BlackEngine", "BlackEngineSHA256"]];
+    for (names, engine) in names.into_iter().zip(by_color(white_moves_first, game.engines())) {
+        tags.extend(engine.into_iter().flat_map(|values| names.into_iter().zip(values)));
+    }
+    for (name, build) in
+        ["WhiteBuild", "BlackBuild"].into_iter().zip(by_color(white_moves_first, game.builds()))
+    {
+        tags.extend(build.map(|build| (name, build)));
+    }
+    tags.extend(game.forfeit().map(|message| ("Forfeit", message.to_owned())));
+    if let Some(axes) = places_text(game.axes, &game.cell.axes) {
+        tags.push(("Axes", axes));
+    }
+    tags.extend([
+        ("ExperimentUuid", game.experiment.uuid.clone()),
+        ("CellHash", game.whole.game.definition_hash.to_string()),
+        ("Number", summary.game.number.to_string()),
+        ("GameId", summary.game_id.to_string()),
+        ("Seed", game.definition.seed.to_string()),
+    ]);
+    if let Some(played) = game.played() {
+        tags.push(("EngineRevision", played.engine_revision.to_string()));
+    }
+    tags.extend(summary.not_counted_reason.clone().map(|reason| ("NotCounted", reason)));
+    tags
+}
+
+/// What two sides have, in the order of the colours.
+fn by_color<T>(white_moves_first: bool, [first, second]: [T; 2]) -> [T; 2] {
+    if white_moves_first { [first, second] } else { [second, first] }
+}
+
+/// A tag's value: quotes and backslashes are escaped, and a line is all it may be.
+fn quotable(value: &str) -> String {
+    let mut quotable = String::with_capacity(value.len());
+    for character in value.chars() {
+        match character {
+            '"' | '\\' => quotable.extend(['\\', character]),
+            _ if character.is_control() => quotable.push(' '),
+            _ => quotable.push(character),
+        }
+    }
+    quotable
+}
+
+/// Numbers, moves and comments.
+fn movetext(
+    game: &GameView<'_>,
+    played: &Played,
+    moves: &[MoveRecord],
+    searches: bool,
+) -> io::Result<Vec<String>> {
+    let texts = moves.iter().map(|record| record.mv.as_str());
+    let written =
+        written_moves(&game.definition.rules, &played.opening, texts).map_err(io::Error::other)?;
+    let fields: Vec<&str> = played.opening.split(' ').collect();
+    let mut number: u64 = fields.get(5).and_then(|field| field.parse().ok()).unwrap_or(1);
+    let mut is_white = fields.get(1) != Some(&"b");
+    let mut words = Vec::with_capacity(2 * moves.len());
+    // After a comment black's move has its number as well.
+    let mut is_interrupted = true;
+    for (san, record) in written.into_iter().zip(moves) {
+        if is_white {
+            words.push(format!("{number}."));
+        } else if is_interrupted {
+            words.push(format!("{number}..."));
+        }
+        words.push(san);
+        if searches {
+            words.push(comment(record));
+        }
+        is_interrupted = searches;
+        number += u64::from(!is_white);
+        is_white = !is_white;
+    }
+    Ok(words)
+}
+
+/// What the search for a move came to, as match runners have it: the score in pawns for who moved, where there
+/// is one, with the depth; the time; and nodes.
+fn comment(record: &MoveRecord) -> String {
+    let search = &record.search;
+    let found = search.score.map(|it| format!("{}/{} ", score(it), search.depth));
+    let seconds = record.wall_us as f64 / 1e6;
+    format!("{{{}{seconds:.3}s, n={}}}", found.unwrap_or_default(), search.nodes)
+}
+
+/// In pawns, or in how many moves somebody mates.
+fn score(score: i32) -> String {
+    let sign = if score < 0 { '-' } else { '+' };
+    let size = score.unsigned_abs() as i32;
+    if size >= WIN_MIN {
+        format!("{sign}M{}", (WIN - size + 1) / 2)
+    } else {
+        format!("{sign}{:.2}", f64::from(size) / 100.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_tags_are_one_quoted_line() {
+        assert_eq!(quotable("a \"b\" \\ c\nd\u{1b}é"), "a \\\"b\\\" \\\\ c d é");
+    }
+
+    #[test]
+    fn scores_are_in_pawns_or_moves_to_mate() {
+        let scores = [0, 5, -125, WIN - 1, WIN - 2, WIN - 3, -(WIN - 4)].map(score);
+        assert_eq!(scores, ["+0.00", "+0.05", "-1.25", "+M1", "+M1", "+M2", "-M2"]);
+    }
+
+    #[test]
+    fn who_ended_a_game_is_told_in_the_words_of_the_specification() {
+        let words = |ended| {
+            let (white_moves_first, outcome) = (true, Outcome::Draw);
+            termination(&Sheet { white_moves_first, outcome, termination: ended })
+        };
+        for &ended in Termination::OF_ARBITER {
+            assert_eq!(words(ended) == "adjudication", ended.is_adjudication(), "{ended:?}");
+        }
+        assert_eq!(words(Termination::FULL_BOARD), "normal");
+    }
+
+    #[test]
+    fn results_are_whites() {
+        let sheet = |outcome, white_moves_first| Sheet {
+            white_moves_first,
+            outcome,
+            termination: Termination::MAX_PLIES,
+        };
+        let results = [
+            (Outcome::Win, true),
+            (Outcome::Win, false),
+            (Outcome::Loss, true),
+            (Outcome::Loss, false),
+            (Outcome::Draw, false),
+        ]
+        .map(|(outcome, first)| result(&sheet(outcome, first)));
+        assert_eq!(results, ["1-0", "0-1", "0-1", "1-0", "1/2-1/2"]);
+    }
+}

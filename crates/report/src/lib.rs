@@ -1,0 +1,46 @@
+//! Results as people and programs read them: text, Markdown, LaTeX, HTML, CSV, JSON, Parquet and plots.
+//!
+//! A caller (the command line; later, pages of a coordinator) asks a store or a coordinator for answers, the types of
+//! `spelrum_tournament::results`, and passes them here. The rooms: [`text`] (numbers in words, aligned columns),
+//! [`document`] (tables with notes, in each format), [`plot`], [`data`] (rows, CSV, JSON, files), [`tables`] (a file a
+//! table) and `figures` of an [`experiment`], [`listing`] (experiments and workers at a glance), [`games`],
+//! [`replay`], [`networks`] and [`tree`].
+//!
+//! It depends on the engine and on the model of results. It must never know where answers come from: no database, no
+//! gRPC, no async, no arguments. Its enums that a person names (formats, tables) derive `clap::ValueEnum`, so that
+//! their names and explanations stand in one place; nothing else here is about a command line.
+//!
+//! ```
+//! use spelrum_report::document::{Document, Part, TitledTable};
+//! use spelrum_report::text::{Column, percent};
+//!
+//! let columns = vec![Column::words("player"), Column::numbers("score")];
+//! let mut table = TitledTable::new("scores", "Scores", columns);
+//! table.row(["alpha-beta".to_owned(), percent(0.625)]);
+//! let document = Document {
+//!     title: "a match".to_owned(),
+//!     about: String::new(),
+//!     parts: vec![Part::Table(table)],
+//! };
+//! let mut markdown = Vec::new();
+//! document.write_markdown(&mut markdown)?;
+//! assert!(String::from_utf8_lossy(&markdown).contains("| alpha-beta | 62.5 % |"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod data;
+pub mod document;
+mod error;
+pub mod experiment;
+mod figures;
+pub mod games;
+pub mod listing;
+pub mod match_standing;
+pub mod networks;
+pub mod plot;
+pub mod replay;
+pub mod tables;
+pub mod text;
+pub mod tree;
+
+pub use error::{Error, Kind, Result};

@@ -1,0 +1,141 @@
+//! Trained networks as JSON: everything that is known of each.
+
+use serde::Serialize;
+use spelrum_engine::network::{Recipe, Trained};
+use spelrum_engine::{Parameters, Side};
+
+use super::{Outcome, sha256};
+
+/// A trained network. The keys are only ever added to.
+#[derive(Serialize)]
+pub struct NetworkJson<'n> {
+    recipe: &'n Parameters,
+    /// Why there is none.
+    failure: Option<String>,
+    #[serde(flatten)]
+    trained: Option<TrainedJson>,
+}
+
+#[derive(Serialize)]
+struct TrainedJson {
+    sha256: String,
+    weights: usize,
+    runs: Vec<RunJson>,
+    epochs: Vec<EpochJson>,
+    sides: Vec<SideJson>,
+    distances: Vec<DistanceJson>,
+    squares: Vec<SquareJson>,
+}
+
+#[derive(Serialize)]
+struct RunJson {
+    network: u32,
+    positions: u64,
+    examples: u64,
+    validation: u64,
+    best_epoch: u32,
+    validation_error: f64,
+    constant_error: f64,
+}
+
+#[derive(Serialize)]
+struct EpochJson {
+    network: u32,
+    epoch: u32,
+    training_error: f64,
+    validation_error: f64,
+}
+
+#[derive(Serialize)]
+struct SideJson {
+    network: u32,
+    to_move: char,
+    positions: u64,
+    mean_plies: f64,
+    spread: f64,
+    error: f64,
+}
+
+#[derive(Serialize)]
+struct DistanceJson {
+    network: u32,
+    plies: u32,
+    positions: u64,
+    error: f64,
+    nearer: f64,
+}
+
+#[derive(Serialize)]
+struct SquareJson {
+    network: u32,
+    square: String,
+    positions: u64,
+    error: f64,
+}
+
+impl<'n> NetworkJson<'n> {
+    /// What came of a recipe.
+    pub fn of(recipe: &'n Recipe, outcome: &Outcome) -> Self {
+        let (failure, trained) = match outcome {
+            Ok(trained) => (None, Some(TrainedJson::of(recipe, trained))),
+            Err(error) => (Some(error.to_string()), None),
+        };
+        Self { recipe: recipe.parameters(), failure, trained }
+    }
+}
+
+impl TrainedJson {
+    fn of(recipe: &Recipe, trained: &Trained) -> Self {
+        let runs = trained.runs.iter().map(|it| RunJson {
+            network: it.network,
+            positions: it.positions,
+            examples: it.examples,
+            validation: it.validation,
+            best_epoch: it.best_epoch,
+            validation_error: it.validation_error,
+            constant_error: it.constant_error,
+        });
+        let epochs = trained.epochs.iter().map(|it| EpochJson {
+            network: it.network,
+            epoch: it.epoch,
+            training_error: it.training_error,
+            validation_error: it.validation_error,
+        });
+        let sides = trained.sides.iter().map(|it| SideJson {
+            network: it.network,
+            to_move: if it.to_move == Side::First { 'w' } else { 'b' },
+            positions: it.positions,
+            mean_plies: it.mean_plies,
+            spread: it.spread,
+            error: it.error,
+        });
+        let distances = trained.distances.iter().map(|it| DistanceJson {
+            network: it.network,
+            plies: it.plies,
+            positions: it.positions,
+            error: it.error,
+            nearer: it.nearer,
+        });
+        let squares = trained.squares.iter().map(|it| SquareJson {
+            network: it.network,
+            square: square_name(it.square),
+            positions: it.positions,
+            error: it.error,
+        });
+        Self {
+            sha256: sha256(trained),
+            weights: recipe.weights(),
+            runs: runs.collect(),
+            epochs: epochs.collect(),
+            sides: sides.collect(),
+            distances: distances.collect(),
+            squares: squares.collect(),
+        }
+    }
+}
+
+/// `a1` of 0, `h8` of 63.
+fn square_name(square: u8) -> String {
+    let file = char::from(b'a' + square % 8);
+    format!("{file}{}", square / 8 + 1)
+}

@@ -1,0 +1,60 @@
+//! Trained networks: how they differ, and what came of each, as tables, plots and JSON.
+
+mod figures;
+mod json;
+mod text;
+
+use std::collections::BTreeSet;
+
+use spelrum_engine::network::{Recipe, TrainError, Trained};
+
+pub use figures::figures;
+pub use json::NetworkJson;
+pub use text::{By, write_by, write_summary};
+
+/// What recipes are drawn by: networks that differ in it alone are of one kind.
+const SEED: &str = "seed";
+
+/// Networks that differ in their seeds alone.
+pub struct Kind {
+    /// In what they differ from the other kinds; the ending where there is one kind only.
+    pub name: String,
+    /// Which of the recipes they are made from, in their order.
+    pub recipes: Vec<usize>,
+}
+
+/// Sorts recipes by kind, the kinds in the order in which they come first.
+pub fn kinds_of(recipes: &[Recipe]) -> Vec<Kind> {
+    let values = |key: &str| {
+        let of = |recipe: &Recipe| recipe.parameters().get(key).map(ToString::to_string);
+        recipes.iter().map(of).collect::<BTreeSet<_>>()
+    };
+    let keys: BTreeSet<&String> =
+        recipes.iter().flat_map(|recipe| recipe.parameters().keys()).collect();
+    let differing: Vec<&String> =
+        keys.into_iter().filter(|key| *key != SEED && values(key).len() > 1).collect();
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (number, recipe) in recipes.iter().enumerate() {
+        let word = |key: &&String| {
+            let value = recipe.parameters().get(*key)?;
+            // As a word, without the quotes of a sweep.
+            let text = value.to_string();
+            Some(format!("{key}={}", text.trim_matches('"')))
+        };
+        let words: Vec<String> = differing.iter().filter_map(word).collect();
+        let name = if words.is_empty() { recipe.endgame().to_string() } else { words.join(", ") };
+        match kinds.iter_mut().find(|kind| kind.name == name) {
+            Some(kind) => kind.recipes.push(number),
+            None => kinds.push(Kind { name, recipes: vec![number] }),
+        }
+    }
+    kinds
+}
+
+/// What came of one recipe.
+pub type Outcome = Result<Trained, TrainError>;
+
+/// The hash of a network, in hexadecimal: the same on every machine.
+pub fn sha256(trained: &Trained) -> String {
+    trained.network.sha256().iter().map(|byte| format!("{byte:02x}")).collect()
+}

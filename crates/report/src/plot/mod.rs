@@ -1,0 +1,258 @@
+//! Plots: what they show, apart from how they are drawn. The numbers behind each stand beside it in a table.
+
+mod axis;
+mod colors;
+mod draw;
+mod file;
+mod ink;
+mod svg;
+
+use std::io;
+
+use maud::{Markup, html};
+
+pub(crate) use axis::Axis;
+pub(crate) use colors::with_colors;
+use draw::Room;
+pub use file::{plot_files, write_plots};
+pub(crate) use ink::SERIES_MAX;
+
+use crate::text::{Column, shortened, shortened_apart, shown};
+
+/// A plot, or several alike, with what is to be known of them.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The name of the table that it stands before.
+    pub(crate) before: &'static str,
+    /// In words.
+    pub(crate) title: String,
+    /// Sentences: how to read it, and what is not in it.
+    pub(crate) notes: Vec<String>,
+    pub(crate) panels: Vec<Panel>,
+    /// The headings of the numbers, and a text for each of every row.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+/// One plot.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    /// What tells it from the others; nothing of one that is alone.
+    pub(crate) heading: Option<String>,
+    pub(crate) chart: Chart,
+}
+
+/// What a plot shows.
+#[derive(Clone, Debug)]
+pub(crate) enum Chart {
+    /// A value over another.
+    Curves(Curves),
+    /// A value of each of several things.
+    Intervals(Intervals),
+    /// What games came to, for each of several things.
+    Outcomes(Vec<(String, [u64; 3])>),
+    /// How many of its games are of each kind, for each of several things.
+    Shares(Shares),
+    /// A value of each square of a chess board: the greater, the darker.
+    Board(Board),
+    /// A value for each two values of two axes: the greater, the darker.
+    Heat(Heat),
+}
+
+/// Size of a plot in a file of its own, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlotSize {
+    /// Width.
+    pub width: u32,
+    /// Height of plots with two axes; others are as high as they have rows.
+    pub height: u32,
+}
+
+impl std::str::FromStr for PlotSize {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('x').and_then(|(width, height)| {
+            Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
+        });
+        let (width, height) = parts.ok_or("write it as WIDTHxHEIGHT, such as 720x330")?;
+        if !(300..=4_000).contains(&width) || !(200..=4_000).contains(&height) {
+            return Err("the width is 300 to 4000, the height 200 to 4000");
+        }
+        Ok(Self { width, height })
+    }
+}
+
+/// A value for each two values of two axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Heat {
+    /// What is on the horizontal axis and on the vertical one.
+    pub(crate) labels: [String; 2],
+    /// Values of the horizontal axis, from the left to the right.
+    pub(crate) columns: Vec<String>,
+    /// Values of the vertical axis, from below.
+    pub(crate) rows: Vec<String>,
+    /// The value that is lightest, and the one that is darkest.
+    pub(crate) range: [f64; 2],
+    /// For each row a value for each column, where there is one.
+    pub(crate) values: Vec<Vec<Option<f64>>>,
+}
+
+/// A value of each square of a chess board, from a1 and b1 to h8, where there is one.
+#[derive(Clone, Debug)]
+pub(crate) struct Board(pub(crate) Box<[Option<f64>; 64]>);
+
+/// How many of its games are of each of these kinds, for each of several things: [`SERIES_MAX`] kinds at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares {
+    pub(crate) names: Vec<String>,
+    /// With as many numbers of games as there are names.
+    pub(crate) rows: Vec<(String, Vec<u64>)>,
+}
+
+/// A value with its interval over another, a line for each series: [`SERIES_MAX`] at most.
+#[derive(Clone, Debug)]
+pub(crate) struct Curves {
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    /// A value that others are compared with.
+    pub(crate) reference: Option<f64>,
+    /// What each line is called, and its points from the left to the right.
+    pub(crate) series: Vec<(String, Vec<Point>)>,
+}
+
+/// A value with its interval for each of several things, one below the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Intervals {
+    pub(crate) x: Axis,
+    pub(crate) reference: Option<f64>,
+    pub(crate) rows: Vec<(String, Estimate)>,
+}
+
+/// A point of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    /// Its place on the other axis.
+    pub(crate) at: f64,
+    pub(crate) is: Estimate,
+}
+
+/// A value, with its interval where it is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    pub(crate) interval: Option<[f64; 2]>,
+}
+
+/// What stands in a legend is no longer.
+const NAME_CHARACTERS_MAX: usize = 100;
+
+impl Figure {
+    /// As it stands in a page, in which its number is its own.
+    pub(super) fn markup(&self, number: usize) -> io::Result<Markup> {
+        let panels = self.panels.iter().zip(1..).map(|(panel, place)| {
+            panel.markup(&self.title, self.panels.len() == 1, &format!("plot-{number}-{place}"))
+        });
+        let panels = panels.collect::<io::Result<Vec<_>>>()?;
+        Ok(html! {
+            figure {
+                figcaption { (shown(&self.title)) }
+                div class=(if panels.len() > 1 { "panels" } else { "panel" }) {
+                    @for panel in &panels { (panel) }
+                }
+                @for note in &self.notes { p class="note" { (shown(note)) } }
+                details {
+                    summary { "The numbers" }
+                    div class="wide" { (rows(&self.columns, &self.rows)) }
+                }
+            }
+        })
+    }
+}
+
+impl Panel {
+    fn markup(&self, title: &str, is_alone: bool, id: &str) -> io::Result<Markup> {
+        let title = match &self.heading {
+            Some(heading) => format!("{title}: {}", shortened(heading, NAME_CHARACTERS_MAX)),
+            None => title.to_owned(),
+        };
+        let drawn = |room| draw::chart(&self.chart, room).map_err(io::Error::other);
+        let wide = drawn(if is_alone { Room::Page } else { Room::Part })?;
+        let narrow = drawn(Room::Phone)?;
+        let legend = legend(&self.chart.keys())?;
+        Ok(html! {
+            div {
+                @if let Some(heading) = &self.heading {
+                    h4 { (shortened(heading, NAME_CHARACTERS_MAX)) }
+                }
+                @if let Some(legend) = legend { (legend) }
+                // The style sheet shows one of them.
+                div class="plot" {
+                    (svg::image(wide.size, "on-page", id, &title, wide.elements))
+                    (svg::image(narrow.size, "on-phone", &format!("{id}-phone"), &title, narrow.elements))
+                }
+            }
+        })
+    }
+}
+
+/// What stands for a series in a legend.
+enum Key {
+    /// A piece of this line.
+    Line(usize),
+    /// A piece of a bar, with this class.
+    Bar(String),
+}
+
+impl Chart {
+    /// What its legend has, in the order in which it is drawn; nothing where all is of one kind.
+    fn keys(&self) -> Vec<(Key, &str)> {
+        match self {
+            Self::Curves(curves) => {
+                let names = curves.series.iter().enumerate();
+                names.map(|(series, (name, _))| (Key::Line(series), &**name)).collect()
+            }
+            Self::Outcomes(_) => {
+                let names = ["win", "draw", "loss"].into_iter();
+                names.map(|outcome| (Key::Bar(outcome.to_owned()), outcome)).collect()
+            }
+            Self::Shares(shares) => {
+                let names = shares.names.iter().enumerate();
+                names.map(|(part, name)| (Key::Bar(format!("p{part}")), &**name)).collect()
+            }
+            Self::Intervals(_) | Self::Board(_) | Self::Heat(_) => Vec::new(),
+        }
+    }
+}
+
+fn legend(keys: &[(Key, &str)]) -> io::Result<Option<Markup>> {
+    let names: Vec<&str> = keys.iter().map(|(_, name)| *name).collect();
+    let names = shortened_apart(&names, |_| NAME_CHARACTERS_MAX);
+    let keys = keys.iter().zip(names).map(|((key, _), name)| {
+        Ok(match key {
+            Key::Line(series) => {
+                let drawn = draw::key(*series).map_err(io::Error::other)?;
+                html! { li { (svg::key(drawn.size, drawn.elements)) " " bdi { (name) } } }
+            }
+            Key::Bar(class) => html! { li { span class=(format!("key {class}")) {} " " (name) } },
+        })
+    });
+    let keys = keys.collect::<io::Result<Vec<_>>>()?;
+    Ok((!keys.is_empty()).then(|| html! { ul class="legend" { @for key in &keys { (key) } } }))
+}
+
+/// A table without a caption.
+fn rows(columns: &[Column], rows: &[Vec<String>]) -> Markup {
+    html! {
+        table {
+            thead { tr { @for column in columns {
+                th scope="col" class=[column.is_of_numbers().then_some("n")] { (shown(column.heading())) }
+            } } }
+            tbody { @for row in rows {
+                tr { @for (cell, column) in row.iter().zip(columns) {
+                    td class=[column.is_of_numbers().then_some("n")] { (shortened(cell, NAME_CHARACTERS_MAX)) }
+                } }
+            } }
+        }
+    }
+}

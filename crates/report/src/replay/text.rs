@@ -1,0 +1,233 @@
+//! A replayed game for people.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
+use spelrum_tournament::Difference;
+use spelrum_tournament::engines::Forfeit;
+
+use super::{Check, Compared, Plies, RecordedGame, Replayed};
+use crate::text::{count, duration_us, ended_by_text};
+
+/// Writes a game move by move: the board, the move and what it cost, the board after it. Then how
+/// it ended, and whether the engine does the same again.
+///
+/// The moves are the recorded ones; if there are none, those of the game played again.
+pub fn write_game(out: &mut dyn Write, replayed: &Replayed, plies: Plies) -> io::Result<()> {
+    let Replayed { game, again, by_tables } = replayed;
+    write_heading(out, game)?;
+    if !game.has_moves() {
+        writeln!(out, "Its moves are not recorded: these are of the game played again.")?;
+    }
+    let moves = replayed.moves();
+    let positions = positions(game, moves);
+    if let Some(before) = positions.iter().find(|position| plies.contains(position.ply)) {
+        writeln!(out, "\n{}", before.board.trim_end())?;
+    }
+    for (ply, record) in (0..).zip(moves).filter(|(ply, _)| plies.contains(*ply)) {
+        writeln!(out)?;
+        write_move(out, game, ply, record)?;
+        if let Some(judged) = by_tables.as_ref().and_then(|tables| tables.at(ply)) {
+            writeln!(out, "  by the table: {}", judged.words())?;
+        }
+        match positions.iter().find(|position| position.ply == ply + 1) {
+            Some(after) => writeln!(out, "\n{}", after.board.trim_end())?,
+            None => {
+                writeln!(out, "\nThis is not a legal move here.")?;
+                break;
+            }
+        }
+    }
+    writeln!(out, "\n{}", end(game))?;
+    if let Some(Forfeit { message, output }) = &game.forfeit {
+        writeln!(out, "The program's fault: {message}.")?;
+        if !output.is_empty() {
+            writeln!(out, "What was said last:")?;
+            output.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
+        }
+    }
+    if let Some(reason) = &game.not_counted_reason {
+        writeln!(out, "It is not counted: {reason}.")?;
+    }
+    if let Some(by_tables) = by_tables {
+        by_tables.summary(game, moves).iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    again.as_ref().map_or(Ok(()), |again| write_comparison(out, &again.check))
+}
+
+/// Writes only whether the engine does the same again.
+pub fn write_check(out: &mut dyn Write, replayed: &Replayed) -> io::Result<()> {
+    let game_id = replayed.game.game_id;
+    match replayed.again.as_ref().map(|again| &again.check) {
+        None => writeln!(out, "Game {game_id}: not checked"),
+        Some(Check::Same(Compared::Moves)) => writeln!(out, "Game {game_id}: the same"),
+        Some(Check::Same(Compared::Hash)) => {
+            writeln!(out, "Game {game_id}: the same moves, by their hash")
+        }
+        Some(Check::Same(Compared::OwnMoves)) => {
+            writeln!(out, "Game {game_id}: the same by our player; by the rules for its opponent")
+        }
+        Some(Check::Same(Compared::Rules)) => {
+            writeln!(out, "Game {game_id}: checked by the rules: an external engine played")
+        }
+        Some(Check::Irregular(problem)) => {
+            writeln!(out, "Game {game_id}: not a game by the rules: {problem}")
+        }
+        Some(Check::Different(difference)) => {
+            match difference.ply {
+                Some(ply) => writeln!(out, "Game {game_id}: different at ply {ply}")?,
+                None => writeln!(out, "Game {game_id}: different")?,
+            }
+            write_fields(out, difference)
+        }
+    }
+}
+
+/// Writes how many games the engine played the same again.
+pub fn write_verdict(out: &mut dyn Write, games: &[Replayed]) -> io::Result<()> {
+    let again = games.iter().filter_map(|it| it.again.as_ref());
+    let (mut same, mut different) = (0, 0);
+    for again in again {
+        *(if again.is_different() { &mut different } else { &mut same }) += 1;
+    }
+    writeln!(out, "{} the same, {} different", count(same), count(different))
+}
+
+fn write_heading(out: &mut dyn Write, game: &RecordedGame) -> io::Result<()> {
+    let [first, second] = &game.names;
+    writeln!(
+        out,
+        "Game {} of {}: cell {}, number {}",
+        game.game_id, game.experiment, game.game.cell, game.game.number
+    )?;
+    // Most games begin with the side that begins the game.
+    let side = match game.end.first_side {
+        Side::First => "",
+        Side::Second => " (with the second side)",
+    };
+    writeln!(out, "{first} moves first{side}, {second} second, from {}", game.opening)?;
+    for (player, engine) in game.names.iter().zip(&game.engines) {
+        if let Some(engine) = engine {
+            let (name, hash) = (engine.shown_name(), engine.sha256_short());
+            writeln!(out, "{player} was the program {name} (SHA-256 {hash}…)")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_move(
+    out: &mut dyn Write,
+    game: &RecordedGame,
+    ply: u32,
+    record: &MoveRecord,
+) -> io::Result<()> {
+    let player = &game.names[usize::from(record.mover.min(1))];
+    writeln!(out, "Ply {ply}: {player} plays {} (of {})", record.mv, record.legal_moves)?;
+    let search = &record.search;
+    let time = duration_us(record.wall_us as f64);
+    // External engines report no evaluations, and some no nodes: their 0 means unknown.
+    let is_external = game.engines[usize::from(record.mover.min(1))].is_some();
+    let known = |number: u64| match is_external && number == 0 {
+        true => "unknown".to_owned(),
+        false => count(number),
+    };
+    if search.nodes == 0 && search.score.is_none() {
+        let why = match search.ended_by {
+            EndedBy::OnlyMove => "the only move",
+            EndedBy::Depth
+            | EndedBy::Nodes
+            | EndedBy::Evaluations
+            | EndedBy::Generations
+            | EndedBy::Simulations
+            | EndedBy::Time
+            | EndedBy::Proven => match is_external {
+                true => "its search is unknown",
+                false => "without a search",
+            },
+        };
+        return writeln!(out, "  {why}, {time}");
+    }
+    let score = search.score.map_or_else(|| "none".to_owned(), |score| score.to_string());
+    writeln!(
+        out,
+        "  score {score}, depth {} (ended by {}), {} nodes, {} evaluations, {time}",
+        known(search.depth.into()),
+        ended_by_text(search.ended_by),
+        known(search.nodes),
+        known(search.evaluations),
+    )
+}
+
+fn write_comparison(out: &mut dyn Write, check: &Check) -> io::Result<()> {
+    match check {
+        Check::Same(Compared::Moves) => writeln!(
+            out,
+            "The engine does the same again: moves, depths, nodes, evaluations and scores."
+        ),
+        Check::Same(Compared::Hash) => writeln!(
+            out,
+            "The engine plays the same moves again, by their hash: they are not recorded."
+        ),
+        Check::Same(Compared::OwnMoves) => writeln!(
+            out,
+            "Our player does the same again; its opponent is an external engine, checked by the rules."
+        ),
+        Check::Same(Compared::Rules) => {
+            writeln!(out, "Checked by the rules: an external engine played.")
+        }
+        Check::Irregular(problem) => writeln!(out, "It is not a game by the rules: {problem}."),
+        Check::Different(difference) => {
+            match difference.ply {
+                Some(ply) => writeln!(out, "The engine does otherwise at ply {ply}:")?,
+                None => writeln!(out, "The engine does otherwise:")?,
+            }
+            write_fields(out, difference)
+        }
+    }
+}
+
+fn write_fields(out: &mut dyn Write, difference: &Difference) -> io::Result<()> {
+    for field in &difference.fields {
+        let (recorded, played) = (plain(&field.recorded), plain(&field.played));
+        writeln!(out, "  {}: recorded {recorded}, played again {played}", field.name)?;
+    }
+    Ok(())
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    }
+}
+
+fn end(game: &RecordedGame) -> String {
+    let [first, second] = &game.names;
+    let who = match game.end.outcome {
+        Outcome::Win => format!("{first} wins"),
+        Outcome::Draw => "A draw".to_owned(),
+        Outcome::Loss => format!("{second} wins"),
+    };
+    let margin = game.end.margin.filter(|&margin| margin != 0);
+    let by = margin
+        .zip(game.definition.rules.game().margin)
+        .map_or_else(String::new, |(margin, what)| format!(" by {} {what}", margin.unsigned_abs()));
+    let plies = match game.end.plies {
+        1 => "1 ply".to_owned(),
+        plies => format!("{plies} plies"),
+    };
+    let time = game.wall_us.map(|us| format!(" and {}", duration_us(us as f64)));
+    let why = game.end.termination.words();
+    format!("{who}{by} after {plies}{}: {why}.", time.unwrap_or_default())
+}
+
+/// The positions that these moves lead through, up to one that is not legal.
+pub(super) fn positions(game: &RecordedGame, moves: &[MoveRecord]) -> Vec<ReplayedPosition> {
+    let after = |plies: usize| {
+        let moves = moves.iter().take(plies).map(|record| record.mv.as_str());
+        replay_moves(&game.definition.rules, &game.opening, moves).ok()
+    };
+    (0..=moves.len()).rev().find_map(after).unwrap_or_default()
+}

@@ -1,0 +1,241 @@
+//! How well players choose: the tables of an accuracy experiment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_engine::tables::TableValue;
+use spelrum_tournament::CellId;
+use spelrum_tournament::choice::{Accuracy, Estimate, WinsKept};
+use spelrum_tournament::results::{CellAccuracy, CellResult, Report};
+
+use super::axes::{axis_columns, places};
+use crate::document::{Part, TitledTable};
+use crate::text::{Column, count, optional};
+
+/// The name of the table of cells, which the plots stand before.
+pub(crate) const ACCURACY: &str = "accuracy";
+/// That of the table by distance from the start.
+pub(crate) const BY_PLIES: &str = "plies";
+
+/// That of the table of wins that were kept.
+pub(crate) const WINS: &str = "wins";
+
+/// Each cell; how often each keeps a win, if the references say who wins; and each cell by distance from the start
+/// of the game, if there are several.
+pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
+    let of_cells: Vec<&CellAccuracy> =
+        report.accuracy.iter().filter(|it| it.plies.is_none()).collect();
+    let by_plies: Vec<&CellAccuracy> =
+        report.accuracy.iter().filter(|it| it.plies.is_some()).collect();
+    let mut tables = vec![whole(report, &of_cells).with_notes(notes(report, &of_cells))];
+    tables.extend(wins(report, &of_cells));
+    tables.extend((!by_plies.is_empty()).then(|| strata(report, &by_plies)));
+    tables
+}
+
+/// The cells of a report by their ids.
+pub(crate) fn cells(report: &Report) -> BTreeMap<CellId, &CellResult> {
+    report.cells.iter().map(|cell| (cell.cell, cell)).collect()
+}
+
+fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
+    let references = references(accuracy);
+    let (names_references, is_in_plies) = (references.len() > 1, is_in_plies(&references));
+    let mut columns = axis_columns(report);
+    columns.push(Column::words("player"));
+    columns.extend(names_references.then(|| Column::words("reference")));
+    // Where all choose in the same positions, chance is told once.
+    let random = || same_chance(accuracy).is_none().then(|| Column::numbers("random"));
+    columns.extend(["positions", "best"].map(Column::numbers));
+    columns.extend(random());
+    columns.extend([
+        Column::numbers("skill"),
+        Column::words("95% interval"),
+        Column::numbers("rank"),
+    ]);
+    columns.extend(random());
+    columns.push(Column::numbers("loss"));
+    columns.extend(random());
+    let by_cell: BTreeMap<CellId, &CellAccuracy> =
+        accuracy.iter().map(|it| (it.cell, *it)).collect();
+    let mut table = TitledTable::new(ACCURACY, "How well each player chooses", columns);
+    for cell in &report.cells {
+        let of = by_cell.get(&cell.cell).copied();
+        let reference = names_references.then(|| optional(of, |of| of.reference.clone()));
+        let it = of.map(|of| &of.accuracy);
+        let says_chance = same_chance(accuracy).is_none();
+        let chance = |text: String| says_chance.then_some(text);
+        let figures = [
+            Some(count(it.map_or(0, |it| it.positions))),
+            Some(optional(it, |it| share(it.best.value))),
+            chance(optional(it, |it| share(it.random_best))),
+            Some(optional(it, |it| format!("{:.3}", it.best_skill.value))),
+            Some(optional(it, |it| interval(it.best_skill))),
+            Some(optional(it, |it| format!("{:.1}", it.rank.value))),
+            chance(optional(it, |it| format!("{:.1}", it.random_rank))),
+            Some(optional(it, |it| loss(it.loss.value, is_in_plies))),
+            chance(optional(it, |it| loss(it.random_loss, is_in_plies))),
+        ];
+        let figures = figures.into_iter().flatten();
+        let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
+        table.row(places(report, &cell.axes).chain(said));
+    }
+    table
+}
+
+/// How often each player keeps a win; nothing where none could be given away, or no reference says who wins.
+fn wins(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
+    let by_cell: BTreeMap<CellId, (&CellAccuracy, &WinsKept)> = accuracy
+        .iter()
+        .filter_map(|it| Some((it.cell, (*it, it.accuracy.wins.as_ref()?))))
+        .collect();
+    if by_cell.is_empty() {
+        return None;
+    }
+    let names_references = references(accuracy).len() > 1;
+    let mut columns = axis_columns(report);
+    columns.push(Column::words("player"));
+    columns.extend(names_references.then(|| Column::words("reference")));
+    columns.extend(["winnable", "kept"].map(Column::numbers));
+    columns.push(Column::words("95% interval"));
+    columns.extend(["random", "skill"].map(Column::numbers));
+    columns.push(Column::words("95% interval"));
+    let mut table = TitledTable::new(WINS, "How often each player keeps a win", columns);
+    for cell in &report.cells {
+        let Some((of, it)) = by_cell.get(&cell.cell) else { continue };
+        let reference = names_references.then(|| of.reference.clone());
+        let figures = [
+            count(it.positions),
+            share(it.share.value),
+            optional(it.share.interval, |it| {
+                format!("{:.1}–{:.1} %", 100.0 * it.low, 100.0 * it.high)
+            }),
+            share(it.random),
+            format!("{:.3}", it.skill.value),
+            interval(it.skill),
+        ];
+        let said = [cell.player.clone()].into_iter().chain(reference).chain(figures);
+        table.row(places(report, &cell.axes).chain(said));
+    }
+    Some(table.with_notes(vec![
+        "Winnable: positions in which some move wins and some move does not, if nobody errs from there\n\
+         on. Kept: how often a move was chosen that wins, whichever; random: what a random mover is\n\
+         expected to get. Skill: (kept - random) / (1 - random)."
+            .to_owned(),
+    ]))
+}
+
+fn strata(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
+    let mut columns = axis_columns(report);
+    columns.push(Column::words("player"));
+    columns.extend(["plies", "positions", "best", "random", "skill"].map(Column::numbers));
+    columns.push(Column::words("95% interval"));
+    let cells = cells(report);
+    let mut table =
+        TitledTable::new(BY_PLIES, "The same by the plies before the position", columns);
+    for CellAccuracy { cell, plies, accuracy, .. } in accuracy {
+        let Some(cell) = cells.get(cell) else { continue };
+        let row = [
+            cell.player.clone(),
+            optional(*plies, |plies| plies.to_string()),
+            count(accuracy.positions),
+            share(accuracy.best.value),
+            share(accuracy.random_best),
+            format!("{:.3}", accuracy.best_skill.value),
+            interval(accuracy.best_skill),
+        ];
+        table.row(places(report, &cell.axes).chain(row));
+    }
+    table
+}
+
+/// What a reader of the first table must know besides.
+fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
+    let references = references(accuracy);
+    let mut notes = Vec::new();
+    if let Some(only) = references.first().filter(|_| references.len() == 1) {
+        notes.push(format!("Reference: {only}."));
+    }
+    if let Some(of) = same_chance(accuracy) {
+        notes.push(format!(
+            "A random mover in these positions: best {}, rank {:.1}, loss {}.",
+            share(of.random_best),
+            of.random_rank,
+            loss(of.random_loss, is_in_plies(&references)),
+        ));
+    }
+    notes.push(
+        "Positions: those in which the reference values moves differently; in others there is nothing\n\
+         to choose. Best: how often a move of the greatest value was chosen. Skill: (best - random) /\n\
+         (1 - random), with what a random mover is expected to get: 0 is chance, 1 never errs."
+            .to_owned(),
+    );
+    notes.push(format!(
+        "Rank: of the chosen move by value, 1 the best; moves of equal value share the mean of theirs.\n\
+         Loss: by how much it is worth less than the best, in {}",
+        match is_in_plies(&references) {
+            true => format!(
+                "plies to mate. A win is worth {} less\n\
+                 these: giving one away costs far more than a slower mate.",
+                TableValue::SCALE
+            ),
+            false => "the reference's unit.".to_owned(),
+        }
+    ));
+    let incomplete = report.cells.iter().filter(|cell| !cell.is_complete()).count();
+    if incomplete > 0 {
+        notes.push(format!("{incomplete} of {} cells are incomplete.", report.cells.len()));
+    }
+    if report.experiment.games_failed > 0 {
+        notes.push(format!(
+            "{} choices failed and count for nobody; see why: spelrum sql 'SELECT * FROM failures'.\n\
+             Once that is mended, spelrum retry lets them be made again.",
+            count(report.experiment.games_failed)
+        ));
+    }
+    notes
+}
+
+/// What a random mover is expected to get, if that is the same in all cells: they have the same positions.
+fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
+    let first = &accuracy.first()?.accuracy;
+    let figures = |it: &Accuracy| [it.random_best, it.random_rank, it.random_loss];
+    let is_same = |it: &&CellAccuracy| {
+        let pairs = figures(&it.accuracy).into_iter().zip(figures(first));
+        it.accuracy.positions == first.positions
+            && pairs.into_iter().all(|(one, other)| (one - other).abs() <= 1e-9 * other.abs())
+    };
+    accuracy.iter().all(is_same).then_some(first)
+}
+
+/// Leaves the table by plies out of a text where it is too long to be read; says where it is.
+pub(crate) fn shorten(parts: &mut Vec<Part>) {
+    const ROWS_MAX: usize = 40;
+    let is_long = |part: &Part| matches!(part, Part::Table(table) if table.name == BY_PLIES && table.rows.len() > ROWS_MAX);
+    // Alone, it was asked for.
+    if parts.len() > 1 && parts.iter().any(is_long) {
+        parts.retain(|part| !is_long(part));
+        let where_it_is = "By the plies before the position: spelrum report --table plies.";
+        parts.push(Part::Words(where_it_is.to_owned()));
+    }
+}
+
+fn references<'a>(accuracy: &[&'a CellAccuracy]) -> BTreeSet<&'a str> {
+    accuracy.iter().map(|it| &*it.reference).collect()
+}
+
+fn share(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// Whether all losses are in plies.
+fn is_in_plies(references: &BTreeSet<&str>) -> bool {
+    !references.is_empty() && references.iter().all(|reference| *reference == "table")
+}
+
+fn loss(loss: f64, is_in_plies: bool) -> String {
+    if loss < 10.0 && !is_in_plies { format!("{loss:.3}") } else { format!("{loss:.1}") }
+}
+
+fn interval(estimate: Estimate) -> String {
+    optional(estimate.interval, |it| format!("{:.3}–{:.3}", it.low, it.high))
+}

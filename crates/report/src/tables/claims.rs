@@ -1,0 +1,177 @@
+//! What a sweep stated of its results, and what came of it, for people.
+
+use std::collections::BTreeMap;
+
+use spelrum_tournament::CellId;
+use spelrum_tournament::claims::{Judgement, NotJudged};
+use spelrum_tournament::results::{CellResult, Report, ToldClaim, places_text};
+
+use crate::document::{Part, TitledTable};
+use crate::text::{Column, optional};
+
+/// The name of the table of claims' cells.
+pub(crate) const CELLS: &str = "claimed-cells";
+
+/// A claim, and the number by which tables and notes name it.
+type Numbered<'c> = (usize, &'c ToldClaim<'c>);
+
+/// What heads everything that nobody claimed beforehand.
+const EXPLORATORY: &str = "Nobody claimed what follows before the first game: it shows where to look, and each of its\n\
+                           intervals misses the truth once in twenty.";
+
+/// The claims, and then the heading of the rest; nothing without claims.
+pub(crate) fn parts(report: &Report) -> Vec<Part> {
+    let told = report.judged_claims();
+    if told.is_empty() {
+        return Vec::new();
+    }
+    let (late, stated): (Vec<Numbered<'_>>, Vec<_>) =
+        (1..).zip(&told).partition(|(_, told)| told.exploratory.is_some());
+    let mut parts = Vec::new();
+    if !stated.is_empty() {
+        parts.push(Part::Table(claims("Claims", &stated).with_notes(notes(&stated))));
+        parts.push(Part::Table(cells(report, "The cells of the claims", &stated)));
+    }
+    parts.push(Part::Heading("Exploratory".to_owned()));
+    parts.push(Part::Words(EXPLORATORY.to_owned()));
+    if !late.is_empty() {
+        let title = "Exploratory claims";
+        parts.push(Part::Table(claims(title, &late).with_notes(notes_on_exploratory(&late))));
+        let title = "The cells of the exploratory claims";
+        parts.push(Part::Table(cells(report, title, &late)));
+    }
+    parts
+}
+
+fn claims(title: &str, of: &[Numbered<'_>]) -> TitledTable {
+    let is_adjusted = of.iter().any(|(_, told)| told.exploratory.is_none());
+    let mut columns = vec![
+        Column::numbers("no."),
+        Column::words("claim"),
+        Column::words("verdict"),
+        Column::numbers("p"),
+    ];
+    columns.extend(is_adjusted.then(|| Column::numbers("p (Holm)")));
+    let mut table = TitledTable::new("claims", title, columns);
+    for (number, told) in of {
+        let figures = told.judged.figures;
+        let p = figures.map(|figures| figures.p);
+        let adjusted = figures.and_then(|figures| figures.p_adjusted);
+        let row = [
+            number.to_string(),
+            told.claim.text.clone(),
+            verdict(told.judged.judgement).to_owned(),
+            optional(p, p_value),
+        ];
+        table.row(row.into_iter().chain(is_adjusted.then(|| optional(adjusted, p_value))));
+    }
+    table
+}
+
+/// Each cell of each claim, with its band.
+fn cells(report: &Report, title: &str, of: &[Numbered<'_>]) -> TitledTable {
+    let columns = vec![
+        Column::numbers("claim"),
+        Column::words("at"),
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("score"),
+        Column::words("band"),
+        Column::numbers("p"),
+    ];
+    let mut table = TitledTable::new(CELLS, title, columns);
+    let known: BTreeMap<CellId, &CellResult> =
+        report.cells.iter().map(|cell| (cell.cell, cell)).collect();
+    for (number, told) in of {
+        for (stated, judged) in told.claim.cells.iter().zip(&told.judged.cells) {
+            let cell = known.get(&stated.cell);
+            let at = cell.and_then(|cell| places_text(&report.axes, &cell.axes));
+            let names = cell.map(|cell| cell.sides(stated.player));
+            table.row([
+                number.to_string(),
+                optional(at, |at| at),
+                optional(names, |[player, _]| player.to_owned()),
+                optional(names, |[_, opponent]| opponent.to_owned()),
+                optional(judged.band, |band| format!("{:.3}", band.score)),
+                optional(judged.band, |band| format!("{:.3}–{:.3}", band.low, band.high)),
+                optional(judged.p, p_value),
+            ]);
+        }
+    }
+    table
+}
+
+/// What each of them says: `1: alphabeta against random, score above 0.5 in every one of 4 cells.`
+fn statements<'c>(of: &'c [Numbered<'c>]) -> impl Iterator<Item = String> + 'c {
+    of.iter().map(|(number, told)| {
+        let statement = &told.claim.statement;
+        let predicate = statement.predicate(told.claim.cells.len());
+        format!("{number}: {}, {predicate}.", statement.subject())
+    })
+}
+
+fn notes(of: &[Numbered<'_>]) -> Vec<String> {
+    let rate = of.first().map_or(0.05, |(_, told)| told.claim.statement.error_rate);
+    let percent = format!("{}%", 100.0 * rate);
+    let mut notes: Vec<String> = statements(of).collect();
+    notes.push(format!(
+        "Stated before the first game was settled, and judged together: with a chance of at most {percent} any\n\
+         false one is called supported (Holm). The bands of all their cells hold together, but for {percent}."
+    ));
+    for (number, told) in of {
+        if !told.claim.in_sweep {
+            notes.push(format!(
+                "Claim {number} is no longer in the sweep. It stays: it was stated before the first game."
+            ));
+        }
+        if let Judgement::NotJudged(why) = told.judged.judgement {
+            notes.push(format!("Claim {number} is not judged: {}.", not_judged(why)));
+        }
+    }
+    let is = |judgement| of.iter().any(|(_, told)| told.judged.judgement == judgement);
+    if is(Judgement::Open) {
+        notes.push(
+            "Open: there are games to play, of the claim's cells or of others that it is judged with."
+                .to_owned(),
+        );
+    }
+    if is(Judgement::NotShown) {
+        notes.push(
+            "Not shown: these games do not tell; that is no proof of the contrary.".to_owned(),
+        );
+    }
+    notes
+}
+
+fn notes_on_exploratory(of: &[Numbered<'_>]) -> Vec<String> {
+    let mut notes: Vec<String> = statements(of).collect();
+    notes.push(
+        "Not judged: their p-values stand alone, and are not adjusted for each other.".to_owned(),
+    );
+    notes.extend(of.iter().filter_map(|(number, told)| {
+        Some(format!("Claim {number} is exploratory: {}.", told.exploratory?.reason()))
+    }));
+    notes
+}
+
+fn not_judged(why: NotJudged) -> String {
+    match why {
+        NotJudged::Sequential => format!("{}, after which a score has no p-value", why.reason()),
+        NotJudged::Repeats | NotJudged::Gone => why.reason().to_owned(),
+    }
+}
+
+fn verdict(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Supported => "supported",
+        Judgement::NotShown => "not shown",
+        Judgement::Open => "open",
+        Judgement::Exploratory => "exploratory",
+        Judgement::NotJudged(_) => "not judged",
+    }
+}
+
+/// With the digits that are worth reading.
+fn p_value(p: f64) -> String {
+    if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
+}

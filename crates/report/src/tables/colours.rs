@@ -1,0 +1,47 @@
+//! Results by colour: what a player scores where it moves first, and where it moves second.
+
+use spelrum_tournament::ScoreInterval;
+use spelrum_tournament::results::Report;
+
+use super::axes::{axis_columns, places};
+use crate::document::TitledTable;
+use crate::text::{Column, optional};
+
+/// The name of this table.
+pub(crate) const COLOURS: &str = "colours";
+
+/// Both scores of each cell in which both players have moved first. Self-play has nothing to tell here: its
+/// scores are those of who moves first and of who does not.
+pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+    let mut columns = axis_columns(report);
+    columns.extend([
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("first"),
+        Column::words("95% interval"),
+        Column::numbers("second"),
+        Column::words("95% interval"),
+    ]);
+    let mut table =
+        TitledTable::new(COLOURS, "What the player scores, by who moves first", columns);
+    let mut is_empty = true;
+    for cell in report.cells.iter().filter(|cell| cell.swap_sides && !cell.is_self_play) {
+        let Some([first, second]) = cell.colours else { continue };
+        if first.games() + second.games() == 0 {
+            continue;
+        }
+        is_empty = false;
+        let row = [cell.player.clone(), cell.opponent.clone()];
+        let scores = [first, second].into_iter().flat_map(|colour| {
+            let interval = |it: ScoreInterval| format!("{:.3}–{:.3}", it.low, it.high);
+            [
+                optional(colour.score, |it| format!("{:.3}", it.score)),
+                optional(colour.score, interval),
+            ]
+        });
+        table.row(places(report, &cell.axes).chain(row).chain(scores));
+    }
+    let note =
+        "First, second: its points per game where it moves first from the opening, and second.";
+    (!is_empty).then(|| table.with_notes(vec![note.to_owned()]))
+}

@@ -1,0 +1,187 @@
+//! What moves cost, in tables for people.
+
+use spelrum_tournament::results::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
+
+use super::axes::{axis_columns, names_opponents, places};
+use super::{played_on, scaled};
+use crate::document::TitledTable;
+use crate::text::{Column, count, duration_us, optional, percent, ratio, relative_error};
+
+/// The names and titles of tables of costs.
+const MOVES: [&str; 2] = ["moves", "What a move costs"];
+const DEPTHS: [&str; 2] = ["depths", "What a move costs, by the depth that its search completed"];
+
+/// What moves cost each player, and the same by depth where that was asked for.
+pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
+    let mut tables = Vec::new();
+    if !report.moves.is_empty() {
+        let table = costs(report, MOVES, "reach", &report.moves);
+        tables.push(table.with_notes(notes_on_costs(report, &report.moves)));
+    }
+    if !report.depths.is_empty() {
+        tables.push(costs(report, DEPTHS, "its depth", &report.depths));
+    }
+    tables
+}
+
+/// Each cell and player: what a searched move costs.
+fn costs(
+    report: &Report,
+    [name, title]: [&'static str; 2],
+    depth: &str,
+    costs: &[MoveCost],
+) -> TitledTable {
+    let names_opponents = names_opponents(report);
+    let (has_shares, has_limits) = (costs.iter().any(has_share), costs.iter().any(has_limit));
+    let (has_errors, has_ratios) = (has_errors(costs), has_ratios(report, costs));
+    let mut columns = axis_columns(report);
+    let optional_column = |is_there: bool, column| is_there.then(|| Column::numbers(column));
+    columns.push(Column::words("player"));
+    columns.extend(names_opponents.then(|| Column::words("opponent")));
+    columns.extend([Column::numbers("moves"), Column::numbers("mean")]);
+    columns.extend(optional_column(has_errors, "95%"));
+    columns.extend([Column::numbers("median"), Column::numbers("p95")]);
+    columns.extend(optional_column(has_ratios, "ratio"));
+    columns.extend([depth, "nodes", "evals"].map(Column::numbers));
+    columns.extend(optional_column(has_shares, "share"));
+    columns
+        .extend(["over", "longest"].into_iter().filter_map(|it| optional_column(has_limits, it)));
+    let mut table = TitledTable::new(name, title, columns);
+    for moves in costs {
+        let costs = &moves.costs;
+        // External engines report no evaluations, and some neither depth nor nodes: their 0 means unknown.
+        let is_external = report.engines.engines.iter().any(|it| it.player == moves.player);
+        let known = |mean: f64| (!is_external || mean > 0.0).then_some(mean);
+        let rounded = |mean: f64| optional(known(mean), |it| count(it.round() as u64));
+        let mean_us = costs.us_mean().value;
+        let row = [Some(moves.player.clone())]
+            .into_iter()
+            .chain([names_opponents.then(|| moves.opponent.clone())])
+            .chain([Some(count(costs.searched_moves)), Some(duration_us(mean_us))])
+            .chain([has_errors.then(|| optional(error_of_mean(moves), relative_error))])
+            .chain([Some(duration_us(costs.wall_us_median))])
+            .chain([Some(optional(costs.wall_us_p95, duration_us))])
+            .chain([has_ratios.then(|| optional(costs.us_ratio(), |it| ratio(it.value)))])
+            .chain([
+                Some(optional(known(costs.depth_mean), |it| format!("{it:.1}"))),
+                Some(rounded(costs.nodes_mean)),
+                Some(rounded(costs.evaluations_mean)),
+                has_shares.then(|| optional(share(moves), percent)),
+            ]);
+        let limit = has_limits.then(|| overruns(moves)).into_iter().flatten();
+        table.row(places(report, &moves.axes).chain(row.flatten()).chain(limit));
+    }
+    table
+}
+
+/// Half the width of the mean's interval, as a share of the mean.
+fn error_of_mean(moves: &MoveCost) -> Option<f64> {
+    let mean = moves.costs.us_mean();
+    // The lower bound may be cut off at zero.
+    let error = mean.interval?.high - mean.value;
+    (mean.value > 0.0).then(|| error / mean.value)
+}
+
+/// Of one opening alone no error is known.
+fn has_errors(costs: &[MoveCost]) -> bool {
+    costs.iter().any(|moves| error_of_mean(moves).is_some())
+}
+
+fn is_over_games(moves: &MoveCost) -> bool {
+    let costs = &moves.costs;
+    costs.cpu.map_or(costs.wall_us_game_mean, |cpu| cpu.us_game_mean).is_some()
+}
+
+/// Where a time limit decides how long a move takes, a ratio tells nothing; there, and where opponents are
+/// named, other columns need its place.
+fn has_ratios(report: &Report, costs: &[MoveCost]) -> bool {
+    !names_opponents(report)
+        && !costs.iter().any(has_limit)
+        && costs.iter().any(|moves| moves.costs.us_ratio().is_some())
+}
+
+/// A search that evaluates nothing has no share in a tree of evaluations.
+fn share(moves: &MoveCost) -> Option<f64> {
+    moves.costs.full_tree_share.filter(|_| moves.costs.evaluations_mean > 0.0)
+}
+
+fn has_share(moves: &MoveCost) -> bool {
+    share(moves).is_some()
+}
+
+fn has_limit(moves: &MoveCost) -> bool {
+    moves.costs.overruns.is_some()
+}
+
+/// How many moves took longer than they might, and the longest.
+fn overruns(moves: &MoveCost) -> [String; 2] {
+    let longest = moves.costs.overruns.map(|overruns| overruns.longest_us);
+    [optional(moves.costs.overrun_share(), percent), optional(longest, duration_us)]
+}
+
+/// What a reader of the costs must know besides.
+fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
+    let mut notes = vec![which_times(costs).to_owned()];
+    if costs.iter().any(is_over_games) {
+        let error = match has_errors(costs) {
+            true => "; 95%: half the width of its interval, over openings",
+            false => "",
+        };
+        notes.push(format!(
+            "Mean: over games, of the mean in each{error}.\n\
+             Median, p95: what half and 95% of all moves did not exceed.",
+        ));
+    }
+    if has_ratios(report, costs) {
+        notes.push(
+            "Ratio: the player's geometric mean over games, divided by its opponent's.".to_owned(),
+        );
+    }
+    if costs.iter().any(has_share) {
+        notes.push(
+            "Share: evaluations, of the leaves of a full tree; of players who search to one depth."
+                .to_owned(),
+        );
+    }
+    if costs.iter().any(has_limit) {
+        notes.push(format!(
+            "Over: moves that took {:.0} % longer than their time limit, or more (up to 24 %, as\n\
+             times are kept in steps).",
+            100.0 * OVERRUN_TOLERANCE,
+        ));
+    }
+    notes.extend(many_overruns(costs));
+    notes.extend(scaled::notes(report));
+    notes.extend(played_on::note(report));
+    notes
+}
+
+/// By which clock times are, and what else stands beside them.
+fn which_times(costs: &[MoveCost]) -> &'static str {
+    let by_cpu = costs.iter().filter(|moves| moves.costs.cpu.is_some()).count();
+    if by_cpu == 0 {
+        "Of searched moves: wall time; reach: the depth in plies that a search completed."
+    } else if by_cpu == costs.len() {
+        "Of searched moves: processor time, but in median and p95 wall time; reach: the depth in plies\n\
+         that a search completed."
+    } else {
+        "Of searched moves: wall time, but the mean is processor time where no time limit ends moves and\n\
+         it is known; reach: the depth in plies that a search completed."
+    }
+}
+
+/// Who takes more time than it is given has another strength than the sweep says.
+fn many_overruns(costs: &[MoveCost]) -> Option<String> {
+    let share = |moves: &&MoveCost| moves.costs.overrun_share().unwrap_or_default();
+    let many = costs.iter().filter(|moves| share(moves) > OVERRUNS_WARNED_OF);
+    let limited = costs.iter().filter(|moves| has_limit(moves)).count() as u64;
+    let worst = many.clone().max_by(|a, b| share(a).total_cmp(&share(b)))?;
+    Some(format!(
+        "Warning: in {} of {} lines more than {} of the moves are over their limit, most by {}: the\n\
+         machine had other work, or too many slots. Its players had other times than they were given.",
+        count(many.count() as u64),
+        count(limited),
+        percent(OVERRUNS_WARNED_OF),
+        worst.player,
+    ))
+}

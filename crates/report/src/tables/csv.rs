@@ -1,0 +1,362 @@
+//! A table for programs and spreadsheets: what JSON has, in rows, with its names and all its digits.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use spelrum_tournament::results;
+
+use super::accuracy_json;
+use super::axes::grid_axes;
+use super::claims_json;
+use super::columns::{Columns, Named, fields, flatten};
+use super::comparisons_json::Compared;
+use super::disturbance::disturbed;
+use super::engines::Engines;
+use super::evolution;
+use super::forfeits::forfeits;
+use super::json;
+use super::margins;
+use super::overview::Overview;
+use super::phases::Phases;
+use super::ratings_json::{Group, GroupRows};
+use super::runs::runs;
+use super::side_by_side;
+use super::table_name::TableName;
+use crate::data::CsvField;
+use crate::document::chosen_columns;
+
+/// Headings, and a row of fields for each.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) headings: Vec<String>,
+    pub(crate) rows: Vec<Vec<CsvField>>,
+}
+
+impl Rows {
+    /// Keeps these columns, in this order.
+    ///
+    /// # Errors
+    /// If one is missing: the headings that there are.
+    pub(crate) fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
+        let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
+        if !names.iter().all(|name| headings.iter().any(|it| it.eq_ignore_ascii_case(name))) {
+            return Err(std::mem::take(&mut self.headings));
+        }
+        let chosen = chosen_columns(names, &headings);
+        for row in &mut self.rows {
+            *row = chosen.iter().filter_map(|&column| row.get(column).cloned()).collect();
+        }
+        self.headings = chosen.iter().map(|&column| self.headings[column].clone()).collect();
+        Ok(())
+    }
+}
+
+/// What came of cells, or what moves cost.
+pub(crate) fn of_report(
+    report: &json::Report<'_>,
+    which: ReportRows,
+) -> Result<Rows, serde_json::Error> {
+    let experiment = report.experiment;
+    match which {
+        ReportRows::Cells => rows(experiment, report.axes, &report.cells),
+        ReportRows::Moves => rows(experiment, report.axes, &report.moves),
+        ReportRows::Depths => rows(experiment, report.axes, &report.depths),
+        ReportRows::Failures => rows(experiment, report.axes, &report.failures),
+    }
+}
+
+/// What players got with each colour.
+pub(crate) fn of_colours(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
+    rows(&report.experiment.name, &report.axes, &colours)
+}
+
+/// By how much games are won.
+pub(crate) fn of_margins(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    rows(&report.experiment.name, &report.axes, &margins::margins(report))
+}
+
+/// How well players choose: a row for each cell, or one for each cell and number of plies before the position.
+pub(crate) fn of_accuracy(
+    report: &results::Report,
+    whole: bool,
+) -> Result<Rows, serde_json::Error> {
+    let mut all = accuracy_json::accuracy(report);
+    all.retain(|it| it.is_whole() == whole);
+    rows(&report.experiment.name, &report.axes, &all)
+}
+
+/// Which external engines the players were; or which players forfeited games.
+pub(crate) fn of_engines_or_forfeits(
+    report: &results::Report,
+    which: TableName,
+) -> Result<Rows, serde_json::Error> {
+    let name = &report.experiment.name;
+    if which == TableName::Forfeits {
+        return rows(name, &[], &forfeits(report));
+    }
+    rows(name, &[], &Engines::from(report).engines)
+}
+
+/// How many games were disturbed.
+pub(crate) fn of_disturbed(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    rows(&report.experiment.name, &report.axes, &disturbed(report))
+}
+
+/// What the runs of an experiment found.
+pub(crate) fn of_runs(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
+    rows(&report.experiment.name, &axes, &runs(report))
+}
+
+/// Each generation that was bred.
+pub(crate) fn of_generations(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
+    rows(&report.experiment.name, &axes, &evolution::generations(report))
+}
+
+/// The best that were bred, and their ancestors.
+pub(crate) fn of_families(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
+    rows(&report.experiment.name, &axes, &evolution::families(report))
+}
+
+/// Each cell of each claim.
+pub(crate) fn of_claims(report: &results::Report) -> Result<Rows, serde_json::Error> {
+    let claims = claims_json::claims(report);
+    rows(&report.experiment.name, &report.axes, &claims_json::rows(report, &claims))
+}
+
+/// What can be told of a report in rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReportRows {
+    /// Its cells.
+    Cells,
+    /// What a move costs each player in each.
+    Moves,
+    /// The same by depth.
+    Depths,
+    /// What went wrong.
+    Failures,
+}
+
+/// What changes from cell to cell.
+pub(crate) fn of_comparisons(
+    told: &Compared<'_>,
+    which: ComparedRows,
+) -> Result<Rows, serde_json::Error> {
+    match which {
+        ComparedRows::Gains => rows(told.experiment, told.axes, &told.gains),
+        ComparedRows::Effects => rows(told.experiment, told.axes, &told.effects),
+        ComparedRows::Replicates => rows(told.experiment, told.axes, &told.replicates),
+    }
+}
+
+/// What can be told of comparisons in rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ComparedRows {
+    /// From cell to cell.
+    Gains,
+    /// Of axes.
+    Effects,
+    /// Of seeds.
+    Replicates,
+}
+
+/// How long moves take by phase.
+pub(crate) fn of_phases(told: &Phases<'_>, which: PhaseRows) -> Result<Rows, serde_json::Error> {
+    match which {
+        PhaseRows::Times => rows(told.experiment, told.axes, &told.times),
+        PhaseRows::Standardised => rows(told.experiment, told.axes, &told.standardised),
+    }
+}
+
+/// What can be told of phases in rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PhaseRows {
+    /// A phase of a cell.
+    Times,
+    /// A cell, over the phases that both players have seen.
+    Standardised,
+}
+
+/// How games were played.
+pub(crate) fn of_overview(
+    told: &Overview<'_>,
+    which: OverviewRows,
+) -> Result<Rows, serde_json::Error> {
+    match which {
+        OverviewRows::Lengths => rows(told.experiment, told.axes, &told.lengths),
+        OverviewRows::Terminations => rows(told.experiment, told.axes, &told.terminations),
+        OverviewRows::Workers => rows(told.experiment, told.axes, &told.workers),
+        OverviewRows::WorkerEffects => rows(told.experiment, told.axes, &told.worker_effects),
+    }
+}
+
+/// What can be told in rows of how games were played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OverviewRows {
+    /// How long those of a cell were.
+    Lengths,
+    /// How those of a cell ended.
+    Terminations,
+    /// Who played.
+    Workers,
+    /// What each worker adds.
+    WorkerEffects,
+}
+
+/// The cells that two experiments have.
+pub(crate) fn of_two(told: &side_by_side::Json<'_>) -> Result<Rows, serde_json::Error> {
+    rows(told.experiments[0].experiment, told.axes, &told.cells)
+}
+
+/// A table of ratings. Each row has its group's number, from 1: between groups nothing is known.
+pub(crate) fn of_ratings(
+    experiment: &str,
+    groups: &[Group<'_>],
+    which: GroupRows,
+) -> Result<Rows, serde_json::Error> {
+    let mut all = Vec::new();
+    for (group, number) in groups.iter().zip(1_u64..) {
+        let of = group.rows(which)?;
+        for row in of {
+            let mut named = first(experiment);
+            named.push(("group".to_owned(), CsvField::Plain(number.to_string())));
+            let keys: Vec<_> = row.iter().map(|(key, _)| key.clone()).collect();
+            named.extend(group.axes.iter().map(|(axis, value)| {
+                (axis_heading(axis, &keys), text_or_unknown(value.map(ToOwned::to_owned)))
+            }));
+            named.extend(row);
+            all.push(named);
+        }
+    }
+    Ok(aligned(all))
+}
+
+/// A row for each of these, which have a value on each axis.
+fn rows<T: Serialize>(
+    experiment: &str,
+    axes: &[String],
+    of: &[T],
+) -> Result<Rows, serde_json::Error> {
+    let mut all = Vec::with_capacity(of.len());
+    for row in of {
+        let fields = fields(row)?;
+        let keys: Vec<_> = fields.iter().map(|(key, _)| key.clone()).collect();
+        let mut named = first(experiment);
+        for (key, value) in fields {
+            match &*key {
+                "axes" => {
+                    let values: Vec<Option<String>> = serde_json::from_str(value.get())?;
+                    named.extend(
+                        axes.iter().zip(values).map(|(axis, value)| {
+                            (axis_heading(axis, &keys), text_or_unknown(value))
+                        }),
+                    );
+                }
+                "pairs" => {
+                    let pairs: Vec<u64> = serde_json::from_str(value.get())?;
+                    let field = |(name, pairs): (&&str, u64)| {
+                        (format!("pairs_{name}"), CsvField::Plain(pairs.to_string()))
+                    };
+                    named.extend(["0", "half", "1", "1_half", "2"].iter().zip(pairs).map(field));
+                }
+                _ => flatten(&key, &value, &mut named)?,
+            }
+        }
+        all.push(named);
+    }
+    Ok(aligned(all))
+}
+
+fn first(experiment: &str) -> Vec<Named> {
+    vec![("experiment".to_owned(), CsvField::Text(experiment.to_owned()))]
+}
+
+/// An axis is named as it is, unless a column of ours has its name.
+fn axis_heading(axis: &str, keys: &[String]) -> String {
+    let is_taken = axis == "experiment" || axis == "group" || keys.iter().any(|key| key == axis);
+    if is_taken { format!("axis.{axis}") } else { axis.to_owned() }
+}
+
+fn text_or_unknown(text: Option<String>) -> CsvField {
+    text.map_or(CsvField::Unknown, CsvField::Text)
+}
+
+/// All rows under the same headings: those of any row, in the order in which rows have them.
+fn aligned(rows: Vec<Vec<Named>>) -> Rows {
+    // What is an object in one row and null in another has the columns of the object.
+    let longest = rows.iter().max_by_key(|row| row.len());
+    let keys = |row: &Columns| row.iter().map(|(key, _)| key.clone()).collect();
+    let headings: Vec<String> = longest.map_or_else(|| vec!["experiment".to_owned()], keys);
+    let rows = rows.into_iter().map(|row| {
+        let mut fields: BTreeMap<String, CsvField> = row.into_iter().collect();
+        headings.iter().map(|heading| fields.remove(heading).unwrap_or_default()).collect()
+    });
+    Rows { rows: rows.collect(), headings }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::tables::columns::columns;
+
+    #[derive(Serialize)]
+    struct Test {
+        elo0: f64,
+        llr: f64,
+    }
+
+    #[derive(Serialize)]
+    struct Row {
+        axes: Vec<Option<String>>,
+        player: &'static str,
+        score: Option<f64>,
+        sprt: Option<Test>,
+        pairs: [u64; 5],
+        timed: bool,
+    }
+
+    fn shown(rows: &Rows) -> String {
+        let mut out = Vec::new();
+        crate::data::write_csv(&mut out, &rows.headings, &rows.rows).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_row_has_what_its_object_has_in_its_order() {
+        let row = |score, sprt| Row {
+            axes: vec![Some("2".to_owned()), None],
+            player: "ab",
+            score,
+            sprt,
+            pairs: [0, 1, 2, 3, 4],
+            timed: false,
+        };
+        let axes = ["depth".to_owned(), "score".to_owned()];
+        let test = Test { elo0: -0.5, llr: 0.1 + 0.2 };
+        let of = [row(None, None), row(Some(1.0 / 3.0), Some(test))];
+        assert_eq!(
+            shown(&rows("=x,y", &axes, &of).unwrap()),
+            "experiment,depth,axis.score,player,score,sprt_elo0,sprt_llr,\
+             pairs_0,pairs_half,pairs_1,pairs_1_half,pairs_2,timed\r\n\
+             \"'=x,y\",2,,ab,,,,0,1,2,3,4,false\r\n\
+             \"'=x,y\",2,,ab,0.3333333333333333,-0.5,0.30000000000000004,0,1,2,3,4,false\r\n"
+        );
+        // Not a name is lost or new.
+        let Value::Object(json) = serde_json::to_value(row(Some(0.5), None)).unwrap() else {
+            panic!("a row is an object");
+        };
+        let named = columns(&row(Some(0.5), None)).unwrap();
+        assert_eq!(named.len(), json.len());
+        assert!(named.iter().all(|(name, _)| json.contains_key(name)));
+    }
+
+    #[test]
+    fn no_rows_are_no_rows() {
+        assert_eq!(shown(&rows::<Row>("x", &[], &[]).unwrap()), "experiment\r\n");
+    }
+}

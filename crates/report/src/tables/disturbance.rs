@@ -1,0 +1,169 @@
+//! How many timed games were disturbed, for people and for programs.
+
+use serde::Serialize;
+use spelrum_tournament::results::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
+
+use super::axes::{axis_columns, places};
+use crate::document::TitledTable;
+use crate::text::{Column, count, optional, percent};
+
+/// The name of the table.
+pub(crate) const DISTURBED: &str = "disturbed";
+
+/// The disturbed games of a cell. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct Disturbed<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    games: u64,
+    /// Of these, the disturbed ones.
+    games_disturbed: u64,
+    /// Of these, those that were played again since they were disturbed.
+    games_played_again: u64,
+    /// The player's mean points over these games, and by the first results of those that were played again.
+    score_of_games: Option<f64>,
+    score_of_first_results: Option<f64>,
+}
+
+/// The cells that have any.
+pub(crate) fn disturbed(report: &Report) -> Vec<Disturbed<'_>> {
+    of_cells(report).map(|(cell, games)| Disturbed::of(cell, games)).collect()
+}
+
+impl<'a> Disturbed<'a> {
+    fn of(cell: &'a CellResult, games: &DisturbedGames) -> Self {
+        Self {
+            cell_id: cell.cell.0,
+            axes: &cell.axes,
+            player: &cell.player,
+            opponent: &cell.opponent,
+            games: cell.games,
+            games_disturbed: games.games,
+            games_played_again: games.replayed,
+            score_of_games: scores(cell, games).map(|[now, _]| now),
+            score_of_first_results: scores(cell, games).map(|[_, first]| first),
+        }
+    }
+}
+
+fn of_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGames)> {
+    report
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell, report.disturbed.iter().find(|it| it.cell == cell.cell)?)))
+}
+
+/// A player's mean points over the games that count, and by the first results of those that were played again.
+fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
+    let half_points = (2 * cell.wins + cell.draws) as f64;
+    let before = half_points + games.half_points_before as f64;
+    let all = 2.0 * cell.games as f64;
+    (cell.games > 0).then(|| [half_points / all, before / all])
+}
+
+/// How many games of each cell were disturbed, if any was.
+pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+    let mut columns = axis_columns(report);
+    columns.extend([
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("games"),
+        Column::numbers("disturbed"),
+        Column::numbers("share"),
+    ]);
+    let has_replays = of_cells(report).any(|(_, games)| games.replayed > 0);
+    if has_replays {
+        columns.extend(["again", "score", "at first"].map(Column::numbers));
+    }
+    let mut table = TitledTable::new(DISTURBED, "Disturbed games", columns);
+    let mut is_empty = true;
+    for (cell, games) in of_cells(report) {
+        is_empty = false;
+        let row = [
+            cell.player.clone(),
+            cell.opponent.clone(),
+            count(cell.games),
+            count(games.games),
+            percent(share(cell, games)),
+        ];
+        let again = has_replays.then(|| {
+            let score =
+                |at: usize| optional(scores(cell, games), |scores| format!("{:.3}", scores[at]));
+            [count(games.replayed), score(0), score(1)]
+        });
+        table.row(places(report, &cell.axes).chain(row).chain(again.into_iter().flatten()));
+    }
+    (!is_empty).then(|| table.with_notes(notes(report)))
+}
+
+fn share(cell: &CellResult, games: &DisturbedGames) -> f64 {
+    if cell.games == 0 { 0.0 } else { games.games as f64 / cell.games as f64 }
+}
+
+fn notes(report: &Report) -> Vec<String> {
+    let mut notes = vec![
+        "Disturbed: the machine took more of a player's time for other work than the sweep allows.\n\
+         Games of external engines are not looked at."
+            .to_owned(),
+    ];
+    if of_cells(report).any(|(_, games)| games.replayed > 0) {
+        notes.push(
+            "Again: games that were played again for that. Score: of all games; at first: by the first\n\
+             results of those. Where the two differ, the choice of results may be why."
+                .to_owned(),
+        );
+    }
+    let timed = report.cells.iter().filter(|cell| cell.is_timed && cell.games > 0).count();
+    let many = of_cells(report).filter(|(cell, games)| share(cell, games) > DISTURBED_WARNED_OF);
+    let many = many.count() as u64;
+    if many > 0 {
+        notes.push(format!(
+            "Warning: in {} of {} timed cells more than {} of the games were disturbed: players had less\n\
+             time than their limits say. Play them on a machine that has no other work (docs/timing.md).",
+            count(many),
+            count(timed as u64),
+            percent(DISTURBED_WARNED_OF),
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::CellId;
+
+    use super::*;
+    use crate::tables::text::tests::{report, shown};
+
+    #[test]
+    fn disturbed_games_are_told_by_cell() {
+        let mut report = report();
+        assert!(table(&report).is_none());
+        (report.moves, report.depths) = (Vec::new(), Vec::new());
+        for (cell, id) in report.cells.iter_mut().zip(1..) {
+            (cell.cell, cell.is_timed) = (CellId(id), true);
+        }
+        let games = report.cells[1].games;
+        let of = |cell, games| DisturbedGames {
+            cell: CellId(cell),
+            games,
+            replayed: 0,
+            half_points_before: 0,
+        };
+        report.disturbed = vec![of(2, games / 50), of(99, 5)];
+        assert!(!shown(&report).contains("Warning"));
+        report.disturbed = vec![of(2, games / 20), of(4, 1), of(99, 5)];
+        let told: Vec<_> = disturbed(&report).iter().map(|it| it.cell_id).collect();
+        assert_eq!(told, [2, 4]);
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+
+        report.disturbed[1] = DisturbedGames { replayed: 6, half_points_before: -3, ..of(4, 1) };
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+    }
+}

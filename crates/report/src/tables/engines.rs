@@ -1,0 +1,122 @@
+//! Which external engines the players were, for people and for programs.
+
+use serde::Serialize;
+use spelrum_tournament::builds;
+use spelrum_tournament::engines::EngineIdentity;
+use spelrum_tournament::results::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
+
+use crate::document::TitledTable;
+use crate::text::{Column, count, optional};
+
+/// The name of the table.
+pub(crate) const ENGINES: &str = "engines";
+
+/// How the two hashes relate.
+const BUILD_NOTE: &str = "\
+SHA-256: of the program file. Build: a SHA-256 over that, the engine's other files, arguments and
+options; PGN shows the same digits in the names of players.";
+
+/// As many cells are named in which players were several programs.
+const MIXED_NAMED: usize = 5;
+
+/// The programs, and the cells that mix them. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct Engines<'a> {
+    pub(crate) engines: Vec<Engine<'a>>,
+    mixed_cells: Vec<Mixed<'a>>,
+}
+
+/// A program that played as a player.
+#[derive(Debug, Serialize)]
+pub(crate) struct Engine<'a> {
+    player: &'a str,
+    /// What it says that it is, and who made it; empty if it does not say.
+    engine: &'a str,
+    author: &'a str,
+    sha256: String,
+    cells: u64,
+    games: u64,
+    /// Null where the sweep says `any_build`.
+    build: Option<&'a str>,
+}
+
+/// A cell in which one player was more than one program.
+#[derive(Debug, Serialize)]
+struct Mixed<'a> {
+    cell_id: i64,
+    player: &'a str,
+    programs: u64,
+}
+
+impl<'a> From<&'a Report> for Engines<'a> {
+    fn from(report: &'a Report) -> Self {
+        let engine = |used: &'a UsedEngine| {
+            let EngineIdentity { name, author, .. } = &used.engine;
+            Engine {
+                player: &used.player,
+                engine: name,
+                author,
+                sha256: used.engine.sha256_hex(),
+                cells: used.cells,
+                games: used.games,
+                build: used.build.as_deref(),
+            }
+        };
+        let mixed = |it: &'a MixedCell| Mixed {
+            cell_id: it.cell.0,
+            player: &it.player,
+            programs: it.programs,
+        };
+        Self {
+            engines: report.engines.engines.iter().map(engine).collect(),
+            mixed_cells: report.engines.mixed.iter().map(mixed).collect(),
+        }
+    }
+}
+
+/// Who was which program, if one of them played.
+pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+    if report.engines.is_empty() {
+        return None;
+    }
+    let columns = vec![
+        Column::words("player"),
+        Column::words("engine"),
+        Column::words("build"),
+        Column::words("SHA-256"),
+        Column::numbers("games"),
+    ];
+    let mut table = TitledTable::new(ENGINES, "Which programs played", columns);
+    for used in &report.engines.engines {
+        table.row([
+            used.player.clone(),
+            used.engine.shown_name().to_owned(),
+            optional(used.build.as_deref(), |build| builds::short(build).to_owned()),
+            used.engine.sha256_short(),
+            count(used.games),
+        ]);
+    }
+    let has_builds = report.engines.engines.iter().any(|used| used.build.is_some());
+    let notes = has_builds.then(|| BUILD_NOTE.to_owned()).into_iter().chain(mixes(report));
+    Some(table.with_notes(notes.collect()))
+}
+
+/// What came of two programs is not what came of one.
+fn mixes(report: &Report) -> Option<String> {
+    let mixed = &report.engines.mixed;
+    if mixed.is_empty() {
+        return None;
+    }
+    let named = mixed.iter().take(MIXED_NAMED);
+    let named = named.map(|it| format!("{} in cell {}", it.player, it.cell));
+    let more = match mixed.len() {
+        all if all <= MIXED_NAMED => "",
+        MIXED_CELLS_MAX.. => ", and in more than a thousand others",
+        _ => ", and in others",
+    };
+    Some(format!(
+        "Warning: a player was more than one program, so that its results are a mixture:\n{}{more}.\n\
+         See which: spelrum sql 'SELECT * FROM engines_used'. In the sweep, sha256 demands one program.",
+        named.collect::<Vec<_>>().join(", "),
+    ))
+}

@@ -1,0 +1,400 @@
+//! What was bred: each generation, where the best individual comes from, and the diagram of both.
+
+use serde::Serialize;
+use spelrum_tournament::course::{Generation, Individual};
+use spelrum_tournament::results::{ELITE, FAMILY_MAX, Report, RunResult};
+
+use super::axes::grid_axes;
+use crate::document::TitledTable;
+use crate::plot::{Axis, Chart, Curves, Estimate, Figure, Panel, Point};
+use crate::text::{Column, count};
+
+/// The name of the table of generations.
+pub(crate) const EVOLUTION: &str = "evolution";
+/// The name of the table of ancestors.
+pub(crate) const FAMILY: &str = "family";
+
+/// So many generations are in a table for people.
+const GENERATIONS_SHOWN: usize = 11;
+/// So many relatives of each run are in a table for people.
+const RELATIVES_SHOWN: usize = 16;
+/// So many plots are beside each other.
+const PANELS_MAX: usize = 12;
+
+/// A generation of a run. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct GenerationRow<'a> {
+    run: u64,
+    axes: Vec<Option<&'a str>>,
+    generation: u64,
+    individuals: u64,
+    measured: u64,
+    best_individual: u64,
+    best: Option<f64>,
+    mean: Option<f64>,
+    least: Option<f64>,
+    sd: Option<f64>,
+    distinct: u64,
+    mean_size: f64,
+    mean_depth: f64,
+}
+
+/// An individual of a family. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct RelativeRow<'a> {
+    run: u64,
+    axes: Vec<Option<&'a str>>,
+    generation: u64,
+    individual: u64,
+    operator: &'a str,
+    parents: &'a [u64],
+    fitness: Option<f64>,
+    size: u64,
+    depth: u64,
+    formula: &'a str,
+    simplified: &'a str,
+}
+
+/// All generations of all runs.
+pub(crate) fn generations(report: &Report) -> Vec<GenerationRow<'_>> {
+    let mut rows = Vec::new();
+    for (run, axes, evolution) in evolved(report) {
+        for (generation, it) in (0..).zip(&evolution.generations) {
+            let Generation { individuals, measured, best_individual, best, mean, least, .. } = *it;
+            let Generation { sd, distinct, mean_size, mean_depth, .. } = *it;
+            rows.push(GenerationRow {
+                run: run.run,
+                axes: axes.clone(),
+                generation,
+                individuals,
+                measured,
+                best_individual,
+                best,
+                mean,
+                least,
+                sd,
+                distinct,
+                mean_size,
+                mean_depth,
+            });
+        }
+    }
+    rows
+}
+
+/// The families of the best of all runs.
+pub(crate) fn families(report: &Report) -> Vec<RelativeRow<'_>> {
+    let mut rows = Vec::new();
+    for (run, axes, evolution) in evolved(report) {
+        for it in &evolution.family {
+            let Individual { formula, simplified, size, depth, operator, parents } = &it.individual;
+            rows.push(RelativeRow {
+                run: run.run,
+                axes: axes.clone(),
+                generation: it.generation,
+                individual: it.index,
+                operator,
+                parents,
+                fitness: it.fitness,
+                size: *size,
+                depth: *depth,
+                formula,
+                simplified,
+            });
+        }
+    }
+    rows
+}
+
+type Evolved<'a> =
+    (&'a RunResult, Vec<Option<&'a str>>, &'a spelrum_tournament::results::Evolution);
+
+fn evolved(report: &Report) -> impl Iterator<Item = Evolved<'_>> {
+    let axes = grid_axes(report);
+    report.runs.iter().filter_map(move |run| {
+        let place = |axis: &&str| {
+            let place = run.begun.axes.iter().find(|place| place.axis == **axis);
+            place.map(|place| place.value.text.as_str())
+        };
+        Some((run, axes.iter().map(place).collect(), run.evolution.as_ref()?))
+    })
+}
+
+/// Runs that differ in nothing but chance, with their place on the axes.
+struct Group<'a> {
+    place: Vec<Option<&'a str>>,
+    opponents: &'a [String],
+    runs: Vec<&'a [Generation]>,
+}
+
+/// A figure of several runs: its mean, and the least and greatest.
+#[derive(Clone, Copy)]
+struct Spread {
+    mean: f64,
+    ends: [f64; 2],
+}
+
+impl Group<'_> {
+    fn length(&self) -> usize {
+        self.runs.iter().map(|run| run.len()).max().unwrap_or(0)
+    }
+
+    fn spread(&self, generation: usize, of: impl Fn(&Generation) -> Option<f64>) -> Option<Spread> {
+        let all: Vec<f64> = self.runs.iter().filter_map(|run| of(run.get(generation)?)).collect();
+        let least = all.iter().copied().reduce(f64::min)?;
+        let most = all.iter().copied().reduce(f64::max)?;
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        Some(Spread { mean, ends: [least, most] })
+    }
+
+    /// What it is called.
+    fn heading(&self, axes: &[&str]) -> String {
+        let places = axes.iter().zip(&self.place);
+        let places: Vec<String> =
+            places.filter_map(|(axis, value)| Some(format!("{axis} {}", (*value)?))).collect();
+        match places.is_empty() {
+            true => format!("against {}", self.opponents.join(", ")),
+            false => places.join(", "),
+        }
+    }
+}
+
+fn groups(report: &Report) -> Vec<Group<'_>> {
+    let mut groups = Vec::<Group<'_>>::new();
+    for (run, place, evolution) in evolved(report) {
+        let opponents = run.begun.opponents.as_slice();
+        let same = groups.iter_mut().find(|it| it.place == place && it.opponents == opponents);
+        match same {
+            Some(group) => group.runs.push(&evolution.generations),
+            None => groups.push(Group { place, opponents, runs: vec![&evolution.generations] }),
+        }
+    }
+    groups
+}
+
+/// The best of the latest generation of each run, for people: in a table of this name.
+pub(crate) fn best(report: &Report, name: &'static str) -> TitledTable {
+    let axes = grid_axes(report);
+    let mut columns = vec![Column::numbers("run")];
+    columns.extend(axes.iter().map(|axis| Column::words(*axis)));
+    columns.extend([
+        Column::words("player"),
+        Column::words("against"),
+        Column::numbers("generations"),
+        Column::numbers("fitness"),
+        Column::words("formula, simplified"),
+    ]);
+    let mut table = TitledTable::new(name, "The best of the latest generation", columns);
+    for (run, place, evolution) in evolved(report) {
+        let RunResult { begun, steps, ended, .. } = run;
+        let best = evolution.family.first();
+        let fitness = best.and_then(|it| it.fitness);
+        let fitness = fitness.map(|mean| written(Spread { mean, ends: [mean; 2] }, 1));
+        let mut row = vec![count(run.run)];
+        row.extend(place.iter().map(|it| it.unwrap_or("–").to_owned()));
+        row.extend([
+            begun.player.clone(),
+            begun.opponents.join(", "),
+            if *ended { count(*steps) } else { format!("{}…", count(*steps)) },
+            or_dash(fitness),
+            or_dash(best.map(|it| it.individual.simplified.clone())),
+        ]);
+        table.row(row);
+    }
+    table
+}
+
+/// The generations for people: some of them, over all runs that differ in nothing but chance.
+pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+    let axes = grid_axes(report);
+    let groups = groups(report);
+    groups.iter().find(|group| group.length() > 0)?;
+    let mut columns: Vec<Column> = axes.iter().map(|axis| Column::words(*axis)).collect();
+    columns.extend([
+        Column::numbers("generation"),
+        Column::numbers("best"),
+        Column::numbers("mean"),
+        Column::numbers("least"),
+        Column::numbers("sd"),
+        Column::numbers("distinct"),
+        Column::numbers("size"),
+    ]);
+    let mut table = TitledTable::new(EVOLUTION, "Fitness by generation", columns);
+    for group in &groups {
+        let all = group.length();
+        let shown = all.min(GENERATIONS_SHOWN);
+        let at = |place: usize| if shown > 1 { place * (all - 1) / (shown - 1) } else { 0 };
+        for generation in (0..shown).map(at) {
+            let figure = |of: fn(&Generation) -> Option<f64>| {
+                or_dash(group.spread(generation, of).map(|it| written(it, group.runs.len())))
+            };
+            let mut row: Vec<String> =
+                group.place.iter().map(|it| it.unwrap_or("–").to_owned()).collect();
+            row.extend([
+                count(generation as u64),
+                figure(|it| it.best),
+                figure(|it| it.mean),
+                figure(|it| it.least),
+                figure(|it| it.sd),
+                figure(|it| Some(it.distinct as f64)),
+                figure(|it| Some(it.mean_size)),
+            ]);
+            table.row(row);
+        }
+    }
+    let mut notes = Vec::new();
+    if groups.iter().any(|group| group.runs.len() > 1) {
+        notes.push(
+            "Means over runs that differ in nothing but chance; in brackets the least and the greatest of them."
+                .to_owned(),
+        );
+    }
+    notes.push(
+        "distinct: different formulas, simplified; size: nodes of a formula. Every generation of every run: \
+         --format csv."
+            .to_owned(),
+    );
+    Some(table.with_notes(notes))
+}
+
+fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
+fn written(Spread { mean, ends }: Spread, runs: usize) -> String {
+    let number = |value: f64| match value.abs() {
+        large if large >= 100.0 => format!("{value:.0}"),
+        middle if middle >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    match runs > 1 {
+        true => format!("{} ({}–{})", number(mean), number(ends[0]), number(ends[1])),
+        false => number(mean),
+    }
+}
+
+/// Where the best of each run comes from, for people.
+pub(crate) fn family(report: &Report) -> Option<TitledTable> {
+    let columns = vec![
+        Column::numbers("run"),
+        Column::numbers("generation"),
+        Column::numbers("individual"),
+        Column::words("operator"),
+        Column::words("parents"),
+        Column::numbers("fitness"),
+        Column::words("simplified"),
+    ];
+    let mut table = TitledTable::new(FAMILY, "Where the best come from", columns);
+    let mut left_out = 0;
+    let (mut is_empty, mut is_cut) = (true, false);
+    for (run, _, evolution) in evolved(report) {
+        is_cut |= evolution.family.len() >= FAMILY_MAX;
+        // The elite are who they were.
+        let bred = evolution.family.iter().filter(|it| it.individual.operator != ELITE);
+        for (place, it) in bred.enumerate() {
+            if place >= RELATIVES_SHOWN {
+                left_out += 1;
+                continue;
+            }
+            is_empty = false;
+            let parents: Vec<String> =
+                it.individual.parents.iter().map(|parent| count(*parent)).collect();
+            let fitness = it.fitness.map(|fitness| Spread { mean: fitness, ends: [fitness; 2] });
+            table.row(vec![
+                count(run.run),
+                count(it.generation),
+                count(it.index),
+                it.individual.operator.clone(),
+                or_dash((!parents.is_empty()).then(|| parents.join(", "))),
+                or_dash(fitness.map(|it| written(it, 1))),
+                it.individual.simplified.clone(),
+            ]);
+        }
+    }
+    let mut notes = vec![
+        "Parents: individuals of the generation before. Who was elite is there once.".to_owned(),
+    ];
+    if left_out > 0 {
+        notes.push(format!(
+            "{}{} earlier ancestors are left out: the view individuals has them.",
+            if is_cut { "More than " } else { "" },
+            count(left_out)
+        ));
+    }
+    (!is_empty).then(|| table.with_notes(notes))
+}
+
+/// The study's diagram: best, mean and least fitness by generation.
+pub(crate) fn figure(report: &Report) -> Option<Figure> {
+    type Of = fn(&Generation) -> Option<f64>;
+    let lines: [(&str, Of); 3] =
+        [("best", |it| it.best), ("mean", |it| it.mean), ("least", |it| it.least)];
+    let axes = grid_axes(report);
+    let groups = groups(report);
+    let shown: Vec<&Group<'_>> = groups.iter().take(PANELS_MAX).collect();
+    let length = shown.iter().map(|group| group.length()).max()?;
+    let curve = |group: &Group<'_>, of: Of| -> Vec<Point> {
+        let point = |generation: usize| {
+            let Spread { mean, ends } = group.spread(generation, of)?;
+            let interval = (group.runs.len() > 1).then_some(ends);
+            Some(Point { at: generation as f64, is: Estimate { value: mean, interval } })
+        };
+        (0..group.length()).filter_map(point).collect()
+    };
+    let series = |group: &Group<'_>| -> Vec<(String, Vec<Point>)> {
+        lines.iter().map(|(name, of)| ((*name).to_owned(), curve(group, *of))).collect()
+    };
+    let all: Vec<Vec<(String, Vec<Point>)>> = shown.iter().map(|group| series(group)).collect();
+    let values = all.iter().flatten().flat_map(|(_, points)| points).flat_map(|point| {
+        let Estimate { value, interval } = point.is;
+        interval.unwrap_or([value; 2])
+    });
+    let y = Axis::of_values("fitness", values);
+    if all.iter().flatten().all(|(_, points)| points.is_empty()) {
+        return None;
+    }
+    let x = Axis::of_counts("generation", std::iter::once(length.saturating_sub(1) as f64));
+    let mut rows = Vec::new();
+    for (group, series) in shown.iter().zip(&all) {
+        for (name, points) in series {
+            for point in points {
+                let [least, most] = point.is.interval.unwrap_or([point.is.value; 2]);
+                rows.push(vec![
+                    group.heading(&axes),
+                    name.clone(),
+                    count(point.at as u64),
+                    format!("{:.3}", point.is.value),
+                    format!("{least:.3}"),
+                    format!("{most:.3}"),
+                ]);
+            }
+        }
+    }
+    let panels = shown.iter().zip(all).map(|(group, series)| Panel {
+        heading: (shown.len() > 1).then(|| group.heading(&axes)),
+        chart: Chart::Curves(Curves { x: x.clone(), y: y.clone(), reference: None, series }),
+    });
+    let mut notes = Vec::new();
+    if shown.iter().any(|group| group.runs.len() > 1) {
+        notes.push("Means over runs; whiskers reach from the least to the greatest.".to_owned());
+    }
+    if groups.len() > PANELS_MAX {
+        let left_out = groups.len() - PANELS_MAX;
+        notes.push(format!("{left_out} more are left out: the table has them."));
+    }
+    Some(Figure {
+        before: EVOLUTION,
+        title: "Fitness by generation".to_owned(),
+        notes,
+        panels: panels.collect(),
+        columns: vec![
+            Column::words("of"),
+            Column::words("line"),
+            Column::numbers("generation"),
+            Column::numbers("mean of runs"),
+            Column::numbers("least"),
+            Column::numbers("greatest"),
+        ],
+        rows,
+    })
+}

@@ -1,0 +1,126 @@
+//! Games that players lost by failing, for people and for programs.
+
+use serde::Serialize;
+use spelrum_tournament::results::{FORFEITS_WARNED_OF, ForfeitKind, PlayerForfeits, Report};
+
+use crate::document::TitledTable;
+use crate::text::{Column, count, percent};
+
+/// The name of the table.
+pub(crate) const FORFEITS: &str = "forfeits";
+
+/// The forfeits of a player. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub struct Forfeits<'a> {
+    player: &'a str,
+    games: u64,
+    /// Of these, the forfeited ones, and by kind.
+    forfeits: u64,
+    crash: u64,
+    time_forfeit: u64,
+    stall: u64,
+    illegal_move: u64,
+    share: f64,
+}
+
+impl<'a> From<&'a PlayerForfeits> for Forfeits<'a> {
+    fn from(of: &'a PlayerForfeits) -> Self {
+        let [crash, time_forfeit, stall, illegal_move] = of.by_kind;
+        Self {
+            player: &of.player,
+            games: of.games,
+            forfeits: of.total(),
+            crash,
+            time_forfeit,
+            stall,
+            illegal_move,
+            share: of.share(),
+        }
+    }
+}
+
+/// The players that forfeited any.
+pub(crate) fn forfeits(report: &Report) -> Vec<Forfeits<'_>> {
+    report.engines.forfeits.iter().map(Into::into).collect()
+}
+
+/// Who forfeited games, and how, if anybody did.
+pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+    let found = &report.engines.forfeits;
+    if found.is_empty() {
+        return None;
+    }
+    let is_shown = |kind: &ForfeitKind| found.iter().any(|it| it.by_kind[*kind as usize] > 0);
+    let kinds: Vec<ForfeitKind> = ForfeitKind::ALL.into_iter().filter(is_shown).collect();
+    let heading = |kind: &ForfeitKind| match kind {
+        ForfeitKind::Crash => "crash",
+        ForfeitKind::TimeForfeit => "time",
+        ForfeitKind::Stall => "stall",
+        ForfeitKind::IllegalMove => "illegal move",
+    };
+    let mut columns =
+        vec![Column::words("player"), Column::numbers("games"), Column::numbers("forfeited")];
+    columns.extend(kinds.iter().map(|kind| Column::numbers(heading(kind))));
+    columns.push(Column::numbers("share"));
+    let mut table = TitledTable::new(FORFEITS, "Forfeits", columns);
+    for it in found {
+        let row = [it.player.clone(), count(it.games), count(it.total())];
+        let by_kind = kinds.iter().map(|kind| count(it.by_kind[*kind as usize]));
+        table.row(row.into_iter().chain(by_kind).chain([percent(it.share())]));
+    }
+    Some(table.with_notes(notes(found)))
+}
+
+fn notes(found: &[PlayerForfeits]) -> Vec<String> {
+    let mut notes = vec!["Forfeited: lost by a failure of the player's program.".to_owned()];
+    let notable: Vec<&str> =
+        found.iter().filter(|it| it.is_notable()).map(|it| it.player.as_str()).collect();
+    if !notable.is_empty() {
+        notes.push(format!(
+            "Warning: more than {} of the games of {} are forfeits. Scores and tests\n\
+             count them as losses. See where and why: spelrum sql 'SELECT * FROM forfeited'.",
+            percent(FORFEITS_WARNED_OF),
+            notable.join(", "),
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::text::tests::{report, shown};
+
+    #[test]
+    fn forfeits_are_told_by_player_and_kind() {
+        let mut report = report();
+        assert!(table(&report).is_none());
+        (report.moves, report.depths) = (Vec::new(), Vec::new());
+        let of = |player: &str, games, by_kind| PlayerForfeits {
+            player: player.to_owned(),
+            games,
+            by_kind,
+        };
+        report.engines.forfeits = vec![of("alphabeta", 400, [1, 2, 0, 0])];
+        assert!(!shown(&report).contains("Warning"));
+        report.engines.forfeits.push(of("genetic", 78, [64, 0, 0, 1]));
+        let text = shown(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.contains("Warning: forfeits decided 65 of 78 games of genetic"), "{text}");
+        assert!(text.contains("\nForfeits\n"), "{text}");
+        let table = text.split("\nForfeits\n").nth(1).unwrap_or_default();
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let rows: Vec<String> =
+            table.lines().filter(|it| !it.contains("──")).skip(1).take(3).map(words).collect();
+        let expected = [
+            "player games forfeited crash time illegal move share",
+            "alphabeta 400 3 1 2 0 0.75 %",
+            "genetic 78 65 64 0 1 83.3 %",
+        ];
+        assert_eq!(rows, expected);
+        assert!(table.contains("more than 2.0 % of the games of genetic are forfeits"), "{table}");
+        let json = serde_json::to_value(forfeits(&report)).unwrap();
+        assert_eq!(json[1]["forfeits"], 65);
+        assert_eq!(json[1]["illegal_move"], 1);
+    }
+}

@@ -1,0 +1,118 @@
+//! By how much games are won, in what the game counts, for people and for programs.
+
+use serde::Serialize;
+use spelrum_engine::Rules;
+use spelrum_tournament::results::{self, Report};
+
+use super::axes::{axis_columns, places};
+use crate::document::TitledTable;
+use crate::text::{Column, count};
+
+/// The name of the table.
+pub(crate) const MARGINS: &str = "margins";
+
+/// How far the player was ahead at the end, of the games that have a margin. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct CellMargin {
+    games: u64,
+    mean: f64,
+    /// Null of fewer than two units of equal weight.
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+/// The same of a cell, for a table of its own.
+#[derive(Debug, Serialize)]
+pub(crate) struct Margin<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    margin: CellMargin,
+}
+
+impl From<results::CellMargin> for CellMargin {
+    fn from(margin: results::CellMargin) -> Self {
+        let results::CellMargin { games, mean } = margin;
+        Self {
+            games,
+            mean: mean.value,
+            low: mean.interval.map(|it| it.low),
+            high: mean.interval.map(|it| it.high),
+        }
+    }
+}
+
+/// Those of all cells that have one.
+pub(crate) fn margins(report: &Report) -> Vec<Margin<'_>> {
+    let told = report.cells.iter().filter_map(|cell| {
+        Some(Margin {
+            cell_id: cell.cell.0,
+            axes: &cell.axes,
+            player: &cell.player,
+            opponent: &cell.opponent,
+            margin: cell.margin?.into(),
+        })
+    });
+    told.collect()
+}
+
+/// What a game counts, in the plural, if it has margins.
+fn counted_in(game: &str) -> Option<&'static str> {
+    Rules::games().into_iter().find(|it| it.name == game)?.margin
+}
+
+/// The mean of each cell, also where no game that was played has a margin; none in a game that has no margins.
+pub(crate) fn table(report: &Report) -> Option<TitledTable> {
+    let counted = counted_in(&report.experiment.game).filter(|_| report.experiment.task.is_game());
+    let what = counted.unwrap_or("points");
+    let mut columns = axis_columns(report);
+    columns.extend([
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("games"),
+        Column::numbers(what),
+        Column::words("95% interval"),
+    ]);
+    let mut table = TitledTable::new(MARGINS, "By how much the player wins", columns);
+    let (mut is_empty, mut is_partial) = (true, false);
+    for cell in &report.cells {
+        if cell.margin.is_none() && (counted.is_none() || cell.games == 0) {
+            continue;
+        }
+        let games = cell.margin.map_or(0, |it| it.games);
+        let mean = cell.margin.map(|it| it.mean);
+        is_empty = false;
+        is_partial |= games < cell.games;
+        let none = || "–".to_owned();
+        let row = [
+            cell.player.clone(),
+            cell.opponent.clone(),
+            count(games),
+            mean.map_or_else(none, |it| shown(it.value)),
+            mean.and_then(|it| it.interval)
+                .map_or_else(none, |it| format!("{} to {}", shown(it.low), shown(it.high))),
+        ];
+        table.row(places(report, &cell.axes).chain(row));
+    }
+    let mut notes = vec![format!(
+        "{}: how many it has more than its opponent at the end, in the mean over games.",
+        capitalised(what)
+    )];
+    if is_partial {
+        notes.push("Games: those that the game's own rules ended.".to_owned());
+    }
+    (!is_empty).then(|| table.with_notes(notes))
+}
+
+/// A mean with its sign.
+fn shown(mean: f64) -> String {
+    // What rounds to nothing has none.
+    let text = format!("{mean:+.2}");
+    if text == "-0.00" || text == "+0.00" { "0.00".to_owned() } else { text }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,33 @@
+//! Tables of an experiment's results, a file a table: for people, and the same rows for programs.
+
+pub(crate) mod accuracy;
+pub(crate) mod accuracy_json;
+pub(crate) mod axes;
+pub(crate) mod claims;
+pub(crate) mod claims_json;
+pub(crate) mod colours;
+pub(crate) mod columns;
+pub(crate) mod comparisons;
+pub(crate) mod comparisons_json;
+pub(crate) mod costs;
+pub(crate) mod csv;
+pub(crate) mod disturbance;
+pub(crate) mod engines;
+pub(crate) mod evolution;
+pub(crate) mod forfeits;
+pub(crate) mod json;
+pub(crate) mod margins;
+pub(crate) mod overview;
+pub(crate) mod phases;
+pub(crate) mod played_on;
+pub(crate) mod ratings;
+pub(crate) mod ratings_json;
+pub(crate) mod runs;
+pub(crate) mod scaled;
+pub(crate) mod side_by_side;
+pub(crate) mod table_name;
+pub(crate) mod text;
+pub(crate) mod worker_effects;
+
+pub use forfeits::Forfeits;
+pub use table_name::TableName;

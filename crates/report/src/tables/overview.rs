@@ -1,0 +1,443 @@
+//! How games were played, for people and for programs: how long they were, how they ended, and what the results
+//! come from.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use spelrum_tournament::Role;
+use spelrum_tournament::labels::Label;
+use spelrum_tournament::results::{self, CellGames, CpuQuota, WorkerShare};
+
+use super::worker_effects;
+use crate::document::{Part, TitledTable};
+use crate::text::{Column, count, duration_us, optional, percent};
+
+/// The names of the tables.
+pub(crate) const LENGTHS: &str = "lengths";
+pub(crate) const TERMINATIONS: &str = "terminations";
+pub(crate) const WORKERS: &str = "workers";
+
+/// As much of a commit as tells it from others.
+const COMMIT_CHARACTERS: usize = 7;
+
+/// How an experiment's games were played. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct Overview<'a> {
+    #[serde(skip)]
+    pub(crate) experiment: &'a str,
+    #[serde(skip)]
+    pub(crate) axes: &'a [String],
+    pub(crate) lengths: Vec<Lengths<'a>>,
+    pub(crate) terminations: Vec<Termination<'a>>,
+    pub(crate) workers: Vec<Worker<'a>>,
+    pub(crate) worker_effects: Vec<worker_effects::Row<'a>>,
+}
+
+/// How long the games of a cell were.
+#[derive(Debug, Serialize)]
+pub(crate) struct Lengths<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    games: u64,
+    plies_mean: Option<f64>,
+    plies_shortest: Option<u32>,
+    plies_p25: Option<u32>,
+    plies_median: Option<u32>,
+    plies_p75: Option<u32>,
+    plies_longest: Option<u32>,
+}
+
+/// How many games of a cell ended so.
+#[derive(Debug, Serialize)]
+pub(crate) struct Termination<'a> {
+    cell_id: i64,
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    termination: &'a str,
+    games: u64,
+    share: f64,
+}
+
+/// What a worker has played, and on what; null where it does not say.
+#[derive(Debug, Serialize)]
+pub(crate) struct Worker<'a> {
+    worker_id: i64,
+    worker: &'a str,
+    host: &'a str,
+    slots: u32,
+    engine_revision: u32,
+    version: &'a str,
+    cpu_model: Option<&'a str>,
+    logical_cores: Option<u32>,
+    operating_system: Option<&'a str>,
+    build_commit: Option<&'a str>,
+    build_profile: Option<&'a str>,
+    cores: Option<&'a str>,
+    quiet_slots: Option<u32>,
+    cpu_quota: Option<f64>,
+    cpu_quota_period_us: Option<u64>,
+    labels: Option<String>,
+    games: u64,
+    plies: u64,
+    wall_us: f64,
+}
+
+impl<'a> From<&'a results::Overview> for Overview<'a> {
+    fn from(told: &'a results::Overview) -> Self {
+        let terminations = told.cells.iter().flat_map(|cell| {
+            let all = cell.lengths.games();
+            cell.terminations.iter().map(move |(termination, games)| Termination {
+                cell_id: cell.cell.0,
+                axes: &cell.axes,
+                player: &cell.player,
+                opponent: &cell.opponent,
+                termination,
+                games: *games,
+                share: *games as f64 / all as f64,
+            })
+        });
+        Self {
+            experiment: &told.experiment.name,
+            axes: &told.axes,
+            lengths: told.cells.iter().map(Into::into).collect(),
+            terminations: terminations.collect(),
+            workers: told.workers.iter().map(Into::into).collect(),
+            worker_effects: worker_effects::rows(told),
+        }
+    }
+}
+
+impl<'a> From<&'a CellGames> for Lengths<'a> {
+    fn from(cell: &'a CellGames) -> Self {
+        let [plies_shortest, plies_p25, plies_median, plies_p75, plies_longest] =
+            [0, 25, 50, 75, 100].map(|hundredths| cell.lengths.quantile(hundredths));
+        Self {
+            cell_id: cell.cell.0,
+            axes: &cell.axes,
+            player: &cell.player,
+            opponent: &cell.opponent,
+            games: cell.lengths.games(),
+            plies_mean: cell.lengths.mean(),
+            plies_shortest,
+            plies_p25,
+            plies_median,
+            plies_p75,
+            plies_longest,
+        }
+    }
+}
+
+impl<'a> From<&'a WorkerShare> for Worker<'a> {
+    fn from(share: &'a WorkerShare) -> Self {
+        let said = |text: &'a str| Some(text).filter(|text| !text.is_empty());
+        Self {
+            worker_id: share.worker.0,
+            worker: &share.name,
+            host: &share.host,
+            slots: share.slots,
+            engine_revision: share.engine_revision,
+            version: &share.version,
+            cpu_model: said(&share.machine.cpu_model),
+            logical_cores: share.machine.logical_cores,
+            operating_system: said(&share.machine.operating_system),
+            build_commit: said(&share.machine.build_commit),
+            build_profile: said(&share.machine.build_profile),
+            cores: said(&share.machine.cores),
+            quiet_slots: share.machine.quiet_slots,
+            cpu_quota: share.machine.cpu_quota.map(CpuQuota::cpus),
+            cpu_quota_period_us: share.machine.cpu_quota.map(|quota| quota.period_us),
+            labels: (!share.machine.labels.is_empty()).then(|| labels(&share.machine.labels)),
+            games: share.games,
+            plies: share.plies,
+            wall_us: share.wall_us,
+        }
+    }
+}
+
+/// Labels in one text, such as `site=lab2, gpu`.
+fn labels(labels: &[Label]) -> String {
+    labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What there is to say.
+pub(crate) fn parts(told: &results::Overview) -> Vec<Part> {
+    if told.cells.is_empty() && told.workers.is_empty() {
+        return vec![Part::Words("no games".to_owned())];
+    }
+    let tables = [lengths(told), terminations(told), workers(told)];
+    tables.into_iter().chain(worker_effects::table(told)).map(Part::Table).collect()
+}
+
+/// The places of the grid's axes. What players vary is in their names already.
+fn grid(told: &results::Overview) -> Vec<usize> {
+    (0..told.axes.len()).filter(|&axis| Role::of_axis(&told.axes[axis]).is_none()).collect()
+}
+
+/// What heads the rows of cells.
+fn columns_of_cells(told: &results::Overview, grid: &[usize]) -> Vec<Column> {
+    let axes = grid.iter().map(|&axis| Column::numbers(&told.axes[axis]));
+    axes.chain(["player", "opponent"].map(Column::words)).collect()
+}
+
+/// Where a cell is, and who meets in it.
+fn said_of_cell(grid: &[usize], cell: &CellGames) -> Vec<String> {
+    let place = grid
+        .iter()
+        .map(|&axis| optional(cell.axes.get(axis).and_then(Option::as_deref), str::to_owned));
+    place.chain([cell.player.clone(), cell.opponent.clone()]).collect()
+}
+
+fn lengths(told: &results::Overview) -> TitledTable {
+    let grid = grid(told);
+    let mut columns = columns_of_cells(told, &grid);
+    columns.extend(
+        ["games", "mean", "shortest", "25%", "median", "75%", "longest"].map(Column::numbers),
+    );
+    let mut table = TitledTable::new(LENGTHS, "How long games are", columns);
+    for cell in &told.cells {
+        let plies = |hundredths| optional(cell.lengths.quantile(hundredths), |it| it.to_string());
+        let figures = [count(cell.lengths.games())]
+            .into_iter()
+            .chain([optional(cell.lengths.mean(), |mean| format!("{mean:.1}"))])
+            .chain([0, 25, 50, 75, 100].map(plies));
+        table.row(said_of_cell(&grid, cell).into_iter().chain(figures));
+    }
+    let note = "In plies after the opening; 25%, median, 75%: as many of the games are no longer.";
+    table.with_notes(vec![note.to_owned()])
+}
+
+fn terminations(told: &results::Overview) -> TitledTable {
+    let grid = grid(told);
+    let mut columns = columns_of_cells(told, &grid);
+    columns.extend([Column::words("ended by"), Column::numbers("games"), Column::numbers("share")]);
+    let mut table = TitledTable::new(TERMINATIONS, "How games end", columns);
+    for cell in &told.cells {
+        let all = cell.lengths.games();
+        for (termination, games) in &cell.terminations {
+            let share = percent(*games as f64 / all as f64);
+            let figures = [in_words(termination), count(*games), share];
+            table.row(said_of_cell(&grid, cell).into_iter().chain(figures));
+        }
+    }
+    table
+}
+
+/// A termination as people read it.
+pub(crate) fn in_words(termination: &str) -> String {
+    termination.replace('_', " ")
+}
+
+/// What workers that are alike have played together.
+#[derive(Debug, Default)]
+struct Alike {
+    workers: u64,
+    games: u64,
+    wall_us: f64,
+}
+
+fn workers(told: &results::Overview) -> TitledTable {
+    let columns = vec![
+        Column::words("worker"),
+        Column::words("processor"),
+        Column::numbers("cores"),
+        Column::words("build"),
+        Column::numbers("games"),
+        Column::numbers("time"),
+        Column::numbers("share"),
+    ];
+    let mut table = TitledTable::new(WORKERS, "What the results come from", columns);
+    // One that was started again is another worker, and the same machine.
+    let mut alike: IndexMap<_, Alike> = IndexMap::new();
+    for share in &told.workers {
+        let cores = share.machine.logical_cores;
+        let known = known(&share.machine.cpu_model);
+        let row = (named(share), known, cores, build(share));
+        let sum = alike.entry(row).or_default();
+        sum.workers += 1;
+        sum.games += share.games;
+        sum.wall_us += share.wall_us;
+    }
+    let all_us: f64 = told.workers.iter().map(|share| share.wall_us).sum();
+    for ((name, processor, cores, build), sum) in &alike {
+        table.row([
+            name.clone(),
+            processor.clone(),
+            optional(*cores, |cores| count(cores.into())),
+            build.clone(),
+            count(sum.games),
+            duration_us(sum.wall_us),
+            optional((all_us > 0.0).then(|| sum.wall_us / all_us), percent),
+        ]);
+    }
+    let starts: u64 = alike.values().map(|sum| sum.workers).sum();
+    table.with_notes(notes_on_workers(told, starts, alike.len() as u64))
+}
+
+/// Its name, with that of its host where it is another.
+fn named(share: &WorkerShare) -> String {
+    match share.name == share.host {
+        true => share.name.clone(),
+        false => format!("{} on {}", share.name, share.host),
+    }
+}
+
+fn known(text: &str) -> String {
+    optional(Some(text).filter(|text| !text.is_empty()), str::to_owned)
+}
+
+/// The version, and the commit where it is known; that it is released goes without saying.
+pub(crate) fn build(share: &WorkerShare) -> String {
+    let commit: String = share.machine.build_commit.chars().take(COMMIT_CHARACTERS).collect();
+    let profile = Some(&*share.machine.build_profile).filter(|profile| *profile != "release");
+    let words = [&*share.version, &*commit].into_iter().chain(profile);
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What a reader of the workers must know besides.
+fn notes_on_workers(told: &results::Overview, starts: u64, rows: u64) -> Vec<String> {
+    let revisions: BTreeSet<u32> = told.workers.iter().map(|it| it.engine_revision).collect();
+    let revisions: Vec<String> = revisions.iter().map(ToString::to_string).collect();
+    let mut notes = vec![
+        "Time: of the games that count, by the workers' clocks, over all their slots.".to_owned(),
+        format!("Build: version and commit; engine revision {}.", revisions.join(", ")),
+    ];
+    if starts > rows {
+        notes.push(format!("They were started {} times.", count(starts)));
+    }
+    let (models, builds) = (told.cpu_models(), told.builds());
+    if models > 1 {
+        notes.push(format!(
+            "Games of {} models of processors are mixed: times of moves are of all of them.",
+            count(models as u64),
+        ));
+    }
+    if builds > 1 {
+        notes.push(format!("Games of {} builds are mixed.", count(builds as u64)));
+    }
+    if told.workers.iter().any(|share| share.machine.build_profile == "debug") {
+        notes.push("A debug build plays the same games, and takes much longer.".to_owned());
+    }
+    let mut systems: BTreeMap<&str, u64> = BTreeMap::new();
+    for share in told.workers.iter().filter(|it| !it.machine.operating_system.is_empty()) {
+        *systems.entry(&share.machine.operating_system).or_default() += share.games;
+    }
+    notes.extend(systems.iter().map(|(system, games)| match systems.len() {
+        1 => format!("System: {system}."),
+        _ => format!("System: {system}: {} games.", count(*games)),
+    }));
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::results::{ExperimentSummary, Machine};
+    use spelrum_tournament::scheduler::ExperimentState;
+    use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+
+    use super::*;
+    use crate::tables::text;
+
+    fn overview(workers: Vec<WorkerShare>) -> results::Overview {
+        let cell = |id: i64| {
+            let mut games = CellGames {
+                cell: CellId(id),
+                axes: vec![Some("10".to_owned()), Some(id.to_string())],
+                player: "alphabeta".to_owned(),
+                opponent: "genetic".to_owned(),
+                lengths: results::Lengths::default(),
+                terminations: BTreeMap::new(),
+            };
+            games.add(9, "five_by_placement", 1_250);
+            games.add(13, "five_by_rotation", 1_200);
+            games.add(32, "board_full", 50);
+            games
+        };
+        results::Overview {
+            experiment: ExperimentSummary {
+                experiment: ExperimentId(1),
+                uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+                name: "pentago-depth".to_owned(),
+                game: "pentago".to_owned(),
+                task: spelrum_tournament::Task::Game,
+                state: ExperimentState::Finished,
+                priority: 0,
+                cells: 2,
+                games_planned: 5_000,
+                games_settled: 5_000,
+                games_failed: 0,
+                submitted_unix_us: 0,
+            },
+            axes: vec!["player.nodes".to_owned(), "depth".to_owned()],
+            workers,
+            worker_effects: Vec::new(),
+            cells: vec![cell(1), cell(2)],
+        }
+    }
+
+    fn worker(id: i64, host: &str, cpu_model: &str, profile: &str) -> WorkerShare {
+        WorkerShare {
+            worker: WorkerId(id),
+            name: host.to_owned(),
+            host: host.to_owned(),
+            slots: 4,
+            engine_revision: 2,
+            version: "0.1.0".to_owned(),
+            machine: Machine {
+                cpu_model: cpu_model.to_owned(),
+                logical_cores: Some(16),
+                operating_system: "Some System 12, x86_64".to_owned(),
+                build_commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),
+                build_profile: profile.to_owned(),
+                ..Machine::default()
+            },
+            games: 1_250,
+            plies: 13_000,
+            wall_us: 7.5e9,
+        }
+    }
+
+    /// A worker whose system reports nothing of its machine.
+    fn of_unknown_machine() -> WorkerShare {
+        let said = worker(4, "rack-4", "", "");
+        WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..said }
+    }
+
+    fn shown(told: &results::Overview) -> String {
+        let mut out = Vec::new();
+        text::document(&told.experiment, parts(told)).write_text(&mut out).unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+    }
+
+    #[test]
+    fn how_games_were_played_is_readable_in_100_columns() {
+        let model = "Vendor(R) 8375C CPU @ 2.90GHz";
+        let mixed = vec![
+            worker(1, "rack-1", model, "release"),
+            worker(2, "rack-1", model, "release"),
+            worker(3, "rack-2", "Another 7763 64-Core Processor", "debug"),
+            of_unknown_machine(),
+        ];
+        let text = shown(&overview(mixed));
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+        let alike = shown(&overview(vec![worker(1, "rack-1", model, "release")]));
+        assert!(!alike.contains("mixed") && !alike.contains("started"), "{alike}");
+    }
+
+    #[test]
+    fn programs_get_what_workers_said_and_null() {
+        let told =
+            overview(vec![worker(1, "rack-1", "A Processor", "release"), of_unknown_machine()]);
+        let json = serde_json::to_value(Overview::from(&told)).unwrap();
+        assert_eq!(json["workers"][0]["cpu_model"], "A Processor");
+        assert_eq!(json["workers"][1]["cpu_model"], serde_json::Value::Null);
+        assert_eq!(json["lengths"][0]["plies_median"], 9);
+        assert_eq!(json["lengths"][1]["plies_longest"], 32);
+        assert_eq!(json["terminations"][0]["termination"], "board_full");
+        assert_eq!(json["terminations"][0]["share"], 0.02);
+    }
+}

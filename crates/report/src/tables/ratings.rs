@@ -1,0 +1,352 @@
+//! Ratings, for people: how strong the players are on one scale, and who scored what against whom.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_tournament::Role;
+use spelrum_tournament::ratings::Estimate;
+use spelrum_tournament::results::{
+    Clusters, RATED_GAMES_MAX, RATED_PLAYERS_MAX, RatedGroup, RatedPlayer, Ratings, Report,
+    places_text,
+};
+
+use crate::document::{Part, TitledTable};
+use crate::text::{Column, count, optional, percent, signed};
+
+/// A cross-table is no wider.
+const COLUMNS_MAX: usize = 100;
+/// What a score takes: `0.625`, and a space.
+const SCORE_COLUMNS: usize = 6;
+
+/// Whether a report shows ratings unasked: where there is one point of the grid, and somebody has met two
+/// others, so that they say something that the cells do not.
+pub(crate) fn are_worth_showing(report: &Report) -> bool {
+    let is_of_the_grid = |axis: usize| Role::of_axis(&report.axes[axis]).is_none();
+    let mut met: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for cell in report.cells.iter().filter(|cell| cell.games > 0 && !cell.is_self_play) {
+        met.entry(&cell.player).or_default().insert(&cell.opponent);
+        met.entry(&cell.opponent).or_default().insert(&cell.player);
+    }
+    let has_one_point = report.cells.iter().all(|cell| {
+        let mut values = cell.axes.iter().enumerate();
+        values.all(|(axis, value)| value.is_none() || !is_of_the_grid(axis))
+    });
+    let games: u64 = report.cells.iter().map(|cell| cell.games).sum();
+    has_one_point
+        && met.values().any(|others| others.len() >= 2)
+        && met.len() <= RATED_PLAYERS_MAX
+        && games <= RATED_GAMES_MAX
+}
+
+/// How much of the meetings is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meetings {
+    /// As a cross-table, if one fits.
+    IfTheyFit,
+    /// All of them, where they say more than the ratings.
+    All,
+    /// All of them.
+    AskedFor,
+}
+
+/// What ratings have to say, in tables for people.
+pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if ratings.groups.is_empty() {
+        parts.push(Part::Words("no players".to_owned()));
+    }
+    for point in ratings.groups.chunk_by(|a, b| a.point == b.point) {
+        let place = point.first().and_then(|group| places_text(&ratings.axes, &group.point));
+        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+        // The groups of one player come last.
+        let (groups, alone) =
+            point.split_at(point.partition_point(|group| group.players.len() > 1));
+        for group in groups {
+            let notes = notes(group, point.len() > 1);
+            parts.push(Part::Table(table(group, &at).with_notes(notes)));
+            if group.players.len() < 3 && shown != Meetings::AskedFor {
+                continue;
+            }
+            if let Some(table) = cross_table(group, &at) {
+                parts.push(Part::Table(table));
+            } else if shown != Meetings::IfTheyFit {
+                parts.push(Part::Table(meetings(group, &at)));
+            }
+        }
+        if let [first, others @ ..] = alone {
+            let name = first.players.first().map_or("", |player| &player.name);
+            let others = match others.len() {
+                0 => String::new(),
+                others => format!(" and {} more", count(others as u64)),
+            };
+            let words = format!("Without a rating{at}, having met nobody: {name}{others}.");
+            parts.push(Part::Words(words));
+        }
+    }
+    parts
+}
+
+/// How much every two players of each group differ.
+pub(crate) fn differences(ratings: &Ratings) -> Vec<Part> {
+    let rated = ratings.groups.iter().filter(|group| group.players.len() > 1);
+    let tables = rated.map(|group| {
+        let place = places_text(&ratings.axes, &group.point);
+        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+        let columns = vec![
+            Column::words("player"),
+            Column::words("opponent"),
+            Column::numbers("Elo"),
+            Column::numbers("95%"),
+        ];
+        let mut table = TitledTable::new("differences", format!("Differences{at}"), columns);
+        for (a, player) in group.players.iter().enumerate() {
+            for (b, opponent) in group.players.iter().enumerate().skip(a + 1) {
+                let difference = group.difference(a, b);
+                table.row([
+                    player.name.clone(),
+                    opponent.name.clone(),
+                    optional(difference, |it| signed(it.elo)),
+                    optional(difference, error),
+                ]);
+            }
+        }
+        let note = "Elo: how much stronger the player is; 95%: half the width of the interval.";
+        Part::Table(table.with_notes(vec![note.to_owned()]))
+    });
+    tables.collect()
+}
+
+/// The players, the strongest first, each with its difference to the one before.
+fn table(group: &RatedGroup, at: &str) -> TitledTable {
+    let columns = vec![
+        Column::numbers("#"),
+        Column::words("player"),
+        Column::numbers("Elo"),
+        Column::numbers("95%"),
+        Column::numbers("games"),
+        Column::numbers("score"),
+        Column::numbers("draws"),
+        Column::numbers("to above"),
+        Column::numbers("95%"),
+    ];
+    let mut table = TitledTable::new("ratings", format!("Ratings{at}"), columns);
+    for (rank, player) in group.players.iter().enumerate() {
+        let above = rank.checked_sub(1).and_then(|above| group.difference(rank, above));
+        let draws = player.draws as f64 / player.games as f64;
+        table.row([
+            (rank + 1).to_string(),
+            name(player),
+            optional(player.rating, |rating| signed(rating.elo)),
+            optional(player.rating, error),
+            count(player.games),
+            optional(player.score(), |score| format!("{score:.3}")),
+            optional((player.games > 0).then_some(draws), percent),
+            above.map_or_else(String::new, |above| signed(above.elo)),
+            above.map_or_else(String::new, error),
+        ]);
+    }
+    table
+}
+
+fn name(player: &RatedPlayer) -> String {
+    match player.is_anchor {
+        true => format!("{} (anchor)", player.name),
+        false => player.name.clone(),
+    }
+}
+
+/// `±35`; nothing for what is so by definition.
+fn error(estimate: Estimate) -> String {
+    match estimate.error {
+        Some(0.0) => String::new(),
+        error => optional(error, |error| format!("±{error:.0}")),
+    }
+}
+
+/// What a reader of the table must know besides.
+fn notes(group: &RatedGroup, are_there_others: bool) -> Vec<String> {
+    let zero = match group.players.iter().filter(|player| player.is_anchor).count() {
+        0 => "the mean of these players",
+        1 => "the anchor",
+        _ => "the mean of the anchors",
+    };
+    let mut notes = vec![format!("Elo: 0 is {zero}; 95%: half the width of the interval.")];
+    if are_there_others {
+        notes.push("Those who met none of them are not on this scale.".to_owned());
+    }
+    notes.push(rests_on(group));
+    notes.extend(first_move(group));
+    if group.draw_rate > 0.0 {
+        notes.push(format!("Of equal players' games {} would be drawn.", percent(group.draw_rate)));
+    }
+    notes
+}
+
+fn rests_on(group: &RatedGroup) -> String {
+    let clusters = count(group.clusters);
+    let rests = match group.clusters_are {
+        Clusters::Openings => format!("rest on {clusters} openings, which the games share."),
+        Clusters::Pairs => format!("rest on {clusters} pairs of games: all have one opening."),
+    };
+    let is_known = group.difference_errors.iter().any(Option::is_some);
+    match is_known {
+        true => format!("The intervals {rests}"),
+        false => format!("The intervals are not known: they would {rests}"),
+    }
+}
+
+fn first_move(group: &RatedGroup) -> Option<String> {
+    match group.first_move {
+        Some(worth) => {
+            let error = match worth.error {
+                Some(error) => format!(" ±{error:.0}"),
+                None => String::new(),
+            };
+            Some(format!("Moving first is worth {}{error} Elo.", signed(worth.elo)))
+        }
+        None if group.games > 0 => Some(
+            "What moving first is worth cannot be told from strength: it is part of the ratings."
+                .to_owned(),
+        ),
+        None => None,
+    }
+}
+
+/// The points per game of each player against each other; nothing if that is too wide.
+fn cross_table(group: &RatedGroup, at: &str) -> Option<TitledTable> {
+    let widest = group.players.iter().map(|player| name(player).chars().count()).max()?;
+    let rank_columns = group.players.len().to_string().len() + 1;
+    if rank_columns + widest + 1 + group.players.len() * SCORE_COLUMNS > COLUMNS_MAX {
+        return None;
+    }
+    let mut columns = vec![Column::numbers("#"), Column::words("player")];
+    columns.extend((1..=group.players.len()).map(|rank| Column::numbers(rank.to_string())));
+    let mut scores = BTreeMap::new();
+    for meeting in &group.meetings {
+        scores.insert((meeting.player, meeting.opponent), meeting.score());
+        scores.insert((meeting.opponent, meeting.player), 1.0 - meeting.score());
+    }
+    let title = format!("Points per game{at}, of the player in the row");
+    let mut table = TitledTable::new("meetings", title, columns);
+    for (row, player) in (0_u32..).zip(&group.players) {
+        let score = |column: u32| match scores.get(&(row, column)) {
+            Some(score) => format!("{score:.3}"),
+            None if row == column => "·".to_owned(),
+            None => String::new(),
+        };
+        let scores = (0_u32..).zip(&group.players).map(|(column, _)| score(column));
+        table.row([(row + 1).to_string(), name(player)].into_iter().chain(scores));
+    }
+    Some(table)
+}
+
+/// The same in lines.
+fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
+    let columns = vec![
+        Column::words("player"),
+        Column::words("opponent"),
+        Column::numbers("games"),
+        Column::numbers("win"),
+        Column::numbers("draw"),
+        Column::numbers("loss"),
+        Column::numbers("score"),
+    ];
+    let mut table = TitledTable::new("meetings", format!("Who met whom{at}"), columns);
+    for meeting in &group.meetings {
+        let name = |place: u32| {
+            let player = group.players.get(place as usize);
+            player.map_or_else(String::new, |player| player.name.clone())
+        };
+        table.row([
+            name(meeting.player),
+            name(meeting.opponent),
+            count(meeting.games()),
+            count(meeting.wins),
+            count(meeting.draws),
+            count(meeting.losses),
+            format!("{:.3}", meeting.score()),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use spelrum_engine::Outcome;
+    use spelrum_tournament::ExperimentId;
+    use spelrum_tournament::results::{ExperimentSummary, GamesToRate};
+    use spelrum_tournament::scheduler::ExperimentState;
+
+    use super::*;
+    use crate::tables::text::document;
+
+    /// A ladder of so many players, of whom every two meet four times from each of five openings.
+    fn ladder(players: usize, anchors: &[&str], axes: &[&str]) -> Ratings {
+        let axes: Vec<String> = axes.iter().map(|&axis| axis.to_owned()).collect();
+        let mut games = GamesToRate::on(&axes, Clusters::Openings);
+        let name = |player| format!("alphabeta(depth={player})");
+        for low in 1..=players {
+            for high in low + 1..=players {
+                games.cell(&vec![Some("7".to_owned()); axes.len()], name(low), name(high));
+                for number in 0..20_usize {
+                    let outcome = match (number + high) % (3 + high - low) {
+                        0 if number % 2 == 0 => Outcome::Win,
+                        0 => Outcome::Loss,
+                        1 => Outcome::Draw,
+                        _ if number % 2 == 0 => Outcome::Loss,
+                        _ => Outcome::Win,
+                    };
+                    games.game((number / 4) as i64, number % 2 == 0, outcome);
+                }
+            }
+        }
+        games.cell(&vec![Some("7".to_owned()); axes.len()], "alone".to_owned(), "alone".to_owned());
+        let anchors: BTreeSet<String> = anchors.iter().map(|&anchor| anchor.to_owned()).collect();
+        let experiment = ExperimentSummary {
+            experiment: ExperimentId(1),
+            uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+            name: "ladder".to_owned(),
+            game: "pentago".to_owned(),
+            task: spelrum_tournament::Task::Game,
+            state: ExperimentState::Finished,
+            priority: 0,
+            cells: 45,
+            games_planned: 900,
+            games_settled: 900,
+            games_failed: 0,
+            submitted_unix_us: 0,
+        };
+        games.rate(experiment, &anchors).unwrap()
+    }
+
+    fn shown(ratings: &Ratings, meetings: Meetings) -> String {
+        let mut out = Vec::new();
+        let document = document(&ratings.experiment, parts(ratings, meetings));
+        document.write_text(&mut out).unwrap();
+        let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= COLUMNS_MAX), "{text}");
+        text
+    }
+
+    #[test]
+    fn a_ladder_of_ten_is_readable_in_100_columns() {
+        insta::assert_snapshot!(shown(&ladder(10, &[], &[]), Meetings::IfTheyFit));
+    }
+
+    #[test]
+    fn anchors_and_points_are_named() {
+        let anchored = ladder(3, &["alphabeta(depth=1)"], &["plies", "player.depth"]);
+        insta::assert_snapshot!(shown(&anchored, Meetings::IfTheyFit));
+    }
+
+    #[test]
+    fn what_is_too_wide_comes_in_lines_if_asked_for() {
+        let many = ladder(14, &[], &[]);
+        assert!(cross_table(&many.groups[0], "").is_none());
+        assert!(!shown(&many, Meetings::IfTheyFit).contains("met whom"));
+        let lines = shown(&many, Meetings::All);
+        assert!(lines.contains("Who met whom"));
+        assert_eq!(lines.lines().filter(|line| line.starts_with("alphabeta")).count(), 14 * 13 / 2);
+    }
+}

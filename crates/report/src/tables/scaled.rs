@@ -1,0 +1,112 @@
+//! How time limits were scaled by the speed of workers, for people and for programs.
+
+use serde::Serialize;
+use spelrum_tournament::results::Report;
+
+use crate::text::count;
+
+/// How time limits were scaled. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct Scaled {
+    /// Nodes per second at which limits are as the sweep says; null if it does not scale them any more.
+    reference_speed: Option<u64>,
+    factor_max: Option<f64>,
+    /// The counted games in which limits were scaled, and of these those whose factor was at a bound.
+    games: u64,
+    games_at_bound: u64,
+    /// The least and the greatest factor; null without such games.
+    factor_least: Option<f64>,
+    factor_greatest: Option<f64>,
+}
+
+/// How they were, if the sweep says so, or there are such games.
+pub(crate) fn scaled(report: &Report) -> Option<Scaled> {
+    let scaling = report.scaled.scaling;
+    let cells = &report.scaled.cells;
+    if scaling.is_none() && cells.is_empty() {
+        return None;
+    }
+    let factor = |permille: u32| f64::from(permille) / 1_000.0;
+    Some(Scaled {
+        reference_speed: scaling.map(|it| it.reference),
+        factor_max: scaling.map(|it| factor(it.factor_max_permille)),
+        games: cells.iter().map(|it| it.games).sum(),
+        games_at_bound: cells.iter().map(|it| it.games_at_bound).sum(),
+        factor_least: cells.iter().map(|it| it.factor_permille_min).min().map(factor),
+        factor_greatest: cells.iter().map(|it| it.factor_permille_max).max().map(factor),
+    })
+}
+
+/// What stands under the tables.
+pub(crate) fn notes(report: &Report) -> Vec<String> {
+    let Some(Scaled {
+        reference_speed, games, games_at_bound, factor_least, factor_greatest, ..
+    }) = scaled(report)
+    else {
+        return Vec::new();
+    };
+    let Some((least, greatest)) = factor_least.zip(factor_greatest) else { return Vec::new() };
+    let to = match reference_speed {
+        Some(speed) => format!("Time limits are scaled to {} nodes a second", count(speed)),
+        None => format!("Time limits of {} games were scaled", count(games)),
+    };
+    let mut notes = vec![
+        format!("{to}: {least:.2} to {greatest:.2} times as long."),
+        "By how much moves overran them: spelrum sql 'SELECT * FROM limited_moves'.".to_owned(),
+    ];
+    if games_at_bound > 0 {
+        notes.push(format!(
+            "Warning: in {} of {} games the factor was at the bound that factor_max sets. Their workers are slower\n\
+             or faster than that, and searched fewer or more nodes than others (docs/timing.md).",
+            count(games_at_bound),
+            count(games),
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::CellId;
+    use spelrum_tournament::results::ScaledGames;
+    use spelrum_tournament::speed::Scaling;
+
+    use super::*;
+    use crate::tables::text::tests::{report, shown};
+
+    #[test]
+    fn scaled_limits_are_told_under_the_table() {
+        let mut report = report();
+        assert!(scaled(&report).is_none() && notes(&report).is_empty());
+        let of = |cell, least, greatest, games_at_bound| ScaledGames {
+            cell: CellId(cell),
+            games: 20,
+            games_at_bound,
+            factor_permille_min: least,
+            factor_permille_max: greatest,
+        };
+        report.scaled.cells = vec![of(1, 980, 1_000, 0), of(2, 1_000, 2_030, 0)];
+        assert_eq!(
+            notes(&report)[..1],
+            ["Time limits of 40 games were scaled: 0.98 to 2.03 times as long."]
+        );
+        let scaling = Scaling { reference: 2_500_000, factor_max_permille: 4_000 };
+        report.scaled.scaling = Some(scaling);
+        let text = shown(&report);
+        assert!(
+            text.contains(
+                "\nTime limits are scaled to 2,500,000 nodes a second: 0.98 to 2.03 times as long.\n"
+            ),
+            "{text}"
+        );
+        assert!(!text.contains("factor_max"), "{text}");
+        report.scaled.cells.push(of(3, 250, 4_000, 7));
+        let text = shown(&report);
+        assert!(text.contains("Warning: in 7 of 60 games the factor was at the bound"), "{text}");
+        let told = scaled(&report).unwrap();
+        assert_eq!(
+            (told.games, told.factor_least, told.factor_greatest),
+            (60, Some(0.25), Some(4.0))
+        );
+    }
+}

@@ -1,0 +1,346 @@
+//! Two experiments in one report, cell by cell.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use spelrum_tournament::results::date_time;
+use spelrum_tournament::results::{
+    CellResult, ExperimentSummary, MatchedCells, MatchedMoves, Overview, Report, SideBySide,
+    places_text,
+};
+use spelrum_tournament::{Interval, OverGames, Role, ScoreInterval};
+
+use super::overview::build;
+use crate::document::{Document, Part, TitledTable};
+use crate::text::{Column, count, duration_us, optional, ratio};
+
+/// Two experiments with what they have in common.
+pub(crate) struct Two<'a> {
+    pub(crate) reports: [&'a Report; 2],
+    /// Where they could be had.
+    pub(crate) overviews: [Option<&'a Overview>; 2],
+    pub(crate) told: &'a SideBySide<'a>,
+}
+
+/// The same for programs. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct Json<'a> {
+    pub(crate) experiments: [Experiment<'a>; 2],
+    pub(crate) axes: &'a [String],
+    pub(crate) cells: Vec<Cell<'a>>,
+    moves: Vec<Moves<'a>>,
+    unmatched: Vec<Unmatched<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Experiment<'a> {
+    pub(crate) experiment: &'a str,
+    experiment_uuid: &'a str,
+    game: &'a str,
+    state: &'static str,
+    submitted_unix_us: i64,
+    engine_revision: Option<u32>,
+    games_planned: u64,
+    games_settled: u64,
+    description: &'a str,
+    /// Null where it could not be had.
+    cpu_models: Option<Vec<&'a str>>,
+    builds: Option<Vec<String>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Cell<'a> {
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    first_cell_id: i64,
+    second_cell_id: i64,
+    first_games: u64,
+    second_games: u64,
+    first_score: Option<f64>,
+    second_score: Option<f64>,
+    /// The first score less the second.
+    difference: Option<f64>,
+    difference_low: Option<f64>,
+    difference_high: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Moves<'a> {
+    axes: &'a [Option<String>],
+    player: &'a str,
+    opponent: &'a str,
+    first_wall_us_mean: f64,
+    second_wall_us_mean: f64,
+    wall_us_ratio: Option<f64>,
+    wall_us_ratio_low: Option<f64>,
+    wall_us_ratio_high: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Unmatched<'a> {
+    experiment: &'a str,
+    cell_id: i64,
+    /// By the names of that experiment's axes.
+    axes: BTreeMap<&'a str, Option<&'a str>>,
+    player: &'a str,
+    opponent: &'a str,
+}
+
+impl<'a> Two<'a> {
+    /// For programs.
+    pub(crate) fn json(&self) -> Json<'a> {
+        let [first, second] = self.reports;
+        let [of_first, of_second] = self.overviews;
+        let unmatched = self.told.unmatched.iter().zip(self.reports);
+        Json {
+            experiments: [experiment(first, of_first), experiment(second, of_second)],
+            axes: &self.told.axes,
+            cells: self.told.cells.iter().map(cell).collect(),
+            moves: self.told.moves.iter().map(moves).collect(),
+            unmatched: unmatched
+                .flat_map(|(cells, report)| cells.iter().map(|cell| unmatched_cell(report, cell)))
+                .collect(),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn document(&self) -> Document {
+        let [first, second] = self.reports.map(|report| &report.experiment);
+        let about = match first.game == second.game {
+            true => first.game.clone(),
+            false => format!("{} and {}", first.game, second.game),
+        };
+        let tables = [Some(self.configuration()), self.scores(), self.times(), self.unmatched()];
+        let parts = tables.into_iter().flatten().map(Part::Table).collect();
+        let [first, second] = self.names();
+        Document { title: format!("{first} with {second}"), about, parts }
+    }
+
+    /// The experiments' names; numbered, where they are equal.
+    fn names(&self) -> [String; 2] {
+        let [first, second] = self.reports.map(|report| report.experiment.name.clone());
+        match first == second {
+            true => [format!("{first} (1)"), format!("{second} (2)")],
+            false => [first, second],
+        }
+    }
+
+    fn configuration(&self) -> TitledTable {
+        let [first, second] = self.names();
+        let columns = ["", &*first, &*second].map(Column::words).to_vec();
+        let mut table = TitledTable::new("configuration", "The two experiments", columns);
+        let [of_first, of_second] = self.overviews;
+        let rows = [rows_of(self.reports[0], of_first), rows_of(self.reports[1], of_second)];
+        let [of_first, of_second] = rows;
+        for ((name, first), (_, second)) in of_first.into_iter().zip(of_second) {
+            table.row([name.to_owned(), first, second]);
+        }
+        table
+    }
+
+    /// The places on the grid's axes. What players vary is in their names already.
+    fn grid(&self) -> Vec<usize> {
+        let axes = &self.told.axes;
+        (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect()
+    }
+
+    fn columns(&self, grid: &[usize], last: &[&str]) -> Vec<Column> {
+        let axes = grid.iter().map(|&axis| Column::numbers(&self.told.axes[axis]));
+        let words = ["player", "opponent"].map(Column::words);
+        axes.chain(words).chain(last.iter().map(|name| Column::numbers(*name))).collect()
+    }
+
+    fn scores(&self) -> Option<TitledTable> {
+        let grid = self.grid();
+        let [first, second] = self.names();
+        let headings = ["games", "score", "games", "score", "difference", "95% interval"];
+        let mut table =
+            TitledTable::new("cells", "Who scores more in which", self.columns(&grid, &headings));
+        for MatchedCells { axes, cells, difference } in &self.told.cells {
+            let figures = cells.iter().flat_map(|cell| {
+                [count(cell.games), optional(cell.score, |it| format!("{:.3}", it.score))]
+            });
+            let difference = [
+                optional(*difference, |it| format!("{:+.3}", it.value)),
+                optional(*difference, |it| format!("{:+.3} to {:+.3}", it.low, it.high)),
+            ];
+            let names = [cells[0].player.clone(), cells[0].opponent.clone()];
+            table.row(places(&grid, axes).chain(names).chain(figures).chain(difference));
+        }
+        let clear = self.told.cells.iter().filter(|it| it.is_clear()).count() as u64;
+        let compared = self.told.cells.iter().filter(|it| it.difference.is_some()).count() as u64;
+        let notes = vec![
+            format!("Score: the player's points per game, first in {first}, then in {second}."),
+            "Difference: the first less the second, as of independent samples.".to_owned(),
+            format!(
+                "{} of {} differences are clear; of as many where nothing differs, {} or so would be.",
+                count(clear),
+                count(compared),
+                count(compared.div_ceil(20)),
+            ),
+        ];
+        (!self.told.cells.is_empty()).then(|| table.with_notes(notes))
+    }
+
+    fn times(&self) -> Option<TitledTable> {
+        let grid = self.grid();
+        let [first, second] = self.names();
+        let headings = ["mean", "mean", "ratio", "95% interval"];
+        let mut table =
+            TitledTable::new("moves", "What a move costs in each", self.columns(&grid, &headings));
+        for MatchedMoves { axes, moves, ratio: of_means } in &self.told.moves {
+            let means = moves
+                .map(|it| duration_us(mean_us(it.costs.wall_us_game_mean, it.costs.wall_us_mean)));
+            let interval = of_means.and_then(|it| it.interval);
+            let of_means = [
+                optional(*of_means, |it| ratio(it.value)),
+                optional(interval, |it| format!("{} to {}", ratio(it.low), ratio(it.high))),
+            ];
+            let names = [moves[0].player.clone(), moves[0].opponent.clone()];
+            table.row(places(&grid, axes).chain(names).chain(means).chain(of_means));
+        }
+        let notes = vec![
+            format!(
+                "Mean: of the player's searched moves, over games, first in {first}, then in {second}."
+            ),
+            "Ratio: of the first to the second, as of independent samples.".to_owned(),
+        ];
+        (!self.told.moves.is_empty()).then(|| table.with_notes(notes))
+    }
+
+    fn unmatched(&self) -> Option<TitledTable> {
+        let columns = ["experiment", "where", "player", "opponent"].map(Column::words).to_vec();
+        let mut table = TitledTable::new("unmatched", "Cells without a counterpart", columns);
+        for ((cells, report), name) in
+            self.told.unmatched.iter().zip(self.reports).zip(self.names())
+        {
+            for cell in cells {
+                let place = places_text(&report.axes, &cell.axes);
+                let names = [cell.player.clone(), cell.opponent.clone()];
+                let place = place.unwrap_or_else(|| "-".to_owned());
+                table.row([name.clone(), place].into_iter().chain(names));
+            }
+        }
+        let note = "A counterpart has the same players' names, and the same values on the axes that both have; one.";
+        (!table.rows.is_empty()).then(|| table.with_notes(vec![note.to_owned()]))
+    }
+}
+
+fn places<'a>(
+    grid: &'a [usize],
+    values: &'a [Option<String>],
+) -> impl Iterator<Item = String> + 'a {
+    grid.iter().map(|&axis| optional(values.get(axis).and_then(Option::as_deref), str::to_owned))
+}
+
+/// Over games, if that is told; else over moves.
+fn mean_us(over_games: Option<OverGames>, over_moves: f64) -> f64 {
+    over_games.map_or(over_moves, |mean| mean.value)
+}
+
+/// What is to be known of an experiment, by name.
+fn rows_of(report: &Report, overview: Option<&Overview>) -> Vec<(&'static str, String)> {
+    let it = &report.experiment;
+    let said = |text: &str| optional(Some(text).filter(|text| !text.is_empty()), str::to_owned);
+    let listed = |all: Vec<String>| said(&all.join(", "));
+    let models = overview.map(cpu_models);
+    let builds = overview.map(|told| distinct(told.workers.iter().map(build)));
+    vec![
+        ("experiment", it.uuid.clone()),
+        ("game", it.game.clone()),
+        ("state", it.state.name().to_owned()),
+        ("submitted", date_time(it.submitted_unix_us)),
+        ("games", format!("{} of {}", count(it.games_settled), count(it.games_planned))),
+        ("engine revision", optional(report.engine_revision, |it| it.to_string())),
+        ("processors", listed(models.unwrap_or_default().into_iter().map(str::to_owned).collect())),
+        ("builds", listed(builds.unwrap_or_default())),
+        ("asks", said(&report.description)),
+    ]
+}
+
+fn cpu_models(overview: &Overview) -> Vec<&str> {
+    let models = overview.workers.iter().map(|it| &*it.machine.cpu_model);
+    distinct(models.filter(|model| !model.is_empty()))
+}
+
+fn builds(overview: &Overview) -> Vec<String> {
+    let builds = overview.workers.iter().map(|it| {
+        let words = [&*it.version, &*it.machine.build_commit, &*it.machine.build_profile];
+        words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    });
+    distinct(builds)
+}
+
+fn distinct<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn experiment<'a>(report: &'a Report, overview: Option<&'a Overview>) -> Experiment<'a> {
+    let it: &ExperimentSummary = &report.experiment;
+    Experiment {
+        experiment: &it.name,
+        experiment_uuid: &it.uuid,
+        game: &it.game,
+        state: it.state.name(),
+        submitted_unix_us: it.submitted_unix_us,
+        engine_revision: report.engine_revision,
+        games_planned: it.games_planned,
+        games_settled: it.games_settled,
+        description: &report.description,
+        cpu_models: overview.map(cpu_models),
+        builds: overview.map(builds),
+    }
+}
+
+fn cell<'a>(matched: &'a MatchedCells<'a>) -> Cell<'a> {
+    let [first, second] = matched.cells;
+    let score = |score: Option<ScoreInterval>| score.map(|it| it.score);
+    let difference: Option<Interval> = matched.difference;
+    Cell {
+        axes: &matched.axes,
+        player: &first.player,
+        opponent: &first.opponent,
+        first_cell_id: first.cell.0,
+        second_cell_id: second.cell.0,
+        first_games: first.games,
+        second_games: second.games,
+        first_score: score(first.score),
+        second_score: score(second.score),
+        difference: difference.map(|it| it.value),
+        difference_low: difference.map(|it| it.low),
+        difference_high: difference.map(|it| it.high),
+    }
+}
+
+fn moves<'a>(matched: &'a MatchedMoves<'a>) -> Moves<'a> {
+    let [first, second] = matched.moves;
+    let mean = |of: &spelrum_tournament::results::MoveCost| {
+        mean_us(of.costs.wall_us_game_mean, of.costs.wall_us_mean)
+    };
+    let interval = matched.ratio.and_then(|it| it.interval);
+    Moves {
+        axes: &matched.axes,
+        player: &first.player,
+        opponent: &first.opponent,
+        first_wall_us_mean: mean(first),
+        second_wall_us_mean: mean(second),
+        wall_us_ratio: matched.ratio.map(|it| it.value),
+        wall_us_ratio_low: interval.map(|it| it.low),
+        wall_us_ratio_high: interval.map(|it| it.high),
+    }
+}
+
+fn unmatched_cell<'a>(report: &'a Report, cell: &'a CellResult) -> Unmatched<'a> {
+    let axes = report.axes.iter().map(String::as_str);
+    Unmatched {
+        experiment: &report.experiment.name,
+        cell_id: cell.cell.0,
+        axes: axes.zip(cell.axes.iter().map(Option::as_deref)).collect(),
+        player: &cell.player,
+        opponent: &cell.opponent,
+    }
+}

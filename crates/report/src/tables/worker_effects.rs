@@ -1,0 +1,253 @@
+//! Whether it matters who played, for people and for programs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use spelrum_tournament::results::{Measure, Overview, WorkerEffects, WorkerShare};
+use spelrum_tournament::{Interval, WorkerId};
+
+use crate::document::TitledTable;
+use crate::text::{Column, count, optional, ratio, relative_error};
+
+/// The name of the table.
+pub(crate) const WORKER_EFFECTS: &str = "worker-effects";
+
+/// What one worker adds to one measure. The keys are only ever added to.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row<'a> {
+    measure: &'static str,
+    /// Of the whole measure: over how many units, and how much workers differ.
+    units: u64,
+    deviation: f64,
+    deviation_low: f64,
+    deviation_high: f64,
+    within: f64,
+    p_value: f64,
+    worker_id: i64,
+    worker: Option<&'a str>,
+    host: Option<&'a str>,
+    effect: f64,
+    error: f64,
+}
+
+/// A row for each measure and worker.
+pub(crate) fn rows(told: &Overview) -> Vec<Row<'_>> {
+    let named = named(told);
+    let mut rows = Vec::new();
+    for WorkerEffects { measure, units, between, workers } in &told.worker_effects {
+        for (worker, it) in workers.iter().zip(&between.effects) {
+            let share = named.get(worker);
+            rows.push(Row {
+                measure: measure.name(),
+                units: *units,
+                deviation: between.deviation.value,
+                deviation_low: between.deviation.low,
+                deviation_high: between.deviation.high,
+                within: between.within,
+                p_value: between.p_value,
+                worker_id: worker.0,
+                worker: share.map(|share| &*share.name),
+                host: share.map(|share| &*share.host),
+                effect: it.effect,
+                error: it.error,
+            });
+        }
+    }
+    rows
+}
+
+fn named(told: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
+    told.workers.iter().map(|share| (share.worker, share)).collect()
+}
+
+/// What each worker adds to each measure, if several are compared.
+pub(crate) fn table(told: &Overview) -> Option<TitledTable> {
+    if told.worker_effects.is_empty() {
+        return None;
+    }
+    let measures: Vec<&WorkerEffects> = told.worker_effects.iter().collect();
+    let mut columns = vec![Column::words("worker")];
+    columns.extend(measures.iter().map(|it| Column::numbers(heading(it.measure))));
+    let mut table = TitledTable::new(WORKER_EFFECTS, "Whether it matters who played", columns);
+    let named = named(told);
+    let mut workers: Vec<WorkerId> =
+        measures.iter().flat_map(|it| it.workers.iter().copied()).collect();
+    workers.sort_unstable();
+    workers.dedup();
+    for worker in workers {
+        let name = match named.get(&worker) {
+            Some(share) if share.name == share.host => share.name.clone(),
+            Some(share) => format!("{} on {}", share.name, share.host),
+            None => format!("worker {worker}"),
+        };
+        let figures = measures.iter().map(|it| {
+            let place = it.workers.iter().position(|known| *known == worker);
+            optional(place.map(|place| it.between.effects[place]), |effect| {
+                match it.measure.is_logarithm() {
+                    true => {
+                        format!("{} {}", ratio(effect.effect.exp()), relative_error(effect.error))
+                    }
+                    false => format!("{:+.3} ±{:.3}", effect.effect + 0.0, effect.error),
+                }
+            })
+        });
+        table.row([name].into_iter().chain(figures));
+    }
+    let mut notes = vec![
+        "Beside the mean of these workers, in the same cells; with the standard error.".to_owned(),
+    ];
+    notes.extend(measures.iter().map(|it| between(it)));
+    notes.extend(warnings(told));
+    Some(table.with_notes(notes))
+}
+
+const fn heading(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Score => "score",
+        Measure::Time => "time of a move",
+        Measure::Nodes => "nodes of a move",
+    }
+}
+
+/// How much workers differ in a measure.
+fn between(told: &WorkerEffects) -> String {
+    let (Interval { value, low, high }, units) = (told.between.deviation, count(told.units));
+    match told.measure {
+        Measure::Score => format!(
+            "Score: between workers a standard deviation of {value:.3} (95%: {low:.3}–{}), over {units} pairs or games.",
+            if high > 1.0 { "1".to_owned() } else { format!("{high:.3}") }
+        ),
+        Measure::Time | Measure::Nodes => {
+            let what = if told.measure == Measure::Time { "Time" } else { "Nodes" };
+            let [value, low] = [value, low].map(|it| ratio(it.exp()));
+            let high = match high < 10f64.ln() {
+                true => ratio(high.exp()),
+                false => "more than ×10".to_owned(),
+            };
+            format!(
+                "{what} of a move: between workers a factor of {value} (95%: {low}–{high}), over {units} games."
+            )
+        }
+    }
+}
+
+/// What a reader must know who takes the results for those of one machine.
+pub(crate) fn warnings(told: &Overview) -> Vec<String> {
+    let warned = told.worker_effects.iter().filter(|it| it.are_worth_a_warning());
+    let said = warned.map(|it| match it.measure {
+        Measure::Score => "Scores depend on who played: no machine alone would give these.".to_owned(),
+        Measure::Time => {
+            let factor = ratio(spread(it));
+            format!(
+                "Times are of unlike workers, the slowest {factor} the fastest: only those of the same workers compare."
+            )
+        }
+        Measure::Nodes => {
+            let factor = ratio(spread(it));
+            format!(
+                "In the same time workers search unlike numbers of nodes, the fastest {factor} the slowest: a time limit \
+                 is not the same at each."
+            )
+        }
+    });
+    said.collect()
+}
+
+/// The greatest effect over the least, as a factor.
+fn spread(told: &WorkerEffects) -> f64 {
+    let effects = told.between.effects.iter().map(|it| it.effect);
+    let (least, most) = effects.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {
+        (least.min(it), most.max(it))
+    });
+    (most - least).max(0.0).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_tournament::results::{ExperimentSummary, Machine};
+    use spelrum_tournament::scheduler::ExperimentState;
+    use spelrum_tournament::{BetweenWorkers, ExperimentId, Task, WorkerEffect};
+
+    use super::*;
+    use crate::document::Part;
+    use crate::tables::text;
+
+    fn overview(time_p_value: f64) -> Overview {
+        let share = |id: i64, name: &str, host: &str| WorkerShare {
+            worker: WorkerId(id),
+            name: name.to_owned(),
+            host: host.to_owned(),
+            slots: 2,
+            engine_revision: 2,
+            version: "0.1.0".to_owned(),
+            machine: Machine::default(),
+            games: 100,
+            plies: 1_000,
+            wall_us: 1e6,
+        };
+        let effects = |measure, sizes: [f64; 2], deviation, p_value| WorkerEffects {
+            measure,
+            units: 1_234,
+            between: BetweenWorkers {
+                deviation,
+                within: 0.3,
+                p_value,
+                effects: (0..2)
+                    .map(|worker| WorkerEffect { worker, effect: sizes[worker], error: 0.004 })
+                    .collect(),
+            },
+            workers: vec![WorkerId(1), WorkerId(3)],
+        };
+        let interval = |value, low, high| Interval { value, low, high };
+        Overview {
+            experiment: ExperimentSummary {
+                experiment: ExperimentId(1),
+                uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
+                name: "pentago-depth".to_owned(),
+                game: "pentago".to_owned(),
+                task: Task::Game,
+                state: ExperimentState::Finished,
+                priority: 0,
+                cells: 2,
+                games_planned: 5_000,
+                games_settled: 5_000,
+                games_failed: 0,
+                submitted_unix_us: 0,
+            },
+            axes: Vec::new(),
+            workers: vec![
+                share(1, "fast", "rack-1"),
+                share(2, "fast", "rack-1"),
+                share(3, "old", "old"),
+            ],
+            worker_effects: vec![
+                effects(Measure::Score, [-0.0, 0.0], interval(0.0, 0.0, 1.7), 0.6),
+                effects(Measure::Time, [-0.35, 0.35], interval(0.49, 0.2, 15.6), time_p_value),
+            ],
+            cells: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn who_adds_what_is_readable_in_100_columns() {
+        let told = overview(1e-30);
+        let parts = vec![Part::Table(table(&told).unwrap())];
+        let mut out = Vec::new();
+        text::document(&told.experiment, parts).write_text(&mut out).unwrap();
+        let text = anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn nobody_is_warned_of_chance() {
+        assert_eq!(warnings(&overview(0.02)), [""; 0]);
+        assert_eq!(warnings(&overview(0.001)).len(), 1);
+        let none = Overview { worker_effects: Vec::new(), ..overview(0.02) };
+        assert!(table(&none).is_none() && rows(&none).is_empty());
+        let rows = serde_json::to_value(rows(&overview(0.02))).unwrap();
+        assert_eq!(rows[1]["worker"], "old");
+        assert_eq!(rows[2]["measure"], "time");
+        assert_eq!(rows.as_array().unwrap().len(), 4);
+    }
+}

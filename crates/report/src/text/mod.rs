@@ -1,0 +1,11 @@
+//! Words and numbers as people read them, and columns of them.
+
+mod aligned;
+mod numbers;
+mod search;
+mod visible;
+
+pub use aligned::{Column, TextTable};
+pub use numbers::{count, counted, duration_us, optional, percent, ratio, relative_error, signed};
+pub use search::{ended_by_text, score_text};
+pub use visible::{escaped, is_hidden, shortened, shortened_apart, shown};

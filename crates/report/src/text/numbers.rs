@@ -1,0 +1,165 @@
+//! Numbers as people read them: three or four figures that matter, and a unit.
+
+/// A count in groups of thousands: `1,234,567`.
+pub fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count of things, of which there may be one: `1 cell`, `2 cells`.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// What a number may miss by the order in which it was summed up, as a part of it.
+const ROUNDING: f64 = 1e-12;
+
+/// A duration in microseconds, in the unit that fits: `12.3 µs`, `4.56 ms`, `1.23 s`, `2m 05s`.
+///
+/// A mean of whole microseconds is often halfway between two of what is shown. It is rounded up, in whichever
+/// order its sum was taken.
+pub fn duration_us(us: f64) -> String {
+    let us = us * (1.0 + ROUNDING);
+    // The bounds are where rounding to three figures would reach the next unit.
+    match us {
+        us if us < 999.5 => format!("{} µs", three_figures(us)),
+        us if us < 999_500.0 => format!("{} ms", three_figures(us / 1e3)),
+        us if us < 119_500_000.0 => format!("{} s", three_figures(us / 1e6)),
+        us => clock((us / 1e6).round() as u64),
+    }
+}
+
+/// Seconds as a clock shows them: `2m 05s`, `3h 07m`, `4d 02h`.
+fn clock(seconds: u64) -> String {
+    match seconds {
+        0..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d {:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+/// A number with three figures, or all of a larger whole part.
+fn three_figures(number: f64) -> String {
+    match number.abs() {
+        size if size < 9.995 => format!("{number:.2}"),
+        size if size < 99.95 => format!("{number:.1}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+/// How many times as much: `×2.04`; a small one with two figures that count: `×0.0031`.
+pub fn ratio(ratio: f64) -> String {
+    if ratio == 0.0 || ratio >= 0.1 {
+        return format!("×{}", three_figures(ratio));
+    }
+    let zeros = -ratio.log10().floor();
+    // Beyond twelve places nothing is left to tell apart.
+    format!("×{ratio:.*}", (zeros + 1.0).clamp(2.0, 12.0) as usize)
+}
+
+/// Half the width of an interval, as a share of the figure: `±0.4%`, `±12%`.
+pub fn relative_error(share: f64) -> String {
+    let percents = share * 100.0;
+    let places = usize::from(percents < 0.95);
+    format!("±{percents:.places$}%")
+}
+
+/// A rate in 0..=1 as percents: `57.8 %`; a small one with the figures that it has: `0.0031 %`.
+pub fn percent(rate: f64) -> String {
+    let percents = rate * 100.0;
+    if percents == 0.0 || percents >= 0.995 {
+        return format!("{percents:.1} %");
+    }
+    let zeros = -percents.log10().floor();
+    // Beyond twelve places nothing is left to tell apart.
+    format!("{percents:.*} %", (zeros + 1.0).clamp(1.0, 12.0) as usize)
+}
+
+/// A difference with its sign: `+36`, `-7`, `0`.
+pub fn signed(difference: f64) -> String {
+    match difference.round() {
+        0.0 => "0".to_owned(),
+        rounded => format!("{rounded:+.0}"),
+    }
+}
+
+/// A value, or a dash where there is none.
+pub fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), show)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped() {
+        let shown = [0, 7, 999, 1_000, 12_345, 1_234_567].map(count);
+        assert_eq!(shown, ["0", "7", "999", "1,000", "12,345", "1,234,567"]);
+        let shown = [0, 1, 1_001].map(|cells| counted(cells, "cell"));
+        assert_eq!(shown, ["0 cells", "1 cell", "1,001 cells"]);
+    }
+
+    #[test]
+    fn ratios_and_errors_have_the_figures_that_count() {
+        let shown = [0.0, 0.000_313, 0.052, 0.5, 2.0, 31.25, 1_234.0].map(ratio);
+        assert_eq!(shown, ["×0.00", "×0.00031", "×0.052", "×0.50", "×2.00", "×31.2", "×1234"]);
+        let shown = [0.0, 0.004, 0.0096, 0.0994, 1.5].map(relative_error);
+        assert_eq!(shown, ["±0.0%", "±0.4%", "±1%", "±10%", "±150%"]);
+    }
+
+    #[test]
+    fn durations_take_the_unit_that_fits() {
+        let shown = [
+            0.0,
+            12.34,
+            999.4,
+            999.6,
+            4_560.0,
+            999_499.0,
+            999_500.0,
+            1_234_000.0,
+            119_400_000.0,
+            125_000_000.0,
+            11_220_000_000.0,
+            352_800_000_000.0,
+        ]
+        .map(duration_us);
+        assert_eq!(
+            shown,
+            [
+                "0.00 µs", "12.3 µs", "999 µs", "1.00 ms", "4.56 ms", "999 ms", "1.00 s", "1.23 s",
+                "119 s", "2m 05s", "3h 07m", "4d 02h"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_sum_in_another_order_is_shown_alike() {
+        let halfway = 0.675_f64;
+        let shown = [halfway.next_down().next_down(), halfway, halfway.next_up()].map(duration_us);
+        assert_eq!(shown, ["0.68 µs"; 3]);
+        assert_eq!(duration_us(0.674_999), "0.67 µs");
+    }
+
+    #[test]
+    fn small_percents_keep_their_figures() {
+        let shown = [0.0, 1.0, 0.578, 0.012, 0.001_23, 0.000_031, 1e-20].map(percent);
+        assert_eq!(
+            shown,
+            ["0.0 %", "100.0 %", "57.8 %", "1.2 %", "0.12 %", "0.0031 %", "0.000000000000 %"]
+        );
+    }
+
+    #[test]
+    fn differences_have_signs() {
+        assert_eq!([36.4, -7.0, 0.2, -0.2].map(signed), ["+36", "-7", "0", "0"]);
+    }
+}

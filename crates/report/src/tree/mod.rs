@@ -1,0 +1,18 @@
+//! Pictures of game trees: what is to be drawn, and the forms in which it is.
+
+mod dot;
+mod json;
+mod layout;
+mod picture;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+mod words;
+
+pub use dot::write_dot;
+pub use json::{Asked, TreeJson};
+pub use picture::{Heading, Picture, drawn_nodes};
+pub use svg::write_svg;
+pub use text::{write_counts, write_text};
+pub use words::Words;

@@ -1,0 +1,16 @@
+//! Values of a query's result, as a database has them.
+
+/// A value in a query's result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SqlValue {
+    /// NULL.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A real.
+    Real(f64),
+    /// A text.
+    Text(String),
+    /// A blob.
+    Blob(Vec<u8>),
+}
