@@ -7,7 +7,6 @@ pub mod bounds;
 pub mod builds;
 pub mod capabilities;
 pub mod change;
-pub mod choice;
 pub mod claims;
 pub mod comparisons;
 mod conditions;
@@ -17,7 +16,6 @@ pub mod demands;
 mod difference;
 pub mod disturbance;
 pub mod engines;
-pub mod forecast;
 mod game;
 mod ids;
 pub mod labels;
@@ -27,13 +25,11 @@ pub mod optimize;
 pub mod placement;
 mod plan;
 mod played;
-pub mod ratings;
 pub mod repeat;
 pub mod results;
 pub mod scheduler;
 mod seeds;
 pub mod speed;
-mod statistics;
 pub mod stopping;
 mod sweep;
 mod training;
@@ -52,11 +48,12 @@ pub use plan::{
     Role, SkippedEntries,
 };
 pub use played::PlayedGame;
-pub use statistics::{
+use spelrum_statistics as statistics;
+pub use spelrum_statistics::{
     BetweenWorkers, Clustered, Confidence, EloModel, GameCounts, Interval, MarginSums,
     OpeningCounts, OpeningKey, OpeningSpread, OpeningSum, OverGames, PairCounts, PlayerTimeSums,
     SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict,
-    WorkerEffect, WorkerSum, elo_of_score, score_of_elo,
+    WorkerEffect, WorkerSum, choice, elo_of_score, forecast, ratings, score_of_elo,
 };
 pub use sweep::{
     BookFault, BookHead, BookReader, BookSample, NamedFile, SweepError, SweepText,

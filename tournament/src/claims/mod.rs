@@ -5,22 +5,16 @@
 //! all that were stated before the first settled game at one family-wise error rate. No claim is part of a cell:
 //! the games are the same with claims and without.
 
-mod holm;
-mod judge;
 mod restate;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+pub use spelrum_statistics::claims::*;
 
 use crate::definition::DefinitionHash;
 use crate::plan::cell::{PlannedCell, Role};
 use crate::seeds::canonical_json;
 
-pub use holm::holm;
-pub use judge::{
-    CellOfClaim, ClaimFigures, ClaimToJudge, JudgedCell, JudgedClaim, Judgement, NotJudged,
-    StateOfCell, judge,
-};
 pub use restate::{AddedClaim, ClaimStanding, KnownClaim, Restated, Restatement};
 
 /// Most claims of a sweep.
@@ -76,27 +70,6 @@ pub struct Statement {
     pub error_rate: f64,
 }
 
-/// What a score is claimed to be: more than 0 and less than 1.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Bound {
-    /// Above this.
-    Above(f64),
-    /// Below this.
-    Below(f64),
-}
-
-/// In how many of its cells a claim is to hold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Quantifier {
-    /// In each of them.
-    #[default]
-    Every,
-    /// In at least one.
-    Some,
-}
-
 /// SHA-256 of all that a claim says: its text, what it compares, and in which cells. Written as 64 hexadecimal
 /// digits.
 pub type ClaimHash = DefinitionHash;
@@ -122,6 +95,12 @@ impl Claim {
 }
 
 impl Statement {
+    /// What it says of scores, without whose they are.
+    #[must_use]
+    pub const fn claimed(&self) -> Claimed {
+        Claimed { score: self.score, quantifier: self.quantifier, error_rate: self.error_rate }
+    }
+
     /// That of a [`Claim::definition_json`]; none of what is not one.
     #[must_use]
     pub fn of_definition(definition_json: &str) -> Option<Self> {
@@ -157,36 +136,6 @@ impl Statement {
             (_, Quantifier::Some) => format!("some of {cells} cells"),
         };
         format!("score {side} {score} in {which}")
-    }
-}
-
-impl Bound {
-    /// The score that it names.
-    #[must_use]
-    pub const fn score(self) -> f64 {
-        match self {
-            Self::Above(score) | Self::Below(score) => score,
-        }
-    }
-
-    /// The same of the other player's score.
-    #[must_use]
-    pub fn of_opponent(self) -> Self {
-        match self {
-            Self::Above(score) => Self::Below(1.0 - score),
-            Self::Below(score) => Self::Above(1.0 - score),
-        }
-    }
-}
-
-impl Quantifier {
-    /// Its word in a sweep.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Every => "every",
-            Self::Some => "some",
-        }
     }
 }
 

@@ -55,7 +55,7 @@ impl Report {
             let found = cells.get(&stated.cell);
             CellOfClaim {
                 cell: stated.cell.0,
-                player: stated.player,
+                is_of_second: stated.player == Role::Opponent,
                 state: found.map_or(StateOfCell::Gone, |cell| cell.state_for_claims()),
                 score: found.and_then(|cell| cell.score_test()),
             }
@@ -63,7 +63,7 @@ impl Report {
         let mut to_judge = Vec::with_capacity(self.claims.len());
         for (claim, why) in self.claims.iter().zip(&why) {
             to_judge.push(ClaimToJudge {
-                statement: &claim.statement,
+                claimed: claim.statement.claimed(),
                 is_exploratory: why.is_some(),
                 is_counted: !claim.is_late,
                 cells: claim.cells.iter().map(cell).collect(),

@@ -21,15 +21,12 @@
 
 mod prefix;
 mod round;
-mod rule;
 mod settled;
-mod tally;
 
 pub use prefix::{Prefix, Reading};
 pub use round::{LOOKS, Round};
-pub use rule::{FIRST_CHECKPOINT, Precision, StopRule};
 pub use settled::{Points, Settled};
-pub use tally::{OpeningTally, Tally};
+pub use spelrum_statistics::{FIRST_CHECKPOINT, OpeningTally, Precision, StopRule, Tally};
 
 #[cfg(test)]
 mod error_rates;

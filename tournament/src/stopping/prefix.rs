@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_statistics::{OpeningTally, StopRule, Tally};
+
 use super::round::{Looked, Round};
-use super::rule::StopRule;
 use super::settled::Settled;
-use super::tally::{OpeningTally, Tally};
 
 /// A cell's longest gap-free prefix of settled units, as far as it is read: to where the rule is reached, to the end
 /// of a [`Round`] whose games are repeated, or to the first unit that is not settled.
