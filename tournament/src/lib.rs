@@ -21,7 +21,6 @@ mod ids;
 pub mod labels;
 pub mod names;
 mod openings;
-pub mod optimize;
 pub mod placement;
 mod plan;
 mod played;
@@ -48,6 +47,7 @@ pub use plan::{
     Role, SkippedEntries,
 };
 pub use played::PlayedGame;
+pub use spelrum_optimize as optimize;
 use spelrum_statistics as statistics;
 pub use spelrum_statistics::{
     BetweenWorkers, Clustered, Confidence, EloModel, GameCounts, Interval, MarginSums,

@@ -6,14 +6,24 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
     ("spelrum-engine", &[]),
     ("spelrum-statistics", &[]),
-    ("spelrum-tournament", &["spelrum-engine", "spelrum-statistics"]),
-    ("spelrum-proto", &["spelrum-engine", "spelrum-statistics", "spelrum-tournament"]),
+    ("spelrum-optimize", &["spelrum-engine", "spelrum-statistics"]),
+    ("spelrum-tournament", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
+    (
+        "spelrum-proto",
+        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-tournament"],
+    ),
     (
         "spelrum-coordinator",
-        &["spelrum-engine", "spelrum-statistics", "spelrum-tournament", "spelrum-proto"],
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-tournament",
+            "spelrum-proto",
+        ],
     ),
     ("spelrum-external", &[]),
     (
@@ -21,6 +31,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
         &[
             "spelrum-engine",
             "spelrum-statistics",
+            "spelrum-optimize",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-external",
@@ -31,6 +42,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
         &[
             "spelrum-engine",
             "spelrum-statistics",
+            "spelrum-optimize",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-coordinator",
@@ -98,7 +110,9 @@ fn the_released_program_has_no_faults_to_order() {
 
 #[test]
 fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
-    for package in ["spelrum-engine", "spelrum-statistics", "spelrum-tournament"] {
+    for package in
+        ["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-tournament"]
+    {
         let tree = tree(package);
         assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");
         for impure in
@@ -121,9 +135,10 @@ fn only_the_coordinator_knows_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 9] = [
+const SOURCES: [(&str, &[(&str, &str)]); 10] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")]),
     ("crates/statistics/src", &[]),
+    ("crates/optimize/src", &[]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),

@@ -16,7 +16,7 @@
 
 use spelrum_engine::Random;
 
-use super::space::{Dimension, Level, greatest};
+use crate::space::{Dimension, Level, greatest};
 
 const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;

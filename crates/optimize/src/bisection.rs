@@ -14,7 +14,7 @@
 //!
 //! Roots and slopes are on fixed grids, and sums in a fixed order: the same bits on every machine.
 
-use crate::statistics::PairCounts;
+use spelrum_statistics::PairCounts;
 
 /// How many places of the root are told apart; it may also lie outside of what is asked about.
 const ROOTS: usize = 1025;

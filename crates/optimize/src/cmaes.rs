@@ -11,8 +11,8 @@
 
 use spelrum_engine::Random;
 
-use super::eigen::Eigen;
-use super::space::{Dimension, Level, greatest};
+use crate::eigen::Eigen;
+use crate::space::{Dimension, Level, greatest};
 
 /// The first step size, as a part of the intervals (tutorial, appendix C: 0.3 of where the best is expected).
 const SIGMA: f64 = 0.3;
