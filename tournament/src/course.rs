@@ -13,39 +13,23 @@
 
 mod evolve;
 mod find;
-mod kind;
-mod note;
 mod outcome;
-mod parameter;
-pub(crate) mod planned;
 mod run;
 mod runs;
 #[cfg(test)]
 mod tests;
 mod tune;
 
-pub use evolve::{EvolveSettings, Fitness, Generation, Individual, Meet, Reevaluate, Scored};
-pub use find::FindSettings;
-pub use kind::{CourseKind, RUN, STEP, TRIAL};
-pub use note::{
-    Begun, Bounds, Confirmed, Ended, Estimate, Estimated, Note, Noted, Place, Setting,
-    SettingsScore, Tried,
-};
 pub use outcome::CellOutcome;
-pub use parameter::{LedParameter, Unit};
-pub use planned::{CoursePlan, Meeting, PlannedRun, RunSettings};
 pub use runs::course_of;
-pub(crate) use tune::part_of;
-pub use tune::{Tunable, TuneMethod, TuneSettings, TunedParameter};
+pub use spelrum_model::course::*;
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::definition::CellDefinition;
-use crate::ids::CellId;
-use crate::plan::{AxisValue, Plan, PlannedCell};
-use crate::seeds::SEED_END;
-use crate::stopping::StopRule;
+use spelrum_model::seeds::SEED_END;
+use spelrum_model::{AxisValue, CellDefinition, CellId, Plan, PlannedCell};
+use spelrum_statistics::StopRule;
 
 /// Says which cells an experiment gets, by what came of those before. Evolution, tuning and searches for a
 /// value are courses.
@@ -148,7 +132,7 @@ pub enum CourseFault {
     #[error("it asks for a cell that the experiment has already, of {0} against {1}")]
     AgainTheSame(String, String),
     /// Too many cells.
-    #[error("the experiment would have {0} cells, and {max} are allowed", max = crate::change::CELLS_EVER_MAX)]
+    #[error("the experiment would have {0} cells, and {max} are allowed", max = spelrum_model::change::CELLS_EVER_MAX)]
     ManyCells(u64),
 }
 
@@ -319,7 +303,7 @@ impl Frame {
         if cells.is_empty() {
             return Err(CourseFault::AddsNothing);
         }
-        if all > crate::change::CELLS_EVER_MAX {
+        if all > spelrum_model::change::CELLS_EVER_MAX {
             return Err(CourseFault::ManyCells(all));
         }
         let mut plan = Plan { seed: self.seed, stop: self.stop, ..Plan::default() };

@@ -6,14 +6,24 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
     ("spelrum-engine", &[]),
     ("spelrum-statistics", &[]),
     ("spelrum-optimize", &["spelrum-engine", "spelrum-statistics"]),
-    ("spelrum-tournament", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
+    ("spelrum-model", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
+    (
+        "spelrum-tournament",
+        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+    ),
     (
         "spelrum-proto",
-        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-tournament"],
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-tournament",
+        ],
     ),
     (
         "spelrum-coordinator",
@@ -21,6 +31,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
             "spelrum-engine",
             "spelrum-statistics",
             "spelrum-optimize",
+            "spelrum-model",
             "spelrum-tournament",
             "spelrum-proto",
         ],
@@ -32,6 +43,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
             "spelrum-engine",
             "spelrum-statistics",
             "spelrum-optimize",
+            "spelrum-model",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-external",
@@ -43,6 +55,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
             "spelrum-engine",
             "spelrum-statistics",
             "spelrum-optimize",
+            "spelrum-model",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-coordinator",
@@ -110,9 +123,13 @@ fn the_released_program_has_no_faults_to_order() {
 
 #[test]
 fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
-    for package in
-        ["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-tournament"]
-    {
+    for package in [
+        "spelrum-engine",
+        "spelrum-statistics",
+        "spelrum-optimize",
+        "spelrum-model",
+        "spelrum-tournament",
+    ] {
         let tree = tree(package);
         assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");
         for impure in
@@ -135,10 +152,11 @@ fn only_the_coordinator_knows_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 10] = [
+const SOURCES: [(&str, &[(&str, &str)]); 11] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
+    ("crates/model/src", &[]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),
@@ -181,13 +199,13 @@ fn no_files_use_each_other() {
 #[test]
 fn imports_are_found_whatever_their_form() {
     let imports = |folder: &str| Files::read(&crate::sandbox::root().join(folder), &[]).imports();
-    let tournament = imports("tournament/src");
-    for (file, import) in [
+    for (folder, file, import) in [
         // Handed on by the crate's root; from a sibling; from a folder's own file.
-        ("engines.rs", "definition.rs"),
-        ("results/claims.rs", "results/report.rs"),
-        ("claims/restate.rs", "claims/mod.rs"),
+        ("crates/statistics/src", "choice.rs", "counts.rs"),
+        ("crates/model/src", "course/planned.rs", "course/note.rs"),
+        ("crates/model/src", "claims/restate.rs", "claims/mod.rs"),
     ] {
-        assert!(tournament[file].contains(import), "{file}: {:?}", tournament[file]);
+        let imports = imports(folder);
+        assert!(imports[file].contains(import), "{file}: {:?}", imports[file]);
     }
 }

@@ -4,29 +4,26 @@
 //! where it is a knock-out; what came of them says how fit each individual is, and the next generation is bred.
 
 mod measure;
-pub(super) mod note;
-pub(super) mod settings;
+mod note;
 #[cfg(test)]
 mod tests;
-
-pub use note::{Generation, Individual, Scored};
-pub use settings::{EvolveSettings, Fitness, Meet, Reevaluate};
 
 use std::collections::BTreeMap;
 use std::mem;
 
 use spelrum_engine::expression::Expression;
 use spelrum_engine::{Random, Value};
+use spelrum_model::course::{
+    Estimate, Estimated, EvolveSettings, Note, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS,
+    Reevaluate,
+};
+use spelrum_model::{AxisValue, seeds};
+use spelrum_optimize::genetic_programming::breeding::{Bred, Operator};
+use spelrum_optimize::genetic_programming::selection::{Candidate, Ranking};
 
 use self::measure::{Measuring, Other, Tally};
-use super::kind::{RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS};
-use super::note::{Estimate, Estimated, Note};
 use super::outcome::CellOutcome;
 use super::run::{Asked, Opponent, Run};
-use crate::optimize::genetic_programming::breeding::{Bred, Operator};
-use crate::optimize::genetic_programming::selection::{Candidate, Ranking};
-use crate::plan::cell::AxisValue;
-use crate::seeds;
 
 /// A run of `[evolve]` under way.
 pub(super) struct EvolveRun {
@@ -98,7 +95,7 @@ impl EvolveRun {
         self.series.clear();
         let features = self.settings.features;
         for (index, bred) in (0..).zip(&self.individuals) {
-            let individual = Individual::of(bred, features);
+            let individual = note::individual(bred, features);
             self.notes.push(Note::Individual(generation, index, individual));
         }
         let kept = self.individuals.iter().map(|bred| self.kept(bred)).collect();
@@ -197,13 +194,13 @@ impl EvolveRun {
         let ranking = Ranking::of(&candidates, settings.parsimony);
         for (index, tally) in tallies.iter().enumerate() {
             let rank = ranking.order.iter().position(|place| *place == index).unwrap_or(index);
-            let scored = Scored::of(tally, candidates[index].fitness, rank as u64);
+            let scored = note::scored(tally, candidates[index].fitness, rank as u64);
             self.notes.push(Note::Scored(generation, index as u64, scored));
         }
         let trees: Vec<Expression> =
             self.individuals.iter().map(|bred| bred.tree.clone()).collect();
         self.notes
-            .push(Note::Generation(generation, Generation::of(&trees, &candidates, &ranking)));
+            .push(Note::Generation(generation, note::generation(&trees, &candidates, &ranking)));
         let best = &trees[ranking.order[0]];
         let text = best.text(settings.features);
         self.notes.push(Note::Estimated(

@@ -1,18 +1,15 @@
 //! `[find]`: the value of a parameter at which two players are even, by probabilistic bisection.
 
-pub(super) mod settings;
-
-pub use settings::FindSettings;
-
 use std::mem;
 
-use super::kind::STEP;
-use super::note::{Bounds, Estimate, Estimated, Note, Setting, Tried};
+use spelrum_model::AxisValue;
+use spelrum_model::course::{
+    Bounds, Estimate, Estimated, FindSettings, LedParameter, Note, STEP, Setting, Tried,
+};
+use spelrum_optimize::bisection::{Bisection, Root};
+
 use super::outcome::CellOutcome;
-use super::parameter::LedParameter;
 use super::run::{Asked, Opponent, Run};
-use crate::optimize::bisection::{Bisection, Root};
-use crate::plan::cell::AxisValue;
 
 /// A run of `[find]` under way.
 pub(super) struct FindRun {

@@ -1,6 +1,6 @@
 //! What came of a cell, for the course that asked for it.
 
-use crate::statistics::PairCounts;
+use spelrum_statistics::PairCounts;
 
 /// What came of a settled cell, seen from its first player.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! One run of a course: what [`super::runs`] asks of each kind.
 
 use spelrum_engine::{Parameters, Value};
+use spelrum_model::AxisValue;
+use spelrum_model::course::Note;
 
-use super::note::Note;
 use super::outcome::CellOutcome;
-use crate::plan::cell::AxisValue;
 
 /// A cell that a run asks for.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,18 +6,17 @@
 use std::sync::Arc;
 
 use spelrum_engine::Parameters;
+use spelrum_model::course::{
+    Begun, Ended, Meeting, Note, Noted, Place, PlannedRun, RUN, RunSettings,
+};
+use spelrum_model::{AxisValue, Plan, seeds};
 
 use super::evolve::EvolveRun;
 use super::find::FindRun;
-use super::kind::RUN;
-use super::note::{Begun, Ended, Note, Noted, Place};
 use super::outcome::CellOutcome;
-use super::planned::{Meeting, PlannedRun, RunSettings};
 use super::run::{Asked, Opponent, Run};
 use super::tune::TuneRun;
 use super::{Course, CourseFault, Decision, NewCell};
-use crate::plan::{AxisValue, Plan};
-use crate::seeds;
 
 /// A run with what its cells are made of.
 struct Running {

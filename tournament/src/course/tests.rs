@@ -2,10 +2,9 @@ use std::sync::{Arc, Mutex};
 
 use spelrum_engine::games::Nim;
 use spelrum_engine::{Parameters, Value};
+use spelrum_model::{OpeningsRule, PlannedAxis, Task};
 
 use super::*;
-use crate::conditions::{OpeningsRule, Task};
-use crate::plan::PlannedAxis;
 
 /// Does what it is told to, one decision after the other, and notes what it hears.
 struct Scripted {

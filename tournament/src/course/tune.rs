@@ -3,26 +3,22 @@
 //! All trials of a step are asked for together. Then the settings that were found play against those that the player
 //! began with, or both against the same opponents, from openings that nothing was decided by.
 
-pub(super) mod settings;
-
-pub(crate) use settings::part_of;
-pub use settings::{Tunable, TuneMethod, TuneSettings, TunedParameter};
-
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 
 use spelrum_engine::{Parameters, Random};
+use spelrum_model::course::{
+    Confirmed, Estimate, Estimated, Note, STEP, Setting, SettingsScore, TRIAL, Tried, TuneMethod,
+    TuneSettings, TunedParameter, usual_step,
+};
+use spelrum_model::{AxisValue, seeds};
+use spelrum_optimize::cmaes::{CmaEs, Sample};
+use spelrum_optimize::space::Level;
+use spelrum_optimize::spsa::{Perturbed, Schedule, Spsa};
+use spelrum_statistics::PairCounts;
 
-use super::kind::{STEP, TRIAL};
-use super::note::{Confirmed, Estimate, Estimated, Note, Setting, SettingsScore, Tried};
 use super::outcome::CellOutcome;
 use super::run::{Asked, Opponent, Run};
-use crate::optimize::cmaes::{CmaEs, Sample};
-use crate::optimize::space::Level;
-use crate::optimize::spsa::{Perturbed, Schedule, Spsa};
-use crate::plan::cell::AxisValue;
-use crate::seeds;
-use crate::statistics::PairCounts;
 
 /// A run of `[tune]` under way.
 pub(super) struct TuneRun {
@@ -133,7 +129,7 @@ impl TuneRun {
         let search = match settings.method {
             TuneMethod::Spsa { step, perturbation } => {
                 let iterations = settings.steps;
-                let step = step.unwrap_or_else(|| settings::usual_step(iterations, pairs));
+                let step = step.unwrap_or_else(|| usual_step(iterations, pairs));
                 let schedule = Schedule { iterations, step, perturbation };
                 Search::Spsa(Spsa::new(dimensions, start, schedule))
             }

@@ -1,9 +1,8 @@
 //! How well players choose, held against a reference: of accuracy experiments.
 
 use spelrum_engine::{Parameters, Value, values_say_who_wins};
-
-use crate::CellId;
-use crate::choice::{Accuracy, AccuracySums};
+use spelrum_model::CellId;
+use spelrum_statistics::choice::{Accuracy, AccuracySums};
 
 /// How well a player chooses in the positions of one cell, or in those of one distance from the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,8 +77,9 @@ pub fn says_who_wins(parameters_json: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_statistics::choice::Choice;
+
     use super::*;
-    use crate::choice::Choice;
 
     #[test]
     fn strata_come_behind_their_cell() {

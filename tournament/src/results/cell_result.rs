@@ -1,7 +1,9 @@
 //! What came of a cell: who is stronger, and how sure that is.
 
-use crate::stopping::{StopRule, Tally};
-use crate::{CellId, GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, Verdict};
+use spelrum_model::CellId;
+use spelrum_statistics::{
+    GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
+};
 
 use super::colours::ColourResult;
 
@@ -71,7 +73,7 @@ pub struct CellResult {
 pub struct CellMargin {
     /// Games that count and have a margin: not those that a rule of the arbiter or a fault ended.
     pub games: u64,
-    /// The mean of their margins, with a 95% interval over the units of the score ([`MarginSums`](crate::MarginSums)).
+    /// The mean of their margins, with a 95% interval over the units of the score ([`MarginSums`](spelrum_statistics::MarginSums)).
     pub mean: OverGames,
 }
 
@@ -265,9 +267,10 @@ impl Stronger {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_statistics::claims::StateOfCell;
+    use spelrum_statistics::{EloModel, Sprt};
+
     use super::*;
-    use crate::claims::StateOfCell;
-    use crate::{EloModel, Sprt};
 
     fn cell(swap_sides: bool, [losses, draws, wins]: [u64; 3], pairs: [u64; 5]) -> CellResult {
         let pairs = PairCounts(pairs);
@@ -339,7 +342,7 @@ mod tests {
             stopped_after: Some(games),
         };
         let once = [10, 40, 88, 50, 12];
-        let mut counts = crate::OpeningCounts::default();
+        let mut counts = spelrum_statistics::OpeningCounts::default();
         for (half_points, openings) in (0..).zip(once) {
             (0..openings).for_each(|_| counts.insert(14, 14 * half_points));
         }

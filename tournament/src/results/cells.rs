@@ -1,7 +1,8 @@
 //! What came of cells, a part of them at a time.
 
+use spelrum_model::CellId;
+
 use super::cell_result::CellResult;
-use crate::CellId;
 
 /// Where a list of cells goes on: after this one. Cells are in the grid's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

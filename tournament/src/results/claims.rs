@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::{CellId, Role};
+use spelrum_statistics::claims::{CellOfClaim, ClaimToJudge, JudgedClaim, StateOfCell, judge};
+use spelrum_statistics::{ScoreTest, StopRule};
+
 use super::cell_result::CellResult;
 use super::report::Report;
 use super::stated::{StatedCell, StatedClaim};
-use crate::claims::{CellOfClaim, ClaimToJudge, JudgedClaim, StateOfCell, judge};
-use crate::stopping::StopRule;
-use crate::{CellId, Role, ScoreTest};
 
 /// Why a claim is exploratory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

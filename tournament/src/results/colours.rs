@@ -1,6 +1,6 @@
 //! Scores by who moved first from the opening.
 
-use crate::{GameCounts, OpeningCounts, ScoreInterval};
+use spelrum_statistics::{GameCounts, OpeningCounts, ScoreInterval};
 
 /// The mean score of whoever moved first from the opening, with an interval over openings; with one opening
 /// alone over games. `by_opening` has games for units and what they gave who moved first. None without any.

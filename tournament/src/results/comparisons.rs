@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
+use spelrum_model::{CellId, DefinitionJson, Role};
+use spelrum_statistics::comparisons::{
+    ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
+};
+use spelrum_statistics::{Clustered, OpeningSum};
 
 use super::cell_result::CellResult;
 use super::openings::OpeningSums;
 use super::summary::ExperimentSummary;
-use crate::comparisons::{
-    ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
-};
-use crate::{Clustered, DefinitionJson, OpeningSum, Role};
 
 /// What changes between an experiment's cells, all as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,13 +22,13 @@ pub struct Comparisons {
     /// The names of the grid's axes, in the sweep's order. What players vary is in their names.
     pub axes: Vec<String>,
     /// Between cells that differ in one thing.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<Difference<CellId>>,
     /// Whether there are more of them than are told.
     pub differences_truncated: bool,
     /// Of axes, over all cells of a pairing.
     pub effects: Vec<Effects>,
     /// Cells that were done again with other seeds.
-    pub replicates: Vec<Replicates>,
+    pub replicates: Vec<Replicates<CellId>>,
 }
 
 /// The cells of an experiment, as a store tells them: in the grid's order.
@@ -38,7 +39,7 @@ pub struct CellsToCompare {
     axes: Vec<String>,
     /// By their numbers, which name their openings.
     conditions: IndexSet<String, FixedState>,
-    cells: Vec<ComparedCell>,
+    cells: Vec<ComparedCell<CellId>>,
 }
 
 impl CellsToCompare {
@@ -98,7 +99,7 @@ impl CellsToCompare {
 }
 
 /// Whether an axis decides the seed: each of its values has one of its own, and there are several.
-fn gives_the_seed(axis: usize, cells: &[ComparedCell]) -> bool {
+fn gives_the_seed(axis: usize, cells: &[ComparedCell<CellId>]) -> bool {
     let (mut seeds, mut values) = (BTreeMap::new(), BTreeMap::new());
     for cell in cells {
         let Some(value) = cell.place[axis].as_deref() else { return false };

@@ -1,8 +1,9 @@
 //! Which external engines the players of an experiment were.
 
+use spelrum_model::CellId;
+use spelrum_model::engines::EngineIdentity;
+
 use super::forfeits::PlayerForfeits;
-use crate::CellId;
-use crate::engines::EngineIdentity;
 
 /// The external engines that played counted games.
 #[derive(Clone, Debug, Default, PartialEq)]

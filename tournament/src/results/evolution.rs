@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::course::{Generation, Individual, Note, Scored};
-use crate::optimize::genetic_programming::breeding::Operator;
+use spelrum_model::course::{Generation, Individual, Note, Scored};
+use spelrum_optimize::genetic_programming::breeding::Operator;
 
 /// So many of a family are shown at most: the best, and its ancestors from the latest on.
 pub const FAMILY_MAX: usize = 64;

@@ -2,27 +2,11 @@
 
 use std::fmt;
 
-use spelrum_engine::{MoveRecord, Outcome, Side, Termination};
-
-use crate::engines::{EngineIdentity, Forfeit};
-use crate::{CellDefinition, CellId, DefinitionHash, ExperimentId, GameId, WorkerId};
-
-/// What a game came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GameEnd {
-    /// The side of the game that moved first from the opening.
-    pub first_side: Side,
-    /// The result for the player who moved first.
-    pub outcome: Outcome,
-    /// By how much, for the same player, in what the game counts ([`spelrum_engine::GameRecord::margin`]).
-    pub margin: Option<i32>,
-    /// Why it ended.
-    pub termination: Termination,
-    /// How many plies it took.
-    pub plies: u32,
-    /// Equal games have equal hashes.
-    pub moves_hash: u64,
-}
+use spelrum_engine::MoveRecord;
+use spelrum_model::engines::{EngineIdentity, Forfeit};
+use spelrum_model::{
+    CellDefinition, CellId, DefinitionHash, ExperimentId, GameEnd, GameId, WorkerId,
+};
 
 /// What a game was played from, and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]

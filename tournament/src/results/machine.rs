@@ -1,6 +1,6 @@
 //! What results come from.
 
-use crate::labels::Label;
+use spelrum_model::labels::Label;
 
 /// The machine of a worker, and the program that it runs. Every text is empty where the worker does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use spelrum_model::builds::{AWAITED_BUILD, short};
+use spelrum_model::capabilities::Inability;
+use spelrum_model::demands::Demands;
+use spelrum_model::engines::{NeededEngine, OfferedEngine, build_text, can_play};
+use spelrum_model::wanted::Wanted;
+use spelrum_model::{CellId, ExperimentId};
+
 use super::attention::{Attention, AttentionKind};
 use super::findings::{NAMED_MAX, NamedCell, noun, slot_bytes, workers_here};
 use super::summary::{ExperimentSummary, WorkerSummary};
-use crate::builds::{AWAITED_BUILD, short};
-use crate::capabilities::Inability;
-use crate::demands::Demands;
-use crate::engines::{NeededEngine, OfferedEngine, build_text, can_play};
-use crate::scheduler::Wanted;
-use crate::{CellId, ExperimentId};
 
 /// Workers of which is said what they have instead.
 const WORKERS_NAMED_MAX: usize = 3;

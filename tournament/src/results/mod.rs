@@ -56,7 +56,6 @@ mod times;
 mod unplaced;
 mod worker_effects;
 
-pub use crate::statistics::GameTimes;
 pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
 pub use attention::{Attention, AttentionKind};
 pub use cell_result::{
@@ -77,9 +76,9 @@ pub use forfeits::{
     FORFEITS_WARNED_OF, ForfeitKind, ForfeitedGames, PlayerForfeits, forfeits_by_player,
 };
 pub use games::{
-    DefinitionDamage, FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter,
-    GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame,
-    WholeGame, WholeGames,
+    DefinitionDamage, FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf,
+    GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame,
+    WholeGames,
 };
 pub use machine::{CpuQuota, Machine};
 pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
@@ -103,6 +102,8 @@ pub use report::{
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use silent::attention_of_silent;
+pub use spelrum_model::GameEnd;
+pub use spelrum_statistics::GameTimes;
 pub use stated::{StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

@@ -1,8 +1,9 @@
 //! What came of cells by the opening that their games started from.
 
+use spelrum_model::CellId;
+use spelrum_statistics::{GameTimes, OpeningCounts};
+
 use super::cells::CellCursor;
-use crate::statistics::GameTimes;
-use crate::{CellId, OpeningCounts};
 
 /// What came of a cell's counted games from one opening. Points are half points: a win is 2, a draw 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

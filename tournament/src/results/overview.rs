@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::{CellId, WorkerId};
+
 use super::machine::Machine;
 use super::summary::ExperimentSummary;
 use super::worker_effects::{NamedStart, WorkerEffects};
-use crate::{CellId, WorkerId};
 
 /// How an experiment's games were played, all as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,11 +181,11 @@ mod tests {
         };
         let told = |workers| Overview {
             experiment: ExperimentSummary {
-                experiment: crate::ExperimentId(1),
+                experiment: spelrum_model::ExperimentId(1),
                 uuid: String::new(),
                 name: String::new(),
                 game: String::new(),
-                task: crate::Task::Game,
+                task: spelrum_model::Task::Game,
                 state: crate::scheduler::ExperimentState::Finished,
                 priority: 0,
                 cells: 0,

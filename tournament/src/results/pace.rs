@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use spelrum_model::ExperimentState;
+use spelrum_statistics::forecast::Forecast;
+
 use super::progress::Progress;
-use crate::forecast::Forecast;
-use crate::scheduler::ExperimentState;
 
 /// What is longer ago tells nothing of now …
 const WINDOW: Duration = Duration::from_secs(60);

@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use spelrum_engine::{Game, Rules, with_game};
+use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
 
 use super::summary::ExperimentSummary;
-use crate::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
 
 /// How long moves took by phase, all as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -257,9 +257,9 @@ mod tests {
 
     use proptest::prelude::*;
     use spelrum_engine::Random;
+    use spelrum_model::Conditions;
 
     use super::*;
-    use crate::Conditions;
 
     fn cell(phases: Vec<PhaseTimes>) -> CellPhases {
         let [player, opponent] = ["a", "b"].map(str::to_owned);
@@ -274,7 +274,7 @@ mod tests {
             max_plies: None,
             adjudication: None,
             swap_sides: true,
-            task: crate::Task::Game,
+            task: spelrum_model::Task::Game,
             openings_count: None,
         };
         PhasesOf::of_prefix(DefinitionJson::new(&conditions).prefix()).unwrap()

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::{CellId, Role};
+
 use super::cell_result::CellResult;
-use crate::{CellId, Role};
 
 /// The cells' values on the axes, in the axes' order.
 #[derive(Clone, Debug, Default)]

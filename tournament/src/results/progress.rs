@@ -1,8 +1,9 @@
 //! How far an experiment is and the work left, as sums over its cells.
 
+use spelrum_model::ExperimentState;
+use spelrum_statistics::forecast::{Backlog, GameSpread};
+
 use super::forfeits::PlayerForfeits;
-use crate::forecast::{Backlog, GameSpread};
-use crate::scheduler::ExperimentState;
 
 /// How far an experiment is: as much however many cells it has.
 #[derive(Clone, Debug, PartialEq)]

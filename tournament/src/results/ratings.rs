@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::fast::FixedState;
 use indexmap::{IndexMap, IndexSet};
 use spelrum_engine::Outcome;
+use spelrum_model::Role;
+use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
 use super::summary::ExperimentSummary;
-use crate::Role;
-use crate::ratings::{Component, Estimate, Tally, rate};
 
 /// The most players that are rated on one scale (invariant 9): the covariance of more would take minutes.
 pub const RATED_PLAYERS_MAX: usize = 400;

@@ -3,6 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::CellId;
+use spelrum_model::speed::Scaling;
+use spelrum_statistics::{OverGames, ScoreInterval};
+
 use super::accuracy::CellAccuracy;
 use super::cell_result::CellResult;
 use super::engines::EnginesUsed;
@@ -11,8 +15,6 @@ use super::runs::RunResult;
 use super::stated::StatedClaim;
 use super::summary::ExperimentSummary;
 use super::times::Overruns;
-use crate::speed::Scaling;
-use crate::{CellId, OverGames, ScoreInterval};
 
 /// How much of a report is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,7 +141,7 @@ pub struct ScaledGames {
     pub factor_permille_max: u32,
 }
 
-/// Games of a cell that were disturbed ([`crate::disturbance`]).
+/// Games of a cell that were disturbed ([`spelrum_model::disturbance`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisturbedGames {
     /// The cell.
@@ -207,11 +209,11 @@ pub struct Costs {
     /// How they kept to the time limit of a move; none without one.
     pub overruns: Option<Overruns>,
     /// The mean over games of the player's mean time, in microseconds, with an interval over openings
-    /// ([`TimeSums::game_mean`](crate::TimeSums::game_mean)). None of the moves of one depth, or where it was not
+    /// ([`TimeSums::game_mean`](spelrum_statistics::TimeSums::game_mean)). None of the moves of one depth, or where it was not
     /// told.
     pub wall_us_game_mean: Option<OverGames>,
     /// The geometric mean over games of the player's mean times, divided by its opponent's
-    /// ([`TimeSums::ratio`](crate::TimeSums::ratio)). None of the moves of one depth, against itself, or where
+    /// ([`TimeSums::ratio`](spelrum_statistics::TimeSums::ratio)). None of the moves of one depth, against itself, or where
     /// one of them never searched.
     pub wall_us_ratio: Option<OverGames>,
     /// What they cost in processor time, where that is what moves are compared by

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::course::{
+    Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted,
+};
+use spelrum_model::seeds::canonical_json;
+
 use super::evolution::{Evolution, KnownEvolution};
-use crate::course::{Begun, Confirmed, CourseKind, Ended, Estimate, Estimated, Note, Noted};
-use crate::seeds::canonical_json;
 
 /// A run, as far as it is.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_statistics::{Interval, OverGames, ScoreInterval};
+
 use super::cell_result::CellResult;
 use super::report::{MoveCost, Report};
-use crate::{Interval, OverGames, ScoreInterval};
 
 /// What two reports have in common, and what not.
 #[derive(Clone, Debug, PartialEq)]
@@ -175,10 +176,11 @@ fn ratio(moves: [&MoveCost; 2]) -> Option<OverGames> {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_model::{CellId, ExperimentId, ExperimentState};
+    use spelrum_statistics::PairCounts;
+
     use super::*;
     use crate::results::{Costs, EnginesUsed, ExperimentSummary};
-    use crate::scheduler::ExperimentState;
-    use crate::{CellId, ExperimentId, PairCounts};
 
     /// Newcombe (1998), Statistics in Medicine 17:873-890, table II: 56/70 and 48/80 by method 10.
     #[test]
@@ -246,7 +248,7 @@ mod tests {
                 uuid: String::new(),
                 name: String::new(),
                 game: String::new(),
-                task: crate::Task::Game,
+                task: spelrum_model::Task::Game,
                 state: ExperimentState::Finished,
                 priority: 0,
                 cells: 0,

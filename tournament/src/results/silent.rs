@@ -107,9 +107,9 @@ mod tests {
     use std::sync::Arc;
 
     use spelrum_engine::ENGINE_REVISION;
+    use spelrum_model::WorkerId;
 
     use super::*;
-    use crate::WorkerId;
 
     const BEAT: Duration = Duration::from_secs(5);
 

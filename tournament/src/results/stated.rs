@@ -1,7 +1,7 @@
 //! Claims as a store has them.
 
-use crate::claims::{ClaimHash, Statement};
-use crate::{CellId, Role};
+use spelrum_model::claims::{ClaimHash, Statement};
+use spelrum_model::{CellId, Role};
 
 /// A claim as a store has it.
 #[derive(Clone, Debug, PartialEq)]

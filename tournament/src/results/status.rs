@@ -1,10 +1,11 @@
 //! A database, and the coordinator that has it, at a glance.
 
+use spelrum_model::ExperimentId;
+use spelrum_model::claims::ClaimStanding;
+
 use super::attention::Attention;
 use super::removal::Removal;
 use super::summary::{ExperimentSummary, WorkerSummary};
-use crate::ExperimentId;
-use crate::claims::ClaimStanding;
 
 /// How far experiments are, who works, and what needs attention.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::engines::OfferedEngine;
-use crate::labels::Label;
-use crate::scheduler::ExperimentState;
-use crate::{ExperimentId, Task, WorkerId};
+use spelrum_model::engines::OfferedEngine;
+use spelrum_model::labels::Label;
+use spelrum_model::{ExperimentId, ExperimentState, Task, WorkerId};
 
 /// An experiment: what it is called, its state, and how far it is. The numbers are over the cells that
 /// its sweep names now.
@@ -107,47 +106,9 @@ pub struct WorkerSummary {
     pub credential: Option<String>,
 }
 
-impl ExperimentState {
-    const ALL: [Self; 4] = [Self::Running, Self::Paused, Self::Cancelled, Self::Finished];
-
-    /// Its name, in the database and on the wire.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::Cancelled => "cancelled",
-            Self::Finished => "finished",
-        }
-    }
-
-    /// The state with this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
-    /// Whether nothing of the experiment is left to play.
-    #[must_use]
-    pub const fn is_over(self) -> bool {
-        match self {
-            Self::Running | Self::Paused => false,
-            Self::Cancelled | Self::Finished => true,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn states_are_found_by_their_names() {
-        for state in ExperimentState::ALL {
-            assert_eq!(ExperimentState::named(state.name()), Some(state));
-        }
-        assert_eq!(ExperimentState::named("Running"), None);
-    }
 
     #[test]
     fn nothing_of_a_cancelled_experiment_is_left() {
@@ -156,7 +117,7 @@ mod tests {
             uuid: String::new(),
             name: String::new(),
             game: String::new(),
-            task: crate::Task::Game,
+            task: spelrum_model::Task::Game,
             state: ExperimentState::Paused,
             priority: 0,
             cells: 1,

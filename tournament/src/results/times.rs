@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::{Parameters, Value, has_full_tree};
-
-use crate::disturbance;
+use spelrum_model::disturbance;
 
 /// The longest time that has a bucket of its own, in microseconds.
 const TIME_US_MAX: u64 = (1 << 53) - 1;

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use spelrum_model::demands::{Demands, Offer, Unmet};
+use spelrum_model::labels::WantedLabel;
+use spelrum_model::wanted::Wanted;
+use spelrum_model::{CellId, ExperimentId, WorkerId};
+
 use super::attention::{Attention, AttentionKind};
 use super::findings::{NAMED_MAX, NamedCell, noun, workers_here};
 use super::summary::{ExperimentSummary, WorkerSummary};
-use crate::demands::{Demands, Offer, Unmet};
-use crate::labels::WantedLabel;
-use crate::scheduler::Wanted;
-use crate::{CellId, ExperimentId, WorkerId};
 
 /// Cells of an experiment that no worker may play, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::statistics::{BetweenWorkers, WorkerSum};
-use crate::{CellId, WorkerId};
+use spelrum_model::{CellId, WorkerId};
+use spelrum_statistics::{BetweenWorkers, WorkerSum};
 
 /// What may depend on who played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,9 @@
 //! Which of an experiment's cells are served first. It decides when a game is played, never whether.
 
-use super::api::Allocation;
+use spelrum_model::Allocation;
+use spelrum_statistics::GameCounts;
+
 use super::cells::Cell;
-use crate::statistics::GameCounts;
 
 /// Games of a pair, which is not parted.
 const PAIR: u64 = 2;

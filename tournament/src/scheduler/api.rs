@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::demands::{Demands, Offer, Unmet};
-use crate::ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
-use crate::statistics::GameCounts;
+use spelrum_model::demands::{Demands, Offer};
+use spelrum_model::withheld::{Barred, Withheld};
+use spelrum_model::{
+    Allocation, CellId, ExperimentId, ExperimentState, GameId, GameRange, LeaseId, WorkerId,
+};
+use spelrum_statistics::GameCounts;
+
 use crate::stopping::{Points, Reading};
 
 /// Milliseconds on the coordinator's monotonic clock, from any fixed moment.
@@ -108,51 +112,6 @@ pub struct CellProgress {
     pub decided_number: u64,
     /// Where it ends by its stop rule: settled games from here on are not counted.
     pub stop_number: Option<u64>,
-}
-
-/// Whether an experiment's games are handed out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExperimentState {
-    /// Its games are handed out.
-    Running,
-    /// No new leases; those held go on.
-    Paused,
-    /// Final: leases are dropped at the next heartbeat; what was counted stays.
-    Cancelled,
-    /// Every game of the cells that its sweep names is settled, up to where each of them ends, and no more
-    /// cells come.
-    Finished,
-}
-
-/// How an experiment's games are allocated to leases. It changes the order of service only: how many games
-/// a cell gets, and where its stop rule ends it, stays as it is (invariant 7).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Allocation {
-    /// In the order of the grid, each cell to its end before the next.
-    #[default]
-    Grid,
-    /// The cell whose score is known least first: that with the greatest error.
-    Informative,
-}
-
-impl Allocation {
-    /// Each of them.
-    pub const ALL: [Self; 2] = [Self::Grid, Self::Informative];
-
-    /// Its name in sweep files and databases.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Grid => "grid",
-            Self::Informative => "informative",
-        }
-    }
-
-    /// The one of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
 }
 
 /// How often a game was lost or failed. Only games with any have one.
@@ -439,39 +398,6 @@ pub enum Effect {
         /// The experiment.
         experiment: ExperimentId,
     },
-}
-
-/// Why a worker gets no games although some wait.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Withheld {
-    /// Somebody has excluded it.
-    Excluded,
-    /// It fails much more than others.
-    Quarantined {
-        /// How many of its last games failed and were then played by others.
-        faults: u64,
-        /// Of so many.
-        games: u64,
-        /// For how much longer, in milliseconds.
-        left_ms: u64,
-    },
-    /// Games with this engine wait, which it forfeits and others do not.
-    Barred(Barred),
-    /// Nothing waits but what asks for more than it has: what it lacks, not engines, each once.
-    Unmet(Vec<Unmet>),
-}
-
-/// An engine that a worker gets no games of, since it forfeits them and others do not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Barred {
-    /// The engine, by its name in sweeps.
-    pub engine: String,
-    /// Games that it had forfeited at the worker, when that was seen.
-    pub forfeits: u64,
-    /// Of so many.
-    pub games: u64,
-    /// The same of all other workers.
-    pub of_others: [u64; 2],
 }
 
 /// Where a result goes (invariant 4).

@@ -1,8 +1,9 @@
 //! Who asks for games, and what it can play.
 
+use spelrum_model::WorkerId;
+use spelrum_model::demands::{Demands, Liking, Offer, Unmet};
+
 use super::cells::Cell;
-use crate::demands::{Demands, Liking, Offer, Unmet};
-use crate::ids::WorkerId;
 
 /// The playing threads that a worker is believed to have.
 const SLOTS_MAX: u32 = 4_096;

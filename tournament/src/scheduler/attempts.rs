@@ -23,10 +23,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_model::{CellId, GameId, GameRange};
+
 use super::api::Attempts;
 use super::policy::Policy;
 use super::ranges::Numbers;
-use crate::ids::{CellId, GameId, GameRange};
 
 /// Losses alone after which a game is a suspect.
 const LOSSES_UNTIL_SUSPECT: u32 = 2;

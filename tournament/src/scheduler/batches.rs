@@ -17,13 +17,14 @@
 //!
 //! Cells are served in the order of the grid, the first to its end before the second: a person
 //! who watches sees cells become complete one after another, instead of all at the very end. Where the
-//! experiment's [`Allocation`](super::Allocation) says so, the least known cells come first, each with a
+//! experiment's [`Allocation`](spelrum_model::Allocation) says so, the least known cells come first, each with a
 //! share of the lease.
+
+use spelrum_model::{CellId, GameRange};
 
 use super::cells::Cell;
 use super::policy::Policy;
 use super::ranges::whole_pairs;
-use crate::ids::{CellId, GameRange};
 
 /// What a game is taken to cost where nothing at all was measured.
 const GAME_US_UNKNOWN: u64 = 1_000;

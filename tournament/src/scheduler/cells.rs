@@ -10,12 +10,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rangemap::RangeMap;
+use spelrum_model::demands::Demands;
+use spelrum_model::{CellId, ExperimentId, GameRange, LeaseId, WorkerId};
+use spelrum_statistics::GameCounts;
 
 use super::api::{CellProgress, CellState, Tasks};
 use super::ranges::Numbers;
-use crate::demands::Demands;
-use crate::ids::{CellId, ExperimentId, GameRange, LeaseId, WorkerId};
-use crate::statistics::GameCounts;
 use crate::stopping::{Points, Prefix, Reading, Settled};
 
 /// The wall time that a reported one is cut to: a day.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::{CellId, ExperimentId, GameId, LeaseId};
+
 use super::allocation::Turn;
 use super::attempts::Next;
 use super::batches::Load;
@@ -9,7 +11,6 @@ use super::cells::{Cell, Place};
 use super::experiments::Experiment;
 use super::machine::Scheduler;
 use super::with_work::WithWork;
-use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
 
 /// Debug builds recount after every event while there are no more cells than this.
 const CELLS_ALWAYS_CHECKED: usize = 32;

@@ -19,9 +19,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::api::{Time, Withheld};
+use spelrum_model::withheld::Withheld;
+use spelrum_model::{CellId, GameId, WorkerId};
+
+use super::api::Time;
 use super::policy::Policy;
-use crate::ids::{CellId, GameId, WorkerId};
 
 /// Games of a worker that are looked at: the latest.
 const GAMES: usize = 20;

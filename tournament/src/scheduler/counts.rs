@@ -1,6 +1,7 @@
 //! How much there is of everything: for people who watch a coordinator.
 
-use super::api::ExperimentState;
+use spelrum_model::ExperimentState;
+
 use super::machine::Scheduler;
 
 /// How much there is of everything that is not over.

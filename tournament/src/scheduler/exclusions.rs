@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::api::Withheld;
-use crate::ids::{ExperimentId, WorkerId};
+use spelrum_model::withheld::Withheld;
+use spelrum_model::{ExperimentId, WorkerId};
 
 /// Who is excluded from what.
 #[derive(Clone, Debug, Default)]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId};
+
 use super::allocation::Turn;
-use super::api::{Allocation, ExperimentState};
 use super::attempts::Next;
 use super::batches::Load;
 use super::cells::Cell;
 use super::cells::moving_average;
 use super::with_work::WithWork;
-use crate::ids::{CellId, ExperimentId, GameId};
 
 /// An experiment that is not over, or has been so only since the last drain.
 #[derive(Clone, Debug)]

@@ -20,10 +20,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::api::{Barred, Time};
-use crate::demands::{Demands, Offer};
-use crate::ids::{CellId, WorkerId};
-use crate::statistics::{Stratum, evidence_of_two_rates};
+use spelrum_model::demands::{Demands, Offer};
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, WorkerId};
+use spelrum_statistics::{Stratum, evidence_of_two_rates};
+
+use super::api::Time;
 
 /// How likely an honest worker is ever to be barred from an engine, at most: one in so many.
 pub const EVIDENCE: f64 = 1_000.0;

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_model::demands::{Demands, Liking, Unmet};
+use spelrum_model::withheld::Withheld;
+use spelrum_model::{ExperimentId, GameId, GameRange, WorkerId};
+
 use super::allocation::share_of_lease;
-use super::api::{Effect, LeaseState, Withheld};
+use super::api::{Effect, LeaseState};
 use super::asking::Asking;
 use super::attempts::Next;
 use super::batches::{Batch, LeaseRoom};
@@ -11,8 +15,6 @@ use super::cells::Cell;
 use super::experiments::Experiment;
 use super::leases::Lease;
 use super::machine::Scheduler;
-use crate::demands::{Demands, Liking, Unmet};
-use crate::ids::{ExperimentId, GameId, GameRange, WorkerId};
 
 /// Leases that a worker may hold beside one for each slot and the next one for each: more are
 /// left over from replies that it never got, and will expire.

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_model::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
 use super::api::Time;
-use crate::ids::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 /// A live lease. Its games belong to one experiment, so that a share can be charged for it and a
 /// cancel ends it whole. Which of them are outstanding, only the cells know.

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId, LeaseId};
+use spelrum_statistics::GameCounts;
+
 use super::allocation::Turn;
-use super::api::{
-    Allocation, Attempts, CellState, Changes, Effect, Event, ExperimentState, LeaseEnd, LeaseState,
-    Time,
-};
+use super::api::{Attempts, CellState, Changes, Effect, Event, LeaseEnd, LeaseState, Time};
 use super::asking::Asking;
 use super::attempts::AttemptBook;
 use super::cells::Cell;
@@ -18,8 +18,6 @@ use super::leases::{Lease, Leases};
 use super::measuring::Measuring;
 use super::policy::Policy;
 use super::shares::Shares;
-use crate::ids::{CellId, ExperimentId, GameId, LeaseId};
-use crate::statistics::GameCounts;
 use crate::stopping::Reading;
 
 /// The scheduler. See the [module](super) for what it decides and how.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::WorkerId;
+
 use super::api::Time;
-use crate::ids::WorkerId;
 
 /// A worker that was asked, and has told no speed, is not asked again sooner: meanwhile it gets what else there is.
 const APART_MS: u64 = 30_000;

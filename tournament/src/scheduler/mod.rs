@@ -119,4 +119,6 @@ pub use counts::Counts;
 pub use forfeits::EVIDENCE as FORFEITS_EVIDENCE;
 pub use machine::Scheduler;
 pub use policy::Policy;
-pub use waiting::Wanted;
+pub use spelrum_model::wanted::Wanted;
+pub use spelrum_model::withheld::{Barred, Withheld};
+pub use spelrum_model::{Allocation, ExperimentState};

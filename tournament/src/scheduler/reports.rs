@@ -1,12 +1,13 @@
 //! What becomes of leased games: they are renewed, settled, handed back, or lost.
 
+use spelrum_model::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+
 use super::api::{Effect, LeaseEnd, Report, Verdict};
 use super::attempts::Next;
 use super::cells::{Cell, Place};
 use super::forfeits::EngineGame;
 use super::leases::Lease;
 use super::machine::{Facts, Scheduler};
-use crate::ids::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 use crate::stopping::Settled;
 
 /// The message of a failed game is cut to this length.

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::api::{ExperimentSnapshot, ExperimentState, LeaseEnd, LeaseState, Snapshot, Time};
+use spelrum_model::{CellId, ExperimentState, GameRange};
+
+use super::api::{ExperimentSnapshot, LeaseEnd, LeaseState, Snapshot, Time};
 use super::attempts::AttemptBook;
 use super::cells::Cell;
 use super::conduct::Conduct;
@@ -14,7 +16,6 @@ use super::machine::Scheduler;
 use super::measuring::Measuring;
 use super::policy::Policy;
 use super::shares::Shares;
-use crate::ids::{CellId, GameRange};
 
 impl Scheduler {
     /// Builds it from the durable state; live leases get one new full duration.

@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ids::ExperimentId;
+use spelrum_model::ExperimentId;
 
 /// The order in which experiments are served.
 #[derive(Clone, Debug, Default)]

@@ -4,26 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use spelrum_model::demands::Demands;
+use spelrum_model::wanted::Wanted;
+use spelrum_model::{CellId, ExperimentId};
+
 use super::experiments::Experiment;
 use super::machine::Scheduler;
 use super::with_work::needs;
-use crate::demands::Demands;
-use crate::ids::{CellId, ExperimentId};
-
-/// Cells of a running experiment with games to hand out, which ask for the same and need the same memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The experiment.
-    pub experiment: ExperimentId,
-    /// The first of the cells.
-    pub cell: CellId,
-    /// How many they are.
-    pub cells: u64,
-    /// What each of their games asks of its worker.
-    pub demands: Arc<Demands>,
-    /// Bytes of memory that one of them may take.
-    pub memory_bytes: u64,
-}
 
 impl Scheduler {
     /// Of each running experiment the cell that waits for a slot with most memory, and how much.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use itertools::Itertools as _;
+use spelrum_model::CellId;
+use spelrum_model::demands::Demands;
 
 use super::allocation::Turn;
 use super::cells::Cell;
-use crate::demands::Demands;
-use crate::ids::CellId;
 
 /// The cells. Those that ask for the same are together, so that a worker that has it not passes over all of them at
 /// once, however many they are.

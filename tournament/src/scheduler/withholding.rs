@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use super::api::{Barred, Effect, Withheld};
+use spelrum_model::demands::Offer;
+use spelrum_model::withheld::{Barred, Withheld};
+use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
+
+use super::api::Effect;
 use super::cells::Cell;
 use super::forfeits::{EngineGame, Record};
 use super::machine::Scheduler;
-use crate::demands::Offer;
-use crate::ids::{CellId, ExperimentId, GameId, WorkerId};
 
 impl Scheduler {
     /// A game was played: whose fault it was before, is looked at.

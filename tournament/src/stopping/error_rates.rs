@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use spelrum_engine::Random;
+use spelrum_statistics::{EloModel, OpeningTally, Sprt, StopRule, Tally, Verdict};
 
-use super::{OpeningTally, Points, Prefix, Reading, Settled, StopRule, Tally};
-use crate::statistics::{EloModel, Sprt, Verdict};
+use super::{Points, Prefix, Reading, Settled};
 
 /// Slots that play at once.
 const SLOTS: usize = 256;

@@ -4,7 +4,7 @@
 //! Results arrive biased: while 256 slots play, the short games come in first, and short games are
 //! often wins. So nothing is decided on what has arrived. A [`Prefix`] reads a cell's *units* (pairs of
 //! games, or single games where sides are fixed) in the order of their numbers, as far as they are
-//! settled without a gap, and asks the [`StopRule`] at fixed *checkpoints* only: after 25 units, and
+//! settled without a gap, and asks the [`StopRule`](spelrum_statistics::StopRule) at fixed *checkpoints* only: after 25 units, and
 //! whenever the units have grown by a tenth (a hundredth, if it is a sequential test). Where a cell ends
 //! is thereby the same on one slot and on a thousand, whatever was killed in between.
 //!

@@ -1,9 +1,9 @@
 //! The prefix against a plain loop over the complete results.
 
 use proptest::prelude::*;
+use spelrum_statistics::{EloModel, GameCounts, PairCounts, Sprt};
 
 use super::*;
-use crate::statistics::{EloModel, GameCounts, PairCounts, Sprt};
 
 /// The slow twin: how far a rule reads results that are all there up to the first gap, and whether it
 /// is reached there.

@@ -2,6 +2,7 @@
 //! every move is worth.
 
 use spelrum_engine::{Player, check_reference};
+use spelrum_model::Task;
 
 use super::fault::{Fault, Span};
 use super::overrides::Override;
@@ -10,7 +11,6 @@ use super::player_template::PlayerTemplate;
 use super::player_template::Variant;
 use super::players::Players;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
-use crate::conditions::Task;
 
 /// What the reference is called among the players, in results and in `where = { opponent = … }`.
 pub(super) const REFERENCE: &str = "reference";

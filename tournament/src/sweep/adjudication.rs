@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Adjudication, DrawRule, ResignRule, Rules};
+use spelrum_model::OpeningsRule;
 
 use super::fault::{Fault, Span};
 use super::keys::{
@@ -11,7 +12,6 @@ use super::keys::{
     adjudication::{ADJUDICATION, DRAW, DRAW_MOVES, MOVES_MAX, RESIGN, RESIGN_MOVES, SCORE_MAX},
 };
 use super::tree::{Node, Table};
-use crate::conditions::OpeningsRule;
 
 const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";

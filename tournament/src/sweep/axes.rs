@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::parse_duration_us;
+use spelrum_model::{AxisValue, Role};
 
 use super::fault::{Fault, Span};
 use super::fields::check_name;
 use super::limits::POINTS_MAX;
 use super::range;
 use super::tree::{Entry, Node, Scalar, Tree};
-use crate::plan::{AxisValue, Role};
 
 /// Most columns that axes make together: one each, or one for each key of table values.
 pub(super) const COLUMNS_MAX: usize = 64;

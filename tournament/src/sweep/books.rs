@@ -9,9 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{BookFormat, Rules, book_entries};
-
-use crate::plan::SkippedEntries;
-use crate::seeds;
+use spelrum_model::{SkippedEntries, seeds};
 
 /// Positions that a sweep takes of such a book unless it says how many.
 pub(super) const COUNT_DEFAULT: u32 = 1 << 14;

@@ -1,8 +1,9 @@
 //! `[builds]`: which build of each engine plays.
 
+use spelrum_model::builds::{AWAITED_BUILD, Builds};
+
 use super::fault::Fault;
 use super::tree::{Entry, Node};
-use crate::builds::{AWAITED_BUILD, Builds};
 
 /// Reads the builds of engines by their names.
 pub(super) fn read(node: &Node) -> Result<Builds, Fault> {
@@ -24,9 +25,11 @@ pub(super) fn read(node: &Node) -> Result<Builds, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use crate::builds::{AWAITED_BUILD, with_builds};
-    use crate::engines::NeededEngine;
-    use crate::{DefinitionHash, Plan, SweepText, plan_sweep};
+    use spelrum_model::builds::{AWAITED_BUILD, with_builds};
+    use spelrum_model::engines::NeededEngine;
+    use spelrum_model::{DefinitionHash, Plan};
+
+    use crate::sweep::{SweepText, plan_sweep};
 
     const SWEEP: &str = "name = \"match\"\ngame = \"chess\"\ngames = 2\n";
     const PLAYERS: &str = "[players.dev]\nalgorithm = \"uci\"\nengine = \"dev\"\ndepth = 1\n\

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use spelrum_model::Role;
+use spelrum_model::claims::{CLAIMED_CELLS_MAX, Claim, ClaimedCell};
+
 use super::claims::{ClaimInFile, Part};
 use super::fault::Fault;
 use super::file::SweepFile;
-use crate::claims::{CLAIMED_CELLS_MAX, Claim, ClaimedCell};
-use crate::plan::Role;
 
 /// The claims of a sweep, with the cells that were found of them.
 pub(super) struct Claimed<'a> {

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_model::Role;
+use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, DEFAULT_ERROR_RATE, Statement};
+use spelrum_statistics::claims::{Bound, Quantifier};
+
 use super::axes::{Axis, axis_value};
 use super::fault::{Fault, Span, did_you_mean};
 use super::keys;
@@ -9,10 +13,6 @@ use super::meant::{Meant, MeantValues};
 use super::players::Players;
 use super::stop::number;
 use super::tree::{Entry, Node, Table, Tree};
-use crate::claims::{
-    Bound, CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, DEFAULT_ERROR_RATE, Quantifier, Statement,
-};
-use crate::plan::Role;
 
 /// A claim, as far as the file alone tells.
 #[derive(Debug)]

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_model::{AxisValue, PlannedAxis, Role};
+
 use super::axes::{Axis, COLUMNS_MAX, Column, axis_value};
 use super::fault::Fault;
 use super::player_template::Variant;
 use super::players::Players;
-use crate::plan::{AxisValue, PlannedAxis, Role};
 
 /// Refuses players that vary more than reports have columns for.
 pub(super) fn check_varied(axes: &[Axis], players: &Players) -> Result<(), Fault> {

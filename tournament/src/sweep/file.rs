@@ -3,6 +3,11 @@
 use std::sync::Arc;
 
 use spelrum_engine::parse_duration_us;
+use spelrum_model::builds::Builds;
+use spelrum_model::disturbance::Timing;
+use spelrum_model::placement::Placement;
+use spelrum_model::{Allocation, Record, Task};
+use spelrum_statistics::StopRule;
 
 use super::accuracy;
 use super::adjudication::{self, AdjudicationInFile};
@@ -23,13 +28,6 @@ use super::sample::{self, Sample};
 use super::stop;
 use super::timing;
 use super::tree::{Node, Table};
-use crate::builds::Builds;
-use crate::conditions::Task;
-use crate::disturbance::Timing;
-use crate::placement::Placement;
-use crate::plan::Record;
-use crate::scheduler::Allocation;
-use crate::stopping::StopRule;
 
 /// A sweep file, read. What may name axes is still a tree.
 #[derive(Debug)]

@@ -8,15 +8,13 @@
 use std::sync::{Mutex, PoisonError};
 
 use spelrum_engine::{BookFormat, Random, Rules, book_entries};
+use spelrum_model::{OpeningsRule, SkippedEntries, seeds};
 
 use super::books::{self, BookHead, BookReader, BookSample};
 use super::fault::{Fault, Span, did_you_mean};
 use super::template::reference;
 use super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::{SweepText, keys, line, resolve};
-use crate::conditions::OpeningsRule;
-use crate::plan::SkippedEntries;
-use crate::seeds;
 
 /// Most bytes of all files of a sweep together (invariant 9).
 pub(super) const FILES_BYTES_MAX: usize = 5 << 19;
@@ -385,8 +383,9 @@ fn values_of<'a>(node: &'a Node, root: &'a Table) -> Vec<&'a Node> {
 mod tests {
     use std::sync::Arc;
 
+    use spelrum_model::OpeningsRule;
+
     use super::super::{SweepText, plan_sweep};
-    use crate::conditions::OpeningsRule;
 
     const PGN: &str =
         "1. e4 e5 2. Nf3 *\n1. d4 d5 *\n1. c4 *\n1. e4 e5 2. Nc3 *\n1. e4 e5 2. d4 *\n";

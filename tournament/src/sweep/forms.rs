@@ -1,11 +1,11 @@
 //! The forms of keys in the schema, as far as they need no keys themselves.
 
 use serde_json::{Value as Json, json};
+use spelrum_model::claims::DEFAULT_ERROR_RATE;
+use spelrum_model::seeds::SEED_END;
+use spelrum_statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
 
 use super::limits::DEFAULT_SEED;
-use crate::claims::DEFAULT_ERROR_RATE;
-use crate::seeds::SEED_END;
-use crate::statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
 
 /// The seed of every random number.
 pub(super) fn seed() -> Json {

@@ -8,6 +8,13 @@ use std::iter;
 use std::mem;
 use std::sync::Arc;
 
+use spelrum_model::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
+use spelrum_model::seeds::SEED_END;
+use spelrum_model::{
+    Conditions, DefinitionJson, MergedPairing, OpeningsRule, Plan, PlannedAxis, PlannedCell,
+    PlannedPlayer, Task,
+};
+
 use super::claimed::Claimed;
 use super::columns::{self, AxisColumns, ColumnSet, VariedColumns};
 use super::fault::{Fault, Span};
@@ -15,11 +22,6 @@ use super::file::SweepFile;
 use super::keys::course::RUNS_MAX;
 use super::made::{Made, PlayerTraits, Setting};
 use super::points::Points;
-use crate::conditions::{Conditions, OpeningsRule, Task};
-use crate::course::{CoursePlan, Meeting, PlannedRun, RunSettings};
-use crate::definition::DefinitionJson;
-use crate::plan::{MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer};
-use crate::seeds::SEED_END;
 
 /// Plans a sweep that was read. Finding its openings may cost so much:
 /// [`super::made::OPENINGS_COST_MAX`].

@@ -7,6 +7,8 @@ use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use spelrum_engine::{Game as _, ParameterError, Player, Rules, with_game};
+use spelrum_model::seeds::canonical_json;
+use spelrum_model::{Openings, OpeningsError, OpeningsRule, PlannedPlayer, SkippedEntries, Task};
 
 use super::accuracy;
 use super::axes::Axis;
@@ -19,10 +21,6 @@ use super::points::CELLS_MAX;
 use super::resolve::{self, Said};
 use super::template::{Source, Uses, substitute};
 use super::tree::Node;
-use crate::conditions::{OpeningsRule, Task};
-use crate::openings::{Openings, OpeningsError};
-use crate::plan::{PlannedPlayer, SkippedEntries};
-use crate::seeds::canonical_json;
 
 /// Most games with openings: each is enumerated and held while planning (invariant 9).
 const SETTINGS_MAX: usize = 1_000;

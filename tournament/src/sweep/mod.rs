@@ -59,8 +59,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use spelrum_model::Plan;
 
-use crate::plan::Plan;
 pub use books::{BookFault, BookHead, BookReader, BookSample};
 use fault::Fault;
 pub use fault::did_you_mean;

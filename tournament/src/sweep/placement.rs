@@ -1,12 +1,13 @@
 //! `placement`: which workers play the sweep.
 
+use spelrum_model::labels::{LABELS_MAX, WantedLabel};
+use spelrum_model::placement::{Placement, QUOTA_PERIOD_MOST};
+use spelrum_model::speed::Scaling;
+
 use super::fault::Fault;
 use super::keys::{self, placement::PLACEMENT};
 use super::stop::number;
 use super::tree::{Node, Table, Tree};
-use crate::labels::{LABELS_MAX, WantedLabel};
-use crate::placement::{Placement, QUOTA_PERIOD_MOST};
-use crate::speed::Scaling;
 
 const EXAMPLE: &str = "placement = { require = [\"site=lab2\"] }";
 const BOUNDS: &str =

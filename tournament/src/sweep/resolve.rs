@@ -5,15 +5,14 @@ use spelrum_engine::{
     ALGORITHMS, OUTSIDE_ALGORITHMS, ParameterKind, Parameters, Player, Protocol, Rules, Value,
     parameters_of,
 };
+use spelrum_model::builds::Builds;
+use spelrum_model::seeds::SEED_END;
+use spelrum_model::{OPENING_PLIES_MAX, OpeningsError, OpeningsRule, ToMove};
 
 use super::fault::{Fault, Span, did_you_mean};
 use super::fields::{check_keys, texts, word};
 use super::keys::{self, Key};
 use super::tree::{Entry, Node, Table, Tree};
-use crate::builds::Builds;
-use crate::conditions::{OpeningsRule, ToMove};
-use crate::openings::{OPENING_PLIES_MAX, OpeningsError};
-use crate::seeds::SEED_END;
 
 /// The seed of every random number.
 pub(super) fn seed(node: &Node) -> Result<u64, Fault> {

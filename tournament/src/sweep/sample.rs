@@ -1,6 +1,6 @@
 //! `sample`: a part of the grid instead of all of it, the same for the same sweep.
 //!
-//! What is drawn is a function of the sweep's seed (its sample key, see [`crate::seeds`]), of the
+//! What is drawn is a function of the sweep's seed (its sample key, see [`spelrum_model::seeds`]), of the
 //! method, of the number of points and of how many values each thinned axis has, in the file's
 //! order; so it is part of the recorded data.
 //!
@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use foldhash::fast::FixedState;
 use indexmap::IndexSet;
 use spelrum_engine::Random;
+use spelrum_model::seeds;
 
 use super::axes::Axis;
 use super::fault::{Fault, Span, did_you_mean};
@@ -23,7 +24,6 @@ use super::fields::texts;
 use super::keys;
 use super::limits::POINTS_MAX;
 use super::tree::{Node, Table};
-use crate::seeds;
 
 /// Thins the grid.
 #[derive(Debug)]

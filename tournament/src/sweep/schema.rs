@@ -10,13 +10,13 @@ use spelrum_engine::{
     ALGORITHMS, EvaluationInfo, GameInfo, OUTSIDE_ALGORITHMS, ParameterDefault, ParameterInfo,
     ParameterKind, Rules, meaning_of, parameters_of, presets_of,
 };
+use spelrum_model::claims::CLAIMS_MAX;
 
 use super::forms::{
     CLOCK_PATTERN, DURATION_PATTERN, NAME_PATTERN, RANGE, REFERENCE, range, reference, unlimited,
 };
 use super::keys::course::tune::{PARAMETERS_MAX, TUNED};
 use super::keys::{self, Composite, Key, Kind};
-use crate::claims::CLAIMS_MAX;
 
 /// The schema (JSON Schema, draft 7, which every TOML editor reads).
 #[must_use]

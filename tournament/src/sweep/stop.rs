@@ -1,10 +1,10 @@
 //! `stop`: when a cell has been played enough.
 
+use spelrum_statistics::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, StopRule};
+
 use super::fault::{Fault, did_you_mean};
 use super::keys;
 use super::tree::{Node, Scalar, Table, Tree};
-use crate::statistics::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt};
-use crate::stopping::StopRule;
 
 const PRECISION_EXAMPLE: &str = "stop = { precision = 0.03 }";
 const SPRT_EXAMPLE: &str = "stop = { sprt = { elo0 = 0, elo1 = 20 } }";

@@ -6,12 +6,9 @@ use std::collections::BTreeSet;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use proptest::prelude::*;
 use spelrum_engine::Value;
+use spelrum_model::{AxisValue, CellDefinition, Openings, OpeningsRule, PlannedCell, Record};
 
 use super::*;
-use crate::conditions::OpeningsRule;
-use crate::definition::CellDefinition;
-use crate::openings::Openings;
-use crate::plan::{AxisValue, PlannedCell, Record};
 
 mod accuracy;
 mod adjudication;

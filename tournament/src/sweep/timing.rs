@@ -1,11 +1,12 @@
 //! `timing`: which timed games are disturbed, and what becomes of them.
 
+use spelrum_model::disturbance::Timing;
+use spelrum_model::speed::Scaling;
+
 use super::fault::{Fault, did_you_mean};
 use super::keys::{self, timing::TIMING};
 use super::stop::number;
 use super::tree::{Node, Table};
-use crate::disturbance::Timing;
-use crate::speed::Scaling;
 
 const EXAMPLE: &str = "timing = { disturbed_above = 0.05, disturbed = \"replay\" }";
 

@@ -4,9 +4,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::definition::DefinitionHash;
-use crate::ids::{GameId, GameRange, LeaseId, WorkerId};
-use crate::speed::{ScaledTime, Scaling, Speed};
+use spelrum_model::speed::{ScaledTime, Scaling, Speed};
+use spelrum_model::{DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
 
 /// What a worker knows of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]

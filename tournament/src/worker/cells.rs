@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::definition::DefinitionHash;
+use spelrum_model::DefinitionHash;
 
 /// Cells that are kept (invariant 9).
 const CELLS_MAX: usize = 1_024;

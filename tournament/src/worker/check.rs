@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::LeaseId;
+
 use super::api::Outcome;
 use super::leases::Held;
 use super::machine::{Kind, Machine};
 use super::outbox::{BRIMMING, Load};
-use crate::ids::LeaseId;
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
     /// Recounts where all games are. For tests: takes time with all that is held.

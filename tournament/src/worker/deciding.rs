@@ -1,5 +1,7 @@
 //! What the machine does about what it knows: which games a slot gets, and which call is made.
 
+use spelrum_model::speed::ScaledTime;
+
 use super::api::{Action, Batch, Call, CallId, Caller, Outcome, Settings};
 use super::games::Taken;
 use super::lane::{Lane, Manner};
@@ -8,7 +10,6 @@ use super::outbox::{BRIMMING, FULL};
 use super::phase::Phase;
 use super::turns::Waiting;
 use crate::scheduler::Time;
-use crate::speed::ScaledTime;
 
 /// Definitions that are fetched at once.
 const FETCHES_MAX: usize = 8;

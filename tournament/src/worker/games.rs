@@ -5,11 +5,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+use spelrum_model::speed::Scaling;
+use spelrum_model::{DefinitionHash, GameRange, LeaseId};
+
 use super::api::{Batch, LeasedGames};
 use super::cells::Cells;
-use crate::definition::DefinitionHash;
-use crate::ids::{GameRange, LeaseId};
-use crate::speed::Scaling;
 
 /// A new lease is asked for when what is waiting keeps the slots busy for less than this: long
 /// enough for a lease to arrive, short enough that no other worker starves at a sweep's end.
@@ -202,8 +202,9 @@ impl<C: Clone> Games<C> {
 
 #[cfg(test)]
 mod tests {
+    use spelrum_model::{CellId, GameId};
+
     use super::*;
-    use crate::ids::{CellId, GameId};
 
     fn hash(cell: i64) -> DefinitionHash {
         DefinitionHash::of_json(&cell.to_string())

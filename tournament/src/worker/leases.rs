@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::LeaseId;
+use spelrum_model::LeaseId;
 
 /// How many games of a lease are where; those that were acknowledged are in none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

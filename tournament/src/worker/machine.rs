@@ -4,6 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use spelrum_model::speed::Speed;
+use spelrum_model::{DefinitionHash, GameId, GameRange, LeaseId};
+
 use super::api::{
     Action, Answer, CallId, Event, Failure, Jitter, LeasedGames, Outcome, Session, Settings, Tally,
 };
@@ -17,10 +20,7 @@ use super::phase::Phase;
 use super::speeds::Speeds;
 use super::turns::Turns;
 use super::withheld::Withheld;
-use crate::definition::DefinitionHash;
-use crate::ids::{GameId, GameRange, LeaseId};
 use crate::scheduler::Time;
-use crate::speed::Speed;
 
 /// Never ask for games again sooner than this, whatever the coordinator says.
 const RETRY_AFTER_MS_MIN: u64 = 10;

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use spelrum_model::LeaseId;
+
 use super::api::Outcome;
-use crate::ids::LeaseId;
 use crate::scheduler::Time;
 
 /// A report goes out when it has so many results: enough that the cost of a transaction is

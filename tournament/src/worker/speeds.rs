@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_model::speed::{SPEED_FRESH_MS, ScaledTime, Scaling, Speed};
+
 use crate::scheduler::Time;
-use crate::speed::{SPEED_FRESH_MS, ScaledTime, Scaling, Speed};
 
 /// What was measured, or could not be, is not measured again sooner, whoever asks.
 const APART_MS: u64 = 5_000;

@@ -3,8 +3,8 @@
 use std::mem;
 
 use spelrum_engine::Random;
+use spelrum_model::course::{EvolveSettings, Fitness, Meet};
 
-use super::settings::{EvolveSettings, Fitness, Meet};
 use crate::course::outcome::CellOutcome;
 
 /// What came of all games of an individual.

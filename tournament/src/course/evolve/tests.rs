@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::Value;
-
-use super::super::{
-    CellOutcome, CourseFault, Decision, NewCell, Note, Noted, RunSettings, course_of,
+use spelrum_model::Plan;
+use spelrum_model::course::{
+    EvolveSettings, Generation, Individual, Note, Noted, RunSettings, Scored,
 };
-use super::{EvolveSettings, Generation, Individual, Scored};
-use crate::plan::Plan;
-use crate::statistics::PairCounts;
+use spelrum_statistics::PairCounts;
+
+use super::super::{CellOutcome, CourseFault, Decision, NewCell, course_of};
 use crate::sweep::{SweepText, plan_sweep};
 
 fn sweep(table: &str) -> String {

@@ -1,7 +1,8 @@
+use spelrum_model::withheld::Barred;
+use spelrum_model::{ExperimentId, WorkerId};
+
 use super::*;
 use crate::results::PlayerForfeits;
-use crate::scheduler::Barred;
-use crate::{ExperimentId, WorkerId};
 
 const BEAT: Duration = Duration::from_secs(5);
 
@@ -11,7 +12,7 @@ fn experiment(name: &str, state: ExperimentState, settled: u64) -> ExperimentSum
         uuid: String::new(),
         name: name.to_owned(),
         game: "nim".to_owned(),
-        task: crate::Task::Game,
+        task: spelrum_model::Task::Game,
         state,
         priority: 0,
         cells: 1,

@@ -1,13 +1,14 @@
 use std::sync::Arc;
 
 use spelrum_engine::{ENGINE_REVISION, Protocol};
+use spelrum_model::capabilities::{
+    Capabilities, EngineOption, EngineRequest, GameRequest, OptionKind,
+};
+use spelrum_model::demands::Demands;
+use spelrum_model::engines::EngineIdentity;
+use spelrum_model::{ExperimentState, Task, WorkerId};
 
 use super::*;
-use crate::capabilities::{Capabilities, EngineOption, EngineRequest, GameRequest, OptionKind};
-use crate::demands::Demands;
-use crate::engines::EngineIdentity;
-use crate::scheduler::ExperimentState;
-use crate::{Task, WorkerId};
 
 const BEAT: Duration = Duration::from_secs(5);
 

@@ -1,6 +1,6 @@
+use spelrum_model::{ExperimentId, ExperimentState};
+
 use super::*;
-use crate::ExperimentId;
-use crate::scheduler::ExperimentState;
 
 fn experiment() -> ExperimentSummary {
     ExperimentSummary {
@@ -8,7 +8,7 @@ fn experiment() -> ExperimentSummary {
         uuid: String::new(),
         name: "ladder".to_owned(),
         game: "nim".to_owned(),
-        task: crate::Task::Game,
+        task: spelrum_model::Task::Game,
         state: ExperimentState::Running,
         priority: 0,
         cells: 0,

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::demands::{QuotaBound, SpeedBounds};
+use spelrum_model::labels::Label;
+use spelrum_model::speed::Speed;
+use spelrum_model::{ExperimentState, Task, WorkerId};
 
 use super::*;
-use crate::demands::{QuotaBound, SpeedBounds};
-use crate::labels::Label;
-use crate::scheduler::ExperimentState;
-use crate::speed::Speed;
-use crate::{Task, WorkerId};
 
 fn experiment() -> ExperimentSummary {
     ExperimentSummary {

@@ -2,6 +2,12 @@
 
 use spelrum_engine::expression::{DEPTH_MAX, FeatureInfo, Function, NODES_MAX, Node as Label};
 use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_model::course::{EvolveSettings, Fitness, Meet, Reevaluate};
+use spelrum_optimize::genetic_programming::breeding::Breeding;
+use spelrum_optimize::genetic_programming::selection::{Parsimony, Selection};
+use spelrum_optimize::genetic_programming::trees::Initial;
+use spelrum_optimize::genetic_programming::variation::{Mutation, Points};
+use spelrum_optimize::genetic_programming::{Limits, Primitives};
 
 use super::super::fault::{Fault, did_you_mean};
 use super::super::fields::{number_of_games, texts, word};
@@ -11,12 +17,6 @@ use super::super::keys::course::evolve::{
 };
 use super::super::tree::{Entry, Node, Scalar, Tree};
 use super::Course;
-use crate::course::{EvolveSettings, Fitness, Meet, Reevaluate};
-use crate::optimize::genetic_programming::breeding::Breeding;
-use crate::optimize::genetic_programming::selection::{Parsimony, Selection};
-use crate::optimize::genetic_programming::trees::Initial;
-use crate::optimize::genetic_programming::variation::{Mutation, Points};
-use crate::optimize::genetic_programming::{Limits, Primitives};
 
 /// What its table may be.
 pub(super) const EXAMPLE: &str =

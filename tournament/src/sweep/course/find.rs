@@ -1,6 +1,7 @@
 //! `find`: the value of a parameter at which two players are even.
 
 use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
+use spelrum_model::course::{FindSettings, LedParameter, Unit};
 
 use super::super::fault::{Fault, Span};
 use super::super::fields::word;
@@ -10,7 +11,6 @@ use super::super::keys::course::{
 };
 use super::super::tree::{Entry, Node, Scalar, Tree};
 use super::Course;
-use crate::course::{FindSettings, LedParameter, Unit};
 
 /// How to write it.
 pub(super) const EXAMPLE: &str =

@@ -9,6 +9,8 @@ mod find;
 mod tune;
 
 use spelrum_engine::{Parameters, Rules};
+use spelrum_model::Task;
+use spelrum_model::course::{CourseKind, RunSettings};
 
 use super::axes::Axis;
 use super::fault::Fault;
@@ -22,8 +24,6 @@ use super::pairing::Pairing;
 use super::players::Players;
 use super::template::substitute;
 use super::tree::{Entry, Node, Table};
-use crate::conditions::Task;
-use crate::course::{CourseKind, RunSettings};
 
 /// The course of a sweep, read. What may name axes is still a tree.
 #[derive(Debug)]

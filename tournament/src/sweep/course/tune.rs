@@ -1,6 +1,10 @@
 //! `tune`: the best settings of a player.
 
 use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_model::course::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of};
+use spelrum_model::seeds::SEED_END;
+use spelrum_optimize::cmaes::usual_population;
+use spelrum_optimize::space::Level;
 
 use super::super::fault::{Fault, Span};
 use super::super::fields::word;
@@ -16,10 +20,6 @@ use super::super::keys::{
 };
 use super::super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::{Course, find};
-use crate::course::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of};
-use crate::optimize::cmaes::usual_population;
-use crate::optimize::space::Level;
-use crate::seeds::SEED_END;
 
 /// How to write it.
 pub(super) const EXAMPLE: &str =

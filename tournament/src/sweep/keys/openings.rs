@@ -1,9 +1,9 @@
 //! The keys of `openings` and of `positions`.
 
 use serde_json::json;
+use spelrum_model::OPENING_PLIES_MAX;
 
 use super::{Key, Kind};
-use crate::openings::OPENING_PLIES_MAX;
 use crate::sweep::books::COUNT_MAX;
 use crate::sweep::forms;
 

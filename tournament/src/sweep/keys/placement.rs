@@ -1,11 +1,11 @@
 //! The keys of `placement`.
 
 use serde_json::{Value as Json, json};
+use spelrum_model::labels::{LABEL_BYTES_MAX, LABELS_MAX};
+use spelrum_model::placement::QUOTA_PERIOD_MOST;
+use spelrum_model::speed::Scaling;
 
 use super::{Key, Kind};
-use crate::labels::{LABEL_BYTES_MAX, LABELS_MAX};
-use crate::placement::QUOTA_PERIOD_MOST;
-use crate::speed::Scaling;
 
 /// The keys of `placement`.
 pub(in crate::sweep) static PLACEMENT: [Key; 5] = [

@@ -1,10 +1,10 @@
 //! The keys of `timing`.
 
 use serde_json::json;
+use spelrum_model::disturbance::Timing;
+use spelrum_model::speed::Scaling;
 
 use super::{Key, Kind};
-use crate::disturbance::Timing;
-use crate::speed::Scaling;
 
 /// The keys of `timing`.
 pub(in crate::sweep) static TIMING: [Key; 5] = [

@@ -1,7 +1,8 @@
 //! Sweeps of kind `accuracy`: what becomes of players and positions. What is refused is in `errors`.
 
+use spelrum_model::{OpeningsRule, Task};
+
 use super::planned;
-use crate::conditions::{OpeningsRule, Task};
 
 const SWEEP: &str = "name = \"a\"
 kind = \"accuracy\"

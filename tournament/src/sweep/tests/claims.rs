@@ -1,8 +1,10 @@
 //! What a sweep states of its results.
 
+use spelrum_model::claims::{ClaimedCell, Statement, cells_of_definition, claim_hash};
+use spelrum_model::{Plan, Role};
+use spelrum_statistics::claims::{Bound, Quantifier};
+
 use super::{SweepText, plan_sweep, planned, render, tic_tac_toe};
-use crate::claims::{Bound, ClaimedCell, Quantifier, Statement, cells_of_definition, claim_hash};
-use crate::plan::{Plan, Role};
 
 const TABLES: &str = r#"
 [axes]

@@ -1,12 +1,11 @@
 //! Sweeps with `find`: what becomes of their grid, and what is refused.
 
+use spelrum_model::Plan;
+use spelrum_model::course::{CourseKind, FindSettings, LedParameter, Note, RunSettings, Unit};
+use spelrum_statistics::PairCounts;
+
 use super::{PENTAGO_DEPTH, plan_sweep, render};
-use crate::course::{
-    CellOutcome, CourseKind, Decision, FindSettings, LedParameter, Note, RunSettings, Unit,
-    course_of,
-};
-use crate::plan::Plan;
-use crate::statistics::PairCounts;
+use crate::course::{CellOutcome, Decision, course_of};
 use crate::sweep::SweepText;
 
 const FIND: &str = "name = \"handicap\"

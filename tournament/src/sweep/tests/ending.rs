@@ -2,11 +2,9 @@
 
 use spelrum_engine::Timeless;
 use spelrum_engine::tables::TableValue;
+use spelrum_model::{Openings, OpeningsRule, PlayableCell, Task, ToMove};
 
 use super::{SweepText, plan_sweep, planned};
-use crate::conditions::{OpeningsRule, Task, ToMove};
-use crate::game::PlayableCell;
-use crate::openings::Openings;
 
 const SWEEP: &str = r#"
 name = "endings"

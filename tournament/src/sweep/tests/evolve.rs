@@ -2,12 +2,13 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of many")]
 
+use spelrum_model::Plan;
+use spelrum_model::course::{EvolveSettings, Fitness, Meet, Reevaluate, RunSettings};
+use spelrum_optimize::genetic_programming::selection::{Parsimony, Selection};
+use spelrum_optimize::genetic_programming::trees::Initial;
+use spelrum_optimize::genetic_programming::variation::Mutation;
+
 use super::{plan_sweep, render};
-use crate::course::{EvolveSettings, Fitness, Meet, Reevaluate, RunSettings};
-use crate::optimize::genetic_programming::selection::{Parsimony, Selection};
-use crate::optimize::genetic_programming::trees::Initial;
-use crate::optimize::genetic_programming::variation::Mutation;
-use crate::plan::Plan;
 use crate::sweep::SweepText;
 
 const EVOLVE: &str = "name = \"bred\"

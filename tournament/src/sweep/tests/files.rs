@@ -1,9 +1,9 @@
 //! Openings in files of their own.
 
 use miette::SourceSpan;
+use spelrum_model::OpeningsRule;
 
 use super::{RANDOM_PLAYERS, planned, render, tic_tac_toe};
-use crate::conditions::OpeningsRule;
 use crate::sweep::{SweepText, plan_sweep};
 
 /// A sweep with these openings, and the files that it may name.

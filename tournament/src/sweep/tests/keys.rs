@@ -2,7 +2,8 @@
 //! taken without a word.
 
 use super::{RANDOM_PLAYERS, SweepText, plan_sweep, tic_tac_toe};
-use crate::sweep::keys::{self, Key};
+use crate::sweep::keys;
+use crate::sweep::keys::Key;
 
 /// What no key takes: a list of a list of a switch.
 const NOTHING: &str = "[[true]]";

@@ -1,8 +1,9 @@
 //! Which workers play a sweep.
 
+use spelrum_model::demands::{Demands, QuotaBound, SpeedBounds};
+use spelrum_model::placement::Placement;
+
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
-use crate::demands::{Demands, QuotaBound, SpeedBounds};
-use crate::placement::Placement;
 
 #[test]
 fn what_is_asked_of_workers_is_no_part_of_a_cell() {
@@ -12,7 +13,7 @@ fn what_is_asked_of_workers_is_no_part_of_a_cell() {
     assert_eq!(plan("placement = {}").placement, Placement::default());
     let with =
         plan("placement = { require = [\"site=lab2\", \"gpu\", \"gpu\"], prefer = [\"fast\"] }");
-    let texts = |labels: &[crate::labels::WantedLabel]| -> Vec<String> {
+    let texts = |labels: &[spelrum_model::labels::WantedLabel]| -> Vec<String> {
         labels.iter().map(ToString::to_string).collect()
     };
     assert_eq!(texts(&with.placement.require), ["gpu", "site=lab2"]);

@@ -1,8 +1,8 @@
 //! When a cell has been played enough.
 
+use spelrum_statistics::{EloModel, Precision, Sprt, StopRule};
+
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
-use crate::statistics::{EloModel, Sprt};
-use crate::stopping::{Precision, StopRule};
 
 #[test]
 fn a_stop_rule_is_no_part_of_a_cell() {

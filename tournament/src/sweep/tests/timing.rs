@@ -1,7 +1,8 @@
 //! Which timed games are disturbed.
 
+use spelrum_model::speed::Scaling;
+
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
-use crate::speed::Scaling;
 
 #[test]
 fn what_is_said_of_timing_is_no_part_of_a_cell() {

@@ -2,13 +2,13 @@
 //! known.
 
 use spelrum_engine::{Random, Value};
+use spelrum_model::Plan;
+use spelrum_model::course::{
+    Confirmed, CourseKind, Ended, Note, RunSettings, TuneMethod, TuneSettings,
+};
 
 use super::{plan_sweep, render};
-use crate::course::{
-    CellOutcome, Confirmed, CourseKind, Decision, Ended, NewCell, Note, RunSettings, TuneMethod,
-    TuneSettings, course_of,
-};
-use crate::plan::Plan;
+use crate::course::{CellOutcome, Decision, NewCell, course_of};
 use crate::sweep::SweepText;
 
 const TUNE: &str = "name = \"tuning\"
