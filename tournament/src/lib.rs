@@ -8,9 +8,22 @@ pub mod claims {
     pub use spelrum_model::claims::*;
     pub use spelrum_statistics::claims::*;
 }
-pub mod comparisons;
+pub mod comparisons {
+    //! Comparisons between the cells of an experiment.
+
+    pub use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates};
+    pub use spelrum_statistics::comparisons::{
+        Changed, Contrast, DIFFERENCES_MAX, Effect, Effects, differences, effects, replicates,
+    };
+}
 pub mod course;
-pub mod results;
+pub mod results {
+    //! Results, as questions and answers.
+
+    pub use spelrum_answers::*;
+    pub use spelrum_model::GameEnd;
+    pub use spelrum_statistics::GameTimes;
+}
 pub mod scheduler;
 pub mod stopping;
 mod sweep;

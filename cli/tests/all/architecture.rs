@@ -6,14 +6,24 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
     ("spelrum-engine", &[]),
     ("spelrum-statistics", &[]),
     ("spelrum-optimize", &["spelrum-engine", "spelrum-statistics"]),
     ("spelrum-model", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
     (
-        "spelrum-tournament",
+        "spelrum-answers",
         &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+    ),
+    (
+        "spelrum-tournament",
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-answers",
+        ],
     ),
     (
         "spelrum-proto",
@@ -22,6 +32,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-answers",
             "spelrum-tournament",
         ],
     ),
@@ -32,6 +43,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
         ],
@@ -44,6 +56,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-external",
@@ -56,6 +69,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 11] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-coordinator",
@@ -128,6 +142,7 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
         "spelrum-statistics",
         "spelrum-optimize",
         "spelrum-model",
+        "spelrum-answers",
         "spelrum-tournament",
     ] {
         let tree = tree(package);
@@ -152,11 +167,12 @@ fn only_the_coordinator_knows_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 11] = [
+const SOURCES: [(&str, &[(&str, &str)]); 12] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
     ("crates/model/src", &[]),
+    ("crates/answers/src", &[]),
     ("tournament/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),

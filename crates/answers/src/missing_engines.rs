@@ -10,9 +10,9 @@ use spelrum_model::engines::{NeededEngine, OfferedEngine, build_text, can_play};
 use spelrum_model::wanted::Wanted;
 use spelrum_model::{CellId, ExperimentId};
 
-use super::attention::{Attention, AttentionKind};
-use super::findings::{NAMED_MAX, NamedCell, noun, slot_bytes, workers_here};
-use super::summary::{ExperimentSummary, WorkerSummary};
+use crate::attention::{Attention, AttentionKind};
+use crate::findings::{NAMED_MAX, NamedCell, noun, slot_bytes, workers_here};
+use crate::summary::{ExperimentSummary, WorkerSummary};
 
 /// Workers of which is said what they have instead.
 const WORKERS_NAMED_MAX: usize = 3;

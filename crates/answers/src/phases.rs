@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use spelrum_engine::{Game, Rules, with_game};
 use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
 
-use super::summary::ExperimentSummary;
+use crate::summary::ExperimentSummary;
 
 /// How long moves took by phase, all as of one moment.
 #[derive(Clone, Debug, PartialEq)]

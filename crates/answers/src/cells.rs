@@ -2,7 +2,7 @@
 
 use spelrum_model::CellId;
 
-use super::cell_result::CellResult;
+use crate::cell_result::CellResult;
 
 /// Where a list of cells goes on: after this one. Cells are in the grid's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_model::{CellId, Role};
 
-use super::cell_result::CellResult;
+use crate::cell_result::CellResult;
 
 /// The cells' values on the axes, in the axes' order.
 #[derive(Clone, Debug, Default)]

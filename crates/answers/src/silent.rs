@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::attention::{Attention, AttentionKind};
-use super::findings::{noun, silent_ms};
-use super::summary::WorkerSummary;
+use crate::attention::{Attention, AttentionKind};
+use crate::findings::{noun, silent_ms};
+use crate::summary::WorkerSummary;
 
 /// A worker that was lost so long ago is no longer reported.
 const REPORTED_MS_MAX: u64 = 60 * 60 * 1_000;

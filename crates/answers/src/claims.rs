@@ -6,9 +6,9 @@ use spelrum_model::{CellId, Role};
 use spelrum_statistics::claims::{CellOfClaim, ClaimToJudge, JudgedClaim, StateOfCell, judge};
 use spelrum_statistics::{ScoreTest, StopRule};
 
-use super::cell_result::CellResult;
-use super::report::Report;
-use super::stated::{StatedCell, StatedClaim};
+use crate::cell_result::CellResult;
+use crate::report::Report;
+use crate::stated::{StatedCell, StatedClaim};
 
 /// Why a claim is exploratory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use spelrum_model::ExperimentId;
 use spelrum_model::claims::ClaimStanding;
 
-use super::attention::Attention;
-use super::removal::Removal;
-use super::summary::{ExperimentSummary, WorkerSummary};
+use crate::attention::Attention;
+use crate::removal::Removal;
+use crate::summary::{ExperimentSummary, WorkerSummary};
 
 /// How far experiments are, who works, and what needs attention.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@ use spelrum_model::withheld::Barred;
 use spelrum_model::{ExperimentId, WorkerId};
 
 use super::*;
-use crate::results::PlayerForfeits;
+use crate::PlayerForfeits;
 
 const BEAT: Duration = Duration::from_secs(5);
 

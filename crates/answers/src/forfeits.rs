@@ -2,7 +2,7 @@
 
 use spelrum_engine::Termination;
 
-use super::attention::{Attention, AttentionKind};
+use crate::attention::{Attention, AttentionKind};
 
 /// A player that forfeits more than this share of its games gets a warning.
 pub const FORFEITS_WARNED_OF: f64 = 0.02;

@@ -7,14 +7,14 @@ use spelrum_model::CellId;
 use spelrum_model::speed::Scaling;
 use spelrum_statistics::{OverGames, ScoreInterval};
 
-use super::accuracy::CellAccuracy;
-use super::cell_result::CellResult;
-use super::engines::EnginesUsed;
-use super::places::{Opponents, Places};
-use super::runs::RunResult;
-use super::stated::StatedClaim;
-use super::summary::ExperimentSummary;
-use super::times::Overruns;
+use crate::accuracy::CellAccuracy;
+use crate::cell_result::CellResult;
+use crate::engines::EnginesUsed;
+use crate::places::{Opponents, Places};
+use crate::runs::RunResult;
+use crate::stated::StatedClaim;
+use crate::summary::ExperimentSummary;
+use crate::times::Overruns;
 
 /// How much of a report is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

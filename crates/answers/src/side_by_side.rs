@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use spelrum_statistics::{Interval, OverGames, ScoreInterval};
 
-use super::cell_result::CellResult;
-use super::report::{MoveCost, Report};
+use crate::cell_result::CellResult;
+use crate::report::{MoveCost, Report};
 
 /// What two reports have in common, and what not.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,7 +180,7 @@ mod tests {
     use spelrum_statistics::PairCounts;
 
     use super::*;
-    use crate::results::{Costs, EnginesUsed, ExperimentSummary};
+    use crate::{Costs, EnginesUsed, ExperimentSummary};
 
     /// Newcombe (1998), Statistics in Medicine 17:873-890, table II: 56/70 and 48/80 by method 10.
     #[test]

@@ -6,10 +6,10 @@ use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::withheld::{Barred, Withheld};
 use spelrum_model::{CellId, ExperimentState, WorkerId};
 
-use super::attention::{Attention, AttentionKind};
-use super::forfeits::{ForfeitedGames, attention_of_forfeits};
-use super::removal::{Removal, Removing};
-use super::summary::{ExperimentSummary, WorkerSummary};
+use crate::attention::{Attention, AttentionKind};
+use crate::forfeits::{ForfeitedGames, attention_of_forfeits};
+use crate::removal::{Removal, Removing};
+use crate::summary::{ExperimentSummary, WorkerSummary};
 
 /// A file system with less free space than this is too full for a database that grows.
 const FREE_BYTES_MIN: u64 = 1 << 30;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use spelrum_model::ExperimentState;
 use spelrum_statistics::forecast::Forecast;
 
-use super::progress::Progress;
+use crate::progress::Progress;
 
 /// What is longer ago tells nothing of now …
 const WINDOW: Duration = Duration::from_secs(60);

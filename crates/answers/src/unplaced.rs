@@ -8,9 +8,9 @@ use spelrum_model::labels::WantedLabel;
 use spelrum_model::wanted::Wanted;
 use spelrum_model::{CellId, ExperimentId, WorkerId};
 
-use super::attention::{Attention, AttentionKind};
-use super::findings::{NAMED_MAX, NamedCell, noun, workers_here};
-use super::summary::{ExperimentSummary, WorkerSummary};
+use crate::attention::{Attention, AttentionKind};
+use crate::findings::{NAMED_MAX, NamedCell, noun, workers_here};
+use crate::summary::{ExperimentSummary, WorkerSummary};
 
 /// Cells of an experiment that no worker may play, all for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]

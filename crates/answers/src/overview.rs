@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use spelrum_model::{CellId, WorkerId};
 
-use super::machine::Machine;
-use super::summary::ExperimentSummary;
-use super::worker_effects::{NamedStart, WorkerEffects};
+use crate::machine::Machine;
+use crate::summary::ExperimentSummary;
+use crate::worker_effects::{NamedStart, WorkerEffects};
 
 /// How an experiment's games were played, all as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -186,7 +186,7 @@ mod tests {
                 name: String::new(),
                 game: String::new(),
                 task: spelrum_model::Task::Game,
-                state: crate::scheduler::ExperimentState::Finished,
+                state: spelrum_model::ExperimentState::Finished,
                 priority: 0,
                 cells: 0,
                 games_planned: 0,

@@ -5,7 +5,7 @@ use spelrum_statistics::{
     GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
 };
 
-use super::colours::ColourResult;
+use crate::colours::ColourResult;
 
 /// What came of one cell, seen from its first player, who is here the player and the other the
 /// opponent.

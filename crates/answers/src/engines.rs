@@ -3,7 +3,7 @@
 use spelrum_model::CellId;
 use spelrum_model::engines::EngineIdentity;
 
-use super::forfeits::PlayerForfeits;
+use crate::forfeits::PlayerForfeits;
 
 /// The external engines that played counted games.
 #[derive(Clone, Debug, Default, PartialEq)]

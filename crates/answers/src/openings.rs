@@ -3,7 +3,7 @@
 use spelrum_model::CellId;
 use spelrum_statistics::{GameTimes, OpeningCounts};
 
-use super::cells::CellCursor;
+use crate::cells::CellCursor;
 
 /// What came of a cell's counted games from one opening. Points are half points: a win is 2, a draw 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,8 +1,12 @@
-//! Results, as questions and answers: what a report, a list or a watcher is told, and the arithmetic
-//! over it.
+//! Answers: what is known of experiments, as questions and answers.
 //!
-//! Whoever keeps the games gives these types, whoever shows them takes them, and neither knows the
-//! other: a file, a coordinator elsewhere and a database in memory answer alike.
+//! A report, a list or a watcher asks a typed question and gets one of these types; the arithmetic over an answer is
+//! here, too. A store makes answers, the wire carries them and reports show them, and none of the three depends on
+//! another: a file, a coordinator elsewhere and a database in memory answer alike.
+//!
+//! The crate depends on the model, on statistics, and on the engine's and optimize's types in definitions and notes.
+//! It must never know where answers come from or how they are shown: no SQL, no messages, no tables or pages, no
+//! scheduler. Like all pure crates it has no I/O and no clock: time is a parameter.
 //!
 //! | file | subject |
 //! |---|---|
@@ -22,6 +26,20 @@
 //! | `engines` | which external engines played |
 //! | `overview`, `machine` | how games were played, and what results come from |
 //! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs attention |
+//!
+//! # How fast an experiment goes
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use spelrum_answers::Pace;
+//!
+//! let mut pace = Pace::default();
+//! // At each moment: games settled so far, and the time that all of them took, in microseconds.
+//! pace.see(Duration::ZERO, 0, 0.0);
+//! pace.see(Duration::from_secs(10), 500, 40e6);
+//! assert_eq!(pace.games_per_second(), Some(50.0));
+//! ```
 
 mod accuracy;
 mod attention;
@@ -64,7 +82,7 @@ pub use cell_result::{
 pub use cells::{CellCursor, CellsPage, SettledCells};
 pub use claims::{ToldClaim, WhyExploratory};
 pub use colours::{ColourResult, first_mover};
-pub use comparisons::{CellsToCompare, Comparisons};
+pub use comparisons::{CellDifference, CellReplicates, CellsToCompare, Comparisons};
 pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
 pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
 pub use findings::{
@@ -102,8 +120,6 @@ pub use report::{
 pub use runs::{RunResult, runs_of};
 pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
 pub use silent::attention_of_silent;
-pub use spelrum_model::GameEnd;
-pub use spelrum_statistics::GameTimes;
 pub use stated::{StatedCell, StatedClaim};
 pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
 pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};

@@ -10,9 +10,15 @@ use spelrum_statistics::comparisons::{
 };
 use spelrum_statistics::{Clustered, OpeningSum};
 
-use super::cell_result::CellResult;
-use super::openings::OpeningSums;
-use super::summary::ExperimentSummary;
+use crate::cell_result::CellResult;
+use crate::openings::OpeningSums;
+use crate::summary::ExperimentSummary;
+
+/// A difference between two cells of an experiment that differ in one thing.
+pub type CellDifference = Difference<CellId>;
+
+/// A cell of an experiment, done again with other seeds.
+pub type CellReplicates = Replicates<CellId>;
 
 /// What changes between an experiment's cells, all as of one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,13 +28,13 @@ pub struct Comparisons {
     /// The names of the grid's axes, in the sweep's order. What players vary is in their names.
     pub axes: Vec<String>,
     /// Between cells that differ in one thing.
-    pub differences: Vec<Difference<CellId>>,
+    pub differences: Vec<CellDifference>,
     /// Whether there are more of them than are told.
     pub differences_truncated: bool,
     /// Of axes, over all cells of a pairing.
     pub effects: Vec<Effects>,
     /// Cells that were done again with other seeds.
-    pub replicates: Vec<Replicates<CellId>>,
+    pub replicates: Vec<CellReplicates>,
 }
 
 /// The cells of an experiment, as a store tells them: in the grid's order.

@@ -7,7 +7,7 @@ use spelrum_model::course::{
 };
 use spelrum_model::seeds::canonical_json;
 
-use super::evolution::{Evolution, KnownEvolution};
+use crate::evolution::{Evolution, KnownEvolution};
 
 /// A run, as far as it is.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use spelrum_engine::Outcome;
 use spelrum_model::Role;
 use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
-use super::summary::ExperimentSummary;
+use crate::summary::ExperimentSummary;
 
 /// The most players that are rated on one scale (invariant 9): the covariance of more would take minutes.
 pub const RATED_PLAYERS_MAX: usize = 400;

@@ -3,7 +3,7 @@
 use spelrum_model::ExperimentState;
 use spelrum_statistics::forecast::{Backlog, GameSpread};
 
-use super::forfeits::PlayerForfeits;
+use crate::forfeits::PlayerForfeits;
 
 /// How far an experiment is: as much however many cells it has.
 #[derive(Clone, Debug, PartialEq)]
