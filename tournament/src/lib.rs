@@ -26,7 +26,6 @@ pub mod results {
 }
 pub mod scheduler;
 pub mod stopping;
-mod sweep;
 pub mod worker;
 
 pub use spelrum_model::*;
@@ -37,7 +36,7 @@ pub use spelrum_statistics::{
     SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict,
     WorkerEffect, WorkerSum, choice, elo_of_score, forecast, ratings, score_of_elo,
 };
-pub use sweep::{
+pub use spelrum_sweep::{
     BookFault, BookHead, BookReader, BookSample, NamedFile, SweepError, SweepText,
     check_experiment_name, did_you_mean, missing_sample, plan_sweep, sweep_keys, sweep_schema,
 };

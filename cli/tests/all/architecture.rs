@@ -6,11 +6,15 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("spelrum-engine", &[]),
     ("spelrum-statistics", &[]),
     ("spelrum-optimize", &["spelrum-engine", "spelrum-statistics"]),
     ("spelrum-model", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
+    (
+        "spelrum-sweep",
+        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+    ),
     (
         "spelrum-answers",
         &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
@@ -22,6 +26,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-sweep",
             "spelrum-answers",
         ],
     ),
@@ -32,6 +37,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-sweep",
             "spelrum-answers",
             "spelrum-tournament",
         ],
@@ -43,6 +49,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-sweep",
             "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
@@ -56,6 +63,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-sweep",
             "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
@@ -69,6 +77,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 12] = [
             "spelrum-statistics",
             "spelrum-optimize",
             "spelrum-model",
+            "spelrum-sweep",
             "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
@@ -142,6 +151,7 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
         "spelrum-statistics",
         "spelrum-optimize",
         "spelrum-model",
+        "spelrum-sweep",
         "spelrum-answers",
         "spelrum-tournament",
     ] {
@@ -167,11 +177,12 @@ fn only_the_coordinator_knows_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 12] = [
+const SOURCES: [(&str, &[(&str, &str)]); 13] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
     ("crates/model/src", &[]),
+    ("crates/sweep/src", &[]),
     ("crates/answers/src", &[]),
     ("tournament/src", &[]),
     ("proto/src", &[]),

@@ -6,6 +6,9 @@ use spelrum_model::{OpeningsRule, PlannedAxis, Task};
 
 use super::*;
 
+mod find;
+mod tune;
+
 /// Does what it is told to, one decision after the other, and notes what it hears.
 struct Scripted {
     decisions: std::vec::IntoIter<Decision>,

@@ -8,9 +8,9 @@ use spelrum_model::course::{
     EvolveSettings, Generation, Individual, Note, Noted, RunSettings, Scored,
 };
 use spelrum_statistics::PairCounts;
+use spelrum_sweep::{SweepText, plan_sweep};
 
 use super::super::{CellOutcome, CourseFault, Decision, NewCell, course_of};
-use crate::sweep::{SweepText, plan_sweep};
 
 fn sweep(table: &str) -> String {
     format!(
