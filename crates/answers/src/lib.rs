@@ -1,12 +1,11 @@
-//! Answers: what is known of experiments, as questions and answers.
+//! Questions about experiments and their answers, as types, with the arithmetic over an answer.
 //!
-//! A report, a list or a watcher asks a typed question and gets one of these types; the arithmetic over an answer is
-//! here, too. A store makes answers, the wire carries them and reports show them, and none of the three depends on
-//! another: a file, a coordinator elsewhere and a database in memory answer alike.
+//! A store makes answers, the wire carries them and reports show them; the three share these types and nothing else.
+//! So a file, a coordinator on another machine and a database in memory give identical answers.
 //!
 //! The crate depends on the model, on statistics, and on the engine's and optimize's types in definitions and notes.
-//! It must never know where answers come from or how they are shown: no SQL, no messages, no tables or pages, no
-//! scheduler. Like all pure crates it has no I/O and no clock: time is a parameter.
+//! It must stay independent of the source of an answer and of its presentation: no SQL, no messages, no tables or
+//! pages, no scheduler. Like all pure crates it has no I/O and no clock: time is a parameter.
 //!
 //! | file | subject |
 //! |---|---|

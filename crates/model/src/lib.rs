@@ -1,27 +1,27 @@
-//! The model: what is played, and what decides it.
+//! The model of a tournament: cells, games, plans, and the requirements of cells.
 //!
 //! A sweep is planned into *cells*, each a pairing of two players under one set of conditions, and each cell into
-//! numbered *games*. Here are the types of that: definitions and their hashes, seeds, openings, plans, games, what
-//! cells require of the workers that play them, and what a game that comes back is compared with. A game is a pure
-//! function of its cell's definition and its number, and this crate is where that is kept.
+//! numbered *games*. This crate has the types that all other crates share: definitions and their hashes, seeds,
+//! openings, plans, games, the requirements that cells have for workers, and the comparison of two records of one
+//! game. A game is a pure function of its cell's definition and its number; this crate keeps that promise.
 //!
-//! It depends on the engine, on statistics (stop rules, claims) and on optimize (settings of courses). It must never
-//! know how a sweep is written, which worker plays when, how results are stored, sent or shown: no TOML keys, no
-//! scheduler, no SQL, no messages. Like all pure crates it has no I/O, no clock and no random numbers but those
-//! derived from a key.
+//! It depends on the engine, on statistics (stop rules, claims) and on optimize (settings of courses). It must stay
+//! independent of how a sweep is written, which worker plays when, and how results are stored, sent or shown: no
+//! keys of sweeps, no scheduler, no SQL, no messages. Like all pure crates it has no I/O, no clock and no random
+//! numbers but those derived from a key.
 //!
 //! | module | subject |
 //! |---|---|
 //! | `ids`, [`names`] | identities, and the stable names of the engine's enumerations |
-//! | `definition`, `conditions`, [`seeds`] | what decides a cell's games, its hash, and every random number |
+//! | `definition`, `conditions`, [`seeds`] | a cell's definition, its hash, and the source of every random number |
 //! | `openings`, `apart`, `game` | from (cell, number) to a game |
-//! | `plan`, [`course`], [`claims`], [`change`] | a checked sweep, and what it changes of an experiment |
-//! | `played`, `game_end`, `difference`, [`repeat`] | games that were played, and two of them compared |
-//! | `training`, `verification` | cells with one task: a network, a game played once more |
-//! | [`engines`], [`capabilities`], [`builds`] | external engines: needed, offered, and which build |
-//! | [`demands`], [`labels`], [`placement`], [`wanted`], [`withheld`] | what cells ask of workers, and who gets none |
-//! | [`speed`], [`bounds`], [`disturbance`] | time: how fast workers are, and what is believed of it |
-//! | `allocation`, `experiment_state` | how an experiment is served |
+//! | `plan`, [`course`], [`claims`], [`change`] | a checked sweep, and the changes that it makes to an experiment |
+//! | `played`, `game_end`, `difference`, [`repeat`] | played games, and the comparison of two records |
+//! | `training`, `verification` | cells with one task: a network to train, a game to rerun |
+//! | [`engines`], [`capabilities`], [`builds`] | external engines: needed, offered, and their builds |
+//! | [`demands`], [`labels`], [`placement`], [`wanted`], [`withheld`] | what cells demand of workers, and why a worker gets no games |
+//! | [`speed`], [`bounds`], [`disturbance`] | time: speeds of workers, plausible times, lost CPU time |
+//! | `allocation`, `experiment_state` | the order of an experiment's cells, and its state |
 //!
 //! # A game from its definition and its number
 //!

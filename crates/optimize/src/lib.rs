@@ -1,17 +1,18 @@
 //! Searching for the best by noisy answers: numbers and formulas in, numbers and formulas out.
 //!
-//! Somebody measures (plays games, usually) and ranks; this crate says what to measure next, and what is the best
-//! so far. It depends on statistics for counts of pairs, and on the engine for two things that have nothing to do
-//! with games: [`Random`](spelrum_engine::Random), which draws the same numbers on every machine, and
-//! [`expression`](spelrum_engine::expression), the formulas that are bred. It must never know of cells, sweeps,
-//! players or who measures: that is what courses are for, in scheduling.
+//! The caller measures, usually by playing games, and ranks; this crate proposes what to measure next, and keeps the
+//! best estimate so far. It depends on statistics for counts of pairs, and on the engine for two things that are
+//! independent of games: [`Random`](spelrum_engine::Random), which draws the same numbers on every machine, and
+//! [`expression`](spelrum_engine::expression), the formulas that are bred. It must stay independent of cells, sweeps
+//! and players: courses, in scheduling, connect the two. It is a crate apart from statistics so that statistics needs
+//! nothing from the engine.
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`bisection`] | the value at which two sides are even: probabilistic bisection |
 //! | [`spsa`] | settings by small steps: simultaneous perturbation |
 //! | [`cmaes`] | settings by generations: covariance matrix adaptation |
-//! | [`space`] | what a setting may be, as a dimension of a search |
+//! | [`space`] | the dimensions of a search: numbers and choices |
 //! | [`genetic_programming`] | formulas, bred in generations |
 //!
 //! # The value at which two sides are even

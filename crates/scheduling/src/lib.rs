@@ -1,19 +1,19 @@
 //! Scheduling: which worker plays which games, when a cell ends, and which cells an experiment gets next.
 //!
-//! Four machines, all of them *sans I/O*: events go in, each with its time, and effects come out. Whoever owns a
-//! machine stores what it says and carries it out, so that the machine that decides in production is the one that
-//! the simulator in `tests/simulation/` attacks, with lost messages, kills and clocks of its own.
+//! All machines here are *sans I/O*: events go in, each with its time, and effects come out. The owner of a machine
+//! stores the effects and carries them out. So the simulator in `tests/simulation/` tests the machines that run in
+//! production, with lost messages, kills and clocks of its own.
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`scheduler`] | the coordinator's machine: leases, attempts, shares, who gets no games |
 //! | [`worker`] | the worker's machine: what it holds, asks for and reports |
 //! | [`stopping`] | where a cell ends: results, read in number order |
-//! | [`course`] | experiments whose results decide which cells they get next: `[find]`, `[tune]`, `[evolve]` |
+//! | [`course`] | experiments whose next cells depend on their results: `[find]`, `[tune]`, `[evolve]` |
 //!
-//! The crate depends on the model (ids, demands, plans), on statistics and optimize for what is decided by results,
-//! and on the engine for parameters of players. It must never know of clocks, threads, networks or databases, of how
-//! a sweep is written, or of how results are shown.
+//! The crate depends on the model (ids, demands, plans), on statistics and optimize for decisions by results, and on
+//! the engine for parameters of players. It must stay independent of clocks, threads, networks and databases, of how
+//! a sweep is written, and of how results are shown.
 //!
 //! # A lease
 //!

@@ -1,9 +1,9 @@
 //! Statistics of matches: intervals and tests of scores, strength in Elo, ratings, stop rules and forecasts.
 //!
-//! For anyone who has counts of wins, draws and losses, whoever played the games. The crate depends on no other
-//! crate of the project, and must never know of games, players, sweeps, workers or databases: numbers go in, and
-//! numbers come out. Like all pure crates it has no I/O, no clock, and no random numbers but those that a caller
-//! draws. Its floats come from `libm`, so that results are identical on every machine.
+//! This crate is useful by itself, to any program with counts of wins, draws and losses. It depends on no other crate
+//! of the project, and must stay independent of games, players, sweeps, workers and databases: numbers go in, and
+//! numbers come out. Like all pure crates it has no I/O, no clock and no random numbers. Functions that differ
+//! between platforms come from `libm`, so results are identical on every machine.
 //!
 //! The two games of a pair share an opening, so their results are not independent: the pair is
 //! the unit of every variance. Where sides are fixed there are no pairs, and the unit is the game. Where

@@ -1,24 +1,24 @@
 //! The sweep file: TOML in, a [`Plan`] or an error with its place and a remedy out.
 //!
-//! Here is the language in which experiments are written: its keys, which are data, their readers, the grid, and the
-//! schema that is made of the keys. The crate depends on the model, whose plans it makes, on statistics and optimize
-//! for what sweeps may set of them, and on the engine for games and players. It must never know what becomes of a
-//! plan: no scheduler, no store, no files on disk (a sweep comes with the text of the files that it names).
+//! This crate has the language in which experiments are written: its keys, which are data, their readers, the grid,
+//! and the schema that is generated from the keys. It depends on the model, whose plans it makes, on statistics and
+//! optimize for their settings, and on the engine for games and players. It must stay independent of the further use
+//! of a plan: no scheduler, no store, no files on disk (a sweep comes with the text of the files that it names).
 //!
 //! A sweep goes through these stages, each in its own module:
 //!
-//! 1. [`tree`]: TOML with a place for every key and value, in the file's order;
-//! 2. [`mod@file`]: the keys of the file (see [`keys`]), checked; [`players`] (with [`vary`] and [`merge`]),
-//!    [`pairing`], [`axes`] (with [`range`]), [`overrides`] and [`claims`] (with [`meant`]) read its larger
+//! 1. `tree`: TOML with a place for every key and value, in the file's order;
+//! 2. `file`: the keys of the file (see `keys`), checked; `players` (with `vary` and `merge`),
+//!    `pairing`, `axes` (with `range`), `overrides` and `claims` (with `meant`) read its larger
 //!    parts. Whatever may
-//!    name an axis (`"$depth"`) stays a tree. [`files`] holds the files that it names, and [`books`] what is taken
+//!    name an axis (`"$depth"`) stays a tree. `files` holds the files that it names, and `books` what is taken
 //!    of large ones;
-//! 3. [`points`]: the points of the grid, or a part of them ([`sample`]);
-//! 4. [`made`]: at a point, references become the axes' values ([`template`]), and what is then
-//!    said of a game, of openings or of a player becomes that ([`resolve`]), once for each
+//! 3. `points`: the points of the grid, or a part of them (`sample`);
+//! 4. `made`: at a point, references become the axes' values (`template`), and what is then
+//!    said of a game, of openings or of a player becomes that (`resolve`), once for each
 //!    combination of the values that it names;
-//! 5. [`grid`]: all points, all pairings, cells that are equal merged, and their places in
-//!    [`columns`].
+//! 5. `grid`: all points, all pairings, cells that are equal merged, and their places in
+//!    `columns`.
 //!
 //! Values keep their places throughout, so that a player that fails at one point of the grid is
 //! reported at the value on the axis that made it fail.

@@ -1,4 +1,4 @@
-//! Claims: what a sweep states of its results before there are any, and what a submit makes of it.
+//! Claims that a sweep states about its results before there are any, and their change by a submit.
 //!
 //! A sweep's `[[claims]]` are planned with it ([`Claim`]), kept by the store before the first game, and judged
 //! together once their cells are finished ([`judge`](spelrum_statistics::claims::judge)):
@@ -95,7 +95,7 @@ impl Claim {
 }
 
 impl Statement {
-    /// What it says of scores, without whose they are.
+    /// The bound, the quantifier and the error rate, without the players.
     #[must_use]
     pub const fn claimed(&self) -> Claimed {
         Claimed { score: self.score, quantifier: self.quantifier, error_rate: self.error_rate }

@@ -1,4 +1,4 @@
-//! Claims: what is stated of scores before there are any, judged together at one family-wise error rate.
+//! Claims about scores, stated before there are any, and judged together at one family-wise error rate.
 
 mod holm;
 mod judge;
@@ -11,7 +11,7 @@ pub use judge::{
     StateOfCell, judge,
 };
 
-/// What a claim says of scores.
+/// The bound, the quantifier and the error rate of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claimed {
     /// What the score is claimed to be.
