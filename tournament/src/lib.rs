@@ -1,68 +1,62 @@
-//! Sweeps, cells, openings, seeds, scheduling, results and the statistics of matches.
-//!
-//! This crate is pure, like the engine below it: no async, no I/O, no clock.
+//! The old paths of what is in `crates/` now: nothing but re-exports.
 
-mod apart;
-pub mod bounds;
-pub mod builds;
-pub mod capabilities;
-pub mod change;
-pub mod choice;
-pub mod claims;
-pub mod comparisons;
-mod conditions;
-pub mod course;
-mod definition;
-pub mod demands;
-mod difference;
-pub mod disturbance;
-pub mod engines;
-pub mod forecast;
-mod game;
-mod ids;
-pub mod labels;
-pub mod names;
-mod openings;
-pub mod optimize;
-pub mod placement;
-mod plan;
-mod played;
-pub mod ratings;
-pub mod repeat;
-pub mod results;
-pub mod scheduler;
-mod seeds;
-pub mod speed;
-mod statistics;
-pub mod stopping;
-mod sweep;
-mod training;
-mod verification;
-pub mod worker;
-
-pub use apart::{Apart, ListedPositions};
-pub use conditions::{Conditions, OpeningsRule, Task, ToMove};
-pub use definition::{CellDefinition, DefinitionHash, DefinitionJson, HashError};
-pub use difference::{Difference, DifferentField, Recorded};
-pub use game::{DefinitionError, DerivedGame, PlayableCell};
-pub use ids::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
-pub use openings::{OPENING_PLIES_MAX, Openings, OpeningsCache, OpeningsError};
-pub use plan::{
-    AxisValue, MergedPairing, Plan, PlannedAxis, PlannedCell, PlannedPlayer, Record, RepeatedGames,
-    Role, SkippedEntries,
-};
-pub use played::PlayedGame;
-pub use statistics::{
+pub use spelrum_model::*;
+pub use spelrum_optimize as optimize;
+pub use spelrum_scheduling::worker;
+pub use spelrum_statistics::{
     BetweenWorkers, Clustered, Confidence, EloModel, GameCounts, Interval, MarginSums,
     OpeningCounts, OpeningKey, OpeningSpread, OpeningSum, OverGames, PairCounts, PlayerTimeSums,
     SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, ScoreTest, Sprt, Strength, TimeSums, Verdict,
-    WorkerEffect, WorkerSum, elo_of_score, score_of_elo,
+    WorkerEffect, WorkerSum, choice, elo_of_score, forecast, ratings, score_of_elo,
 };
-pub use sweep::{
+pub use spelrum_sweep::{
     BookFault, BookHead, BookReader, BookSample, NamedFile, SweepError, SweepText,
     check_experiment_name, did_you_mean, missing_sample, plan_sweep, sweep_keys, sweep_schema,
 };
-pub use training::{FinishedTraining, TrainedNetwork, TrainingDefinition};
-pub use verification::{
-    PlayableVerification, PlayedVerification, VerificationDefinition, draw, stops,
-};
+
+pub mod claims {
+    //! Claims, stated and judged.
+
+    pub use spelrum_model::claims::*;
+    pub use spelrum_statistics::claims::*;
+}
+
+pub mod comparisons {
+    //! Comparisons between the cells of an experiment.
+
+    pub use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates};
+    pub use spelrum_statistics::comparisons::{
+        Changed, Contrast, DIFFERENCES_MAX, Effect, Effects, differences, effects, replicates,
+    };
+}
+
+pub mod course {
+    //! Courses, planned and under way.
+
+    pub use spelrum_model::course::*;
+    pub use spelrum_scheduling::course::*;
+}
+
+pub mod results {
+    //! Results, as questions and answers.
+
+    pub use spelrum_answers::*;
+    pub use spelrum_model::GameEnd;
+    pub use spelrum_statistics::GameTimes;
+}
+
+pub mod scheduler {
+    //! The scheduler, and what it says of experiments and workers.
+
+    pub use spelrum_model::wanted::Wanted;
+    pub use spelrum_model::withheld::{Barred, Withheld};
+    pub use spelrum_model::{Allocation, ExperimentState};
+    pub use spelrum_scheduling::scheduler::*;
+}
+
+pub mod stopping {
+    //! Stop rules, and the reader of results in number order.
+
+    pub use spelrum_scheduling::stopping::*;
+    pub use spelrum_statistics::{FIRST_CHECKPOINT, OpeningTally, Precision, StopRule, Tally};
+}

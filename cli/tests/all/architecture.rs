@@ -6,25 +6,91 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
     ("spelrum-engine", &[]),
-    ("spelrum-tournament", &["spelrum-engine"]),
-    ("spelrum-proto", &["spelrum-engine", "spelrum-tournament"]),
-    ("spelrum-store", &["spelrum-engine", "spelrum-tournament"]),
+    ("spelrum-statistics", &[]),
+    ("spelrum-optimize", &["spelrum-engine", "spelrum-statistics"]),
+    ("spelrum-model", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
+    (
+        "spelrum-sweep",
+        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+    ),
+    (
+        "spelrum-scheduling",
+        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+    ),
+    (
+        "spelrum-answers",
+        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+    ),
+    (
+        "spelrum-tournament",
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-sweep",
+            "spelrum-scheduling",
+            "spelrum-answers",
+        ],
+    ),
+    (
+        "spelrum-proto",
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-sweep",
+            "spelrum-scheduling",
+            "spelrum-answers",
+            "spelrum-tournament",
+        ],
+    ),
+    ("spelrum-store", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model", "spelrum-sweep", "spelrum-scheduling", "spelrum-answers", "spelrum-tournament"]),
     (
         "spelrum-coordinator",
-        &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-store"],
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-sweep",
+            "spelrum-scheduling",
+            "spelrum-answers",
+            "spelrum-tournament",
+            "spelrum-proto",
+            "spelrum-store",
+        ],
     ),
     ("spelrum-external", &[]),
-    ("spelrum-report", &["spelrum-engine", "spelrum-tournament"]),
+    ("spelrum-report", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model", "spelrum-sweep", "spelrum-scheduling", "spelrum-answers", "spelrum-tournament"]),
     (
         "spelrum-worker",
-        &["spelrum-engine", "spelrum-tournament", "spelrum-proto", "spelrum-external"],
+        &[
+            "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-sweep",
+            "spelrum-scheduling",
+            "spelrum-answers",
+            "spelrum-tournament",
+            "spelrum-proto",
+            "spelrum-external",
+        ],
     ),
     (
         "spelrum",
         &[
             "spelrum-engine",
+            "spelrum-statistics",
+            "spelrum-optimize",
+            "spelrum-model",
+            "spelrum-sweep",
+            "spelrum-scheduling",
+            "spelrum-answers",
             "spelrum-tournament",
             "spelrum-proto",
             "spelrum-store",
@@ -96,7 +162,16 @@ fn the_released_program_has_no_faults_to_order() {
 
 #[test]
 fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
-    for package in ["spelrum-engine", "spelrum-tournament"] {
+    for package in [
+        "spelrum-engine",
+        "spelrum-statistics",
+        "spelrum-optimize",
+        "spelrum-model",
+        "spelrum-sweep",
+        "spelrum-scheduling",
+        "spelrum-answers",
+        "spelrum-tournament",
+    ] {
         let tree = tree(package);
         assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");
         for impure in
@@ -129,9 +204,14 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 10] = [
+const SOURCES: [(&str, &[(&str, &str)]); 15] = [
     ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
-    ("tournament/src", &[]),
+    ("crates/statistics/src", &[]),
+    ("crates/optimize/src", &[]),
+    ("crates/model/src", &[]),
+    ("crates/sweep/src", &[]),
+    ("crates/scheduling/src", &[]),
+    ("crates/answers/src", &[]),
     ("proto/src", &[]),
     ("external/src", &[]),
     ("crates/store/src", &[]),
@@ -175,13 +255,13 @@ fn no_files_use_each_other() {
 #[test]
 fn imports_are_found_whatever_their_form() {
     let imports = |folder: &str| Files::read(&crate::sandbox::root().join(folder), &[]).imports();
-    let tournament = imports("tournament/src");
-    for (file, import) in [
+    for (folder, file, import) in [
         // Handed on by the crate's root; from a sibling; from a folder's own file.
-        ("engines.rs", "definition.rs"),
-        ("results/claims.rs", "results/report.rs"),
-        ("claims/restate.rs", "claims/mod.rs"),
+        ("crates/statistics/src", "choice.rs", "counts.rs"),
+        ("crates/model/src", "course/planned.rs", "course/note.rs"),
+        ("crates/model/src", "claims/restate.rs", "claims/mod.rs"),
     ] {
-        assert!(tournament[file].contains(import), "{file}: {:?}", tournament[file]);
+        let imports = imports(folder);
+        assert!(imports[file].contains(import), "{file}: {:?}", imports[file]);
     }
 }

@@ -14,7 +14,7 @@ fn json(sandbox: &Sandbox, arguments: &[&str]) -> Json {
 #[test]
 fn figures_are_those_of_the_reference() {
     let sandbox = Sandbox::new();
-    let text = include_str!("../../../tournament/tests/vectors/statistics/match.json");
+    let text = include_str!("../../../crates/statistics/tests/vectors/statistics/match.json");
     let references: Vec<Json> = serde_json::from_str(text).unwrap();
     for reference in references {
         let counts = reference["counts"].as_array().unwrap();

@@ -1,0 +1,420 @@
+//! What came of a cell: who is stronger, and how sure that is.
+
+use spelrum_model::CellId;
+use spelrum_statistics::{
+    GameCounts, OpeningSpread, OverGames, PairCounts, ScoreInterval, StopRule, Tally, Verdict,
+};
+
+use crate::colours::ColourResult;
+
+/// What came of one cell, seen from its first player, who is here the player and the other the
+/// opponent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellResult {
+    /// The cell.
+    pub cell: CellId,
+    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    pub axes: Vec<Option<String>>,
+    /// The first player's name in the sweep.
+    pub player: String,
+    /// The second player's.
+    pub opponent: String,
+    /// Whether a game's result depends on time, or the sweep measures time.
+    pub is_timed: bool,
+    /// Whether the players swap sides in odd numbers; if not, the player moves first in every game
+    /// and there are no pairs.
+    pub swap_sides: bool,
+    /// Whether both players are one: nobody is stronger than itself.
+    pub is_self_play: bool,
+    /// From how many openings the pairs that count started, or the games if sides are fixed.
+    pub openings_used: u64,
+    /// Games that it is to have: up to where its stop rule has ended it, if it has.
+    pub games_planned: u64,
+    /// Its stop rule, and where that stands; none without one.
+    pub stop: Option<CellStop>,
+    /// Whether it has ended with the first round of its openings, since its players repeat themselves: more games
+    /// would have been these again.
+    pub is_one_round: bool,
+    /// Games that count.
+    pub games: u64,
+    /// Games that finally failed, and count for nobody.
+    pub games_failed: u64,
+    /// Games that the player won.
+    pub wins: u64,
+    /// Games that nobody won.
+    pub draws: u64,
+    /// Games that the opponent won.
+    pub losses: u64,
+    /// Pairs by the player's points in both games; of complete pairs only.
+    pub pairs: PairCounts,
+    /// Complete pairs in which who moved first from the opening won both games.
+    pub pairs_won_by_first_mover: u64,
+    /// Complete pairs in which who moved second won both.
+    pub pairs_won_by_second_mover: u64,
+    /// Games that differ in opening, moves or who moved first.
+    pub distinct_games: u64,
+    /// The player's mean points for each game of the pairs that are complete, or of the games if sides
+    /// are fixed, with a 95% interval; none without any.
+    pub score: Option<ScoreInterval>,
+    /// How the score varies over openings, where they come again: then that interval is over openings.
+    pub openings: Option<OpeningSpread>,
+    /// The mean score of whoever moved first from the opening, with a 95% interval over openings.
+    pub first_mover: Option<ScoreInterval>,
+    /// The player's results where it moved first from the opening, and where it moved second. None from a
+    /// coordinator that does not tell.
+    pub colours: Option<[ColourResult; 2]>,
+    /// By how much it won, where the game counts that and its own rules ended a game that counts.
+    pub margin: Option<CellMargin>,
+}
+
+/// How far a cell's player was ahead at the end of its games, in what the game counts
+/// ([`GameInfo::margin`](spelrum_engine::GameInfo)), such as discs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellMargin {
+    /// Games that count and have a margin: not those that a rule of the arbiter or a fault ended.
+    pub games: u64,
+    /// The mean of their margins, with a 95% interval over the units of the score ([`MarginSums`](spelrum_statistics::MarginSums)).
+    pub mean: OverGames,
+}
+
+/// A cell's stop rule, and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellStop {
+    /// When the cell ends.
+    pub rule: StopRule,
+    /// The games that it gets if it does not end before.
+    pub games_max: u64,
+    /// The games after which it has ended.
+    pub stopped_after: Option<u64>,
+}
+
+/// Where a sequential test stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SprtStanding {
+    /// The logarithm of its likelihood ratio, over the games that count; over openings where they come again.
+    pub llr: f64,
+    /// Where it takes elo0, at or below, and elo1, at or above.
+    pub bounds: [f64; 2],
+    /// What came of it, where its cell has ended.
+    pub outcome: Option<SprtOutcome>,
+}
+
+/// What came of a sequential test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SprtOutcome {
+    /// It has taken one of its two strengths.
+    Taken(Verdict),
+    /// Its cell has ended without an answer: all that could follow are games that were played already, which are no
+    /// evidence; or it was taken for one by an earlier release.
+    NotJudged,
+}
+
+impl SprtOutcome {
+    /// Its name, in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Taken(verdict) => verdict.name(),
+            Self::NotJudged => "not_judged",
+        }
+    }
+}
+
+/// What a cell's interval says of strength; a figure is absent where the games know no bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CellStrength {
+    /// The score as a difference in Elo.
+    pub elo: Option<f64>,
+    /// The lower bound of its 95% interval: that of the score.
+    pub elo_low: Option<f64>,
+    /// The upper bound.
+    pub elo_high: Option<f64>,
+    /// Half the distance of the bounds.
+    pub elo_error: Option<f64>,
+    /// The difference normalized: in units of the deviation of a game's score.
+    pub nelo: Option<f64>,
+    /// The likelihood of superiority: how sure it is that the player is the stronger one, by the same
+    /// interval.
+    pub los: Option<f64>,
+}
+
+/// Who is stronger in a cell, as far as its games tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stronger {
+    /// The interval is above one half.
+    Player,
+    /// The interval is below one half.
+    Opponent,
+    /// The interval holds one half.
+    Unclear,
+}
+
+impl CellResult {
+    /// Who is stronger.
+    #[must_use]
+    pub fn stronger(&self) -> Stronger {
+        Stronger::of(self.score.filter(|_| !self.is_self_play))
+    }
+
+    /// How much stronger the player is, by the interval of its score. Nothing without a score, or against
+    /// itself.
+    #[must_use]
+    pub fn strength(&self) -> CellStrength {
+        let Some(score) = self.score.filter(|_| !self.is_self_play) else {
+            return CellStrength::default();
+        };
+        let said = match self.openings {
+            Some(openings) => openings.confidence(score.score),
+            None => self.tally().confidence(),
+        };
+        let finite = |figure: f64| figure.is_finite().then_some(figure);
+        CellStrength {
+            elo: finite(said.elo),
+            elo_low: finite(said.elo_low),
+            elo_high: finite(said.elo_high),
+            elo_error: finite((said.elo_high - said.elo_low) / 2.0),
+            nelo: finite(self.tally().strength().nelo + 0.0),
+            los: Some(said.los),
+        }
+    }
+
+    /// Between which scores it would be, over all games, had every game that finally failed been lost by
+    /// the player, or won; none if none failed.
+    #[must_use]
+    pub fn score_bounds(&self) -> Option<[f64; 2]> {
+        let games = (self.games + self.games_failed) as f64;
+        let points = self.wins as f64 + self.draws as f64 / 2.0;
+        let bounds = [points / games, (points + self.games_failed as f64) / games];
+        (self.games_failed > 0).then_some(bounds)
+    }
+
+    /// The units that count.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        match self.swap_sides {
+            true => Tally::Pairs(self.pairs),
+            false => Tally::Games(GameCounts([self.losses, self.draws, self.wins])),
+        }
+    }
+
+    /// Where its sequential test stands, if that is its stop rule.
+    #[must_use]
+    pub fn sprt(&self) -> Option<SprtStanding> {
+        let StopRule::Sprt(sprt) = self.stop?.rule else { return None };
+        let llr = match self.is_one_game_again() {
+            true => self.tally().llr(&sprt) / self.tally().units() as f64,
+            false => self.tally().llr_of_spread(&sprt, self.openings),
+        };
+        // Results come in as they come in, and short games first: only where the rule has ended the cell are
+        // those that count the ones it was asked about.
+        let has_ended = self.stop.is_some_and(|stop| stop.stopped_after.is_some());
+        let taken = || sprt.verdict(llr).map_or(SprtOutcome::NotJudged, SprtOutcome::Taken);
+        Some(SprtStanding { llr, bounds: sprt.bounds(), outcome: has_ended.then(taken) })
+    }
+
+    /// After how many games its stop rule has ended it, if it has; not where it has ended since its players repeat
+    /// themselves.
+    #[must_use]
+    pub fn ended_by_rule(&self) -> Option<u64> {
+        let CellStop { rule, stopped_after, .. } = self.stop?;
+        let is_reached = || match rule {
+            StopRule::Sprt(_) => {
+                matches!(self.sprt()?.outcome, Some(SprtOutcome::Taken(_))).then_some(())
+            }
+            StopRule::Precision(precision) => {
+                let score = self.score?;
+                ((score.high - score.low) / 2.0 <= precision.points()).then_some(())
+            }
+        };
+        stopped_after.filter(|_| !self.is_one_round || is_reached().is_some())
+    }
+
+    /// Whether all that it has is one unit from one opening, played over and over.
+    #[must_use]
+    pub fn is_one_game_again(&self) -> bool {
+        let tally = self.tally();
+        self.openings_used == 1 && tally.units() > 1 && self.distinct_games <= tally.games_of_unit()
+    }
+
+    /// Whether nothing of it is left to play.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.games + self.games_failed == self.games_planned
+    }
+}
+
+impl Stronger {
+    /// What an interval says.
+    #[must_use]
+    pub fn of(score: Option<ScoreInterval>) -> Self {
+        match score {
+            Some(score) if score.low > 0.5 => Self::Player,
+            Some(score) if score.high < 0.5 => Self::Opponent,
+            Some(_) | None => Self::Unclear,
+        }
+    }
+
+    /// Its name, in JSON and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Opponent => "opponent",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_statistics::claims::StateOfCell;
+    use spelrum_statistics::{EloModel, Sprt};
+
+    use super::*;
+
+    fn cell(swap_sides: bool, [losses, draws, wins]: [u64; 3], pairs: [u64; 5]) -> CellResult {
+        let pairs = PairCounts(pairs);
+        let interval = match swap_sides {
+            true => pairs.interval(),
+            false => GameCounts([losses, draws, wins]).interval(),
+        };
+        CellResult {
+            cell: CellId(1),
+            axes: Vec::new(),
+            player: "a".to_owned(),
+            opponent: "b".to_owned(),
+            is_timed: false,
+            swap_sides,
+            is_self_play: false,
+            openings_used: 10,
+            games_planned: 20,
+            stop: None,
+            is_one_round: false,
+            games: wins + draws + losses,
+            games_failed: 0,
+            wins,
+            draws,
+            losses,
+            pairs,
+            pairs_won_by_first_mover: 0,
+            pairs_won_by_second_mover: 0,
+            distinct_games: 1,
+            score: (wins + draws + losses > 0).then_some(interval),
+            openings: None,
+            first_mover: None,
+            colours: None,
+            margin: None,
+        }
+    }
+
+    #[test]
+    fn one_half_inside_the_interval_decides_nothing() {
+        let of = |low, high| Stronger::of(Some(ScoreInterval { score: 0.5, low, high }));
+        assert_eq!(Stronger::of(None), Stronger::Unclear);
+        assert_eq!(of(0.4, 0.6), Stronger::Unclear);
+        assert_eq!(of(0.5, 0.6), Stronger::Unclear);
+        assert_eq!(of(0.51, 0.6), Stronger::Player);
+        assert_eq!(of(0.3, 0.49), Stronger::Opponent);
+    }
+
+    /// The same pairs over few openings: whatever is said of strength follows from the one interval.
+    #[test]
+    fn what_is_said_follows_from_the_interval_over_openings() {
+        let pairs = cell(true, [10, 10, 30], [0, 3, 4, 13, 5]);
+        assert_eq!(pairs.stronger(), Stronger::Player);
+        let openings = OpeningSpread { effective: 3.0, variance: 0.1 };
+        let score = pairs.score.map(|score| openings.interval(score.score));
+        let over_openings = CellResult { score, openings: Some(openings), ..pairs };
+        assert_eq!(over_openings.stronger(), Stronger::Unclear);
+        let strength = over_openings.strength();
+        assert!(strength.los.is_some_and(|los| los > 0.5 && los < 0.975), "{strength:?}");
+        let [low, high] = score.unwrap().elo();
+        assert_eq!((strength.elo_low, strength.elo_high), (Some(low), Some(high)));
+    }
+
+    /// Fourteen times the same 200 pairs: over pairs they would have taken elo1.
+    #[test]
+    fn a_test_of_repeated_games_is_not_judged() {
+        let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
+        let stop = |games| CellStop {
+            rule: StopRule::Sprt(sprt),
+            games_max: 40_000,
+            stopped_after: Some(games),
+        };
+        let once = [10, 40, 88, 50, 12];
+        let mut counts = spelrum_statistics::OpeningCounts::default();
+        for (half_points, openings) in (0..).zip(once) {
+            (0..openings).for_each(|_| counts.insert(14, 14 * half_points));
+        }
+        let replayed = CellResult {
+            stop: Some(stop(5_600)),
+            openings_used: 200,
+            openings: Some(counts.spread(2)),
+            distinct_games: 400,
+            ..cell(true, [1_400, 2_400, 1_800], once.map(|pairs| 14 * pairs))
+        };
+        assert!(replayed.tally().llr(&sprt) > sprt.bounds()[1]);
+        assert_eq!(replayed.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        // One round of them, after which they would have come again.
+        let ended = CellResult {
+            stop: Some(stop(400)),
+            openings_used: 200,
+            is_one_round: true,
+            ..cell(true, [100, 171, 129], once)
+        };
+        assert_eq!(ended.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        assert_eq!(ended.ended_by_rule(), None);
+        // A pair from one opening, over and over.
+        let one = CellResult {
+            stop: Some(stop(200)),
+            openings_used: 1,
+            distinct_games: 2,
+            ..cell(true, [0, 100, 100], [0, 0, 0, 100, 0])
+        };
+        assert!(one.is_one_game_again());
+        assert_eq!(one.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
+        assert_eq!(
+            CellResult { stop: None, games_planned: 200, ..one }.state_for_claims(),
+            StateOfCell::Repeats
+        );
+        // Where the answer stands with the first round it counts.
+        let strong = CellResult {
+            is_one_round: true,
+            stop: Some(stop(400)),
+            ..cell(true, [0, 100, 300], [0, 0, 0, 100, 100])
+        };
+        assert_eq!(strong.sprt().unwrap().outcome, Some(SprtOutcome::Taken(Verdict::Elo1)));
+        assert_eq!(strong.ended_by_rule(), Some(400));
+    }
+
+    #[test]
+    fn failed_games_bound_the_score_from_both_sides() {
+        let mut whole = cell(true, [2, 4, 2], [0; 5]);
+        assert_eq!(whole.score_bounds(), None);
+        whole.games_failed = 2;
+        assert_eq!(whole.score_bounds(), Some([0.4, 0.6]));
+        let mut none = cell(true, [0; 3], [0; 5]);
+        none.games_failed = 1;
+        assert_eq!(none.score_bounds(), Some([0.0, 1.0]));
+    }
+
+    #[test]
+    fn strength_has_only_figures_that_are_known() {
+        assert_eq!(cell(true, [0; 3], [0; 5]).strength(), CellStrength::default());
+        let even = cell(true, [0, 20, 0], [0, 0, 10, 0, 0]).strength();
+        assert_eq!(even.elo.map(f64::to_bits), Some(0.0_f64.to_bits()), "not minus zero");
+        // Always won: no bound is known.
+        let won = cell(true, [0, 0, 20], [0, 0, 0, 0, 10]);
+        assert_eq!(won.strength().elo, None);
+        assert_eq!(won.stronger(), Stronger::Player);
+        assert!(won.is_complete());
+        // Where sides are fixed there are no pairs.
+        let fixed = cell(false, [2, 1, 7], [0; 5]);
+        assert!(fixed.strength().elo.is_some_and(|elo| elo > 0.0));
+        assert!(!fixed.is_complete());
+        // Whatever it scores: nobody is stronger than itself.
+        let alone = CellResult { is_self_play: true, ..won };
+        assert_eq!(alone.stronger(), Stronger::Unclear);
+        assert_eq!(alone.strength(), CellStrength::default());
+    }
+}

@@ -1,0 +1,131 @@
+//! What a sweep stated of its results, and what came of it.
+
+use std::collections::BTreeMap;
+
+use spelrum_model::{CellId, Role};
+use spelrum_statistics::claims::{CellOfClaim, ClaimToJudge, JudgedClaim, StateOfCell, judge};
+use spelrum_statistics::{ScoreTest, StopRule};
+
+use crate::cell_result::CellResult;
+use crate::report::Report;
+use crate::stated::{StatedCell, StatedClaim};
+
+/// Why a claim is exploratory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyExploratory {
+    /// It was stated after a game had been settled.
+    Late,
+    /// When its cells end was changed after it was stated.
+    OtherEnd,
+}
+
+/// A claim of a report, with what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToldClaim<'r> {
+    /// The claim.
+    pub claim: &'r StatedClaim,
+    /// Why it is outside the family of those that are judged together; none of one that is inside.
+    pub exploratory: Option<WhyExploratory>,
+    /// What came of it.
+    pub judged: JudgedClaim,
+}
+
+impl WhyExploratory {
+    /// The reason in words.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Late => "stated after the first game was settled",
+            Self::OtherEnd => "its cells were given another end after it was stated",
+        }
+    }
+}
+
+impl Report {
+    /// What came of its claims: see [`judge`].
+    #[must_use]
+    pub fn judged_claims(&self) -> Vec<ToldClaim<'_>> {
+        if self.claims.is_empty() {
+            return Vec::new();
+        }
+        let cells: BTreeMap<CellId, &CellResult> =
+            self.cells.iter().map(|cell| (cell.cell, cell)).collect();
+        let why: Vec<Option<WhyExploratory>> =
+            self.claims.iter().map(|claim| claim.why_exploratory(&cells)).collect();
+        let cell = |stated: &StatedCell| {
+            let found = cells.get(&stated.cell);
+            CellOfClaim {
+                cell: stated.cell.0,
+                is_of_second: stated.player == Role::Opponent,
+                state: found.map_or(StateOfCell::Gone, |cell| cell.state_for_claims()),
+                score: found.and_then(|cell| cell.score_test()),
+            }
+        };
+        let mut to_judge = Vec::with_capacity(self.claims.len());
+        for (claim, why) in self.claims.iter().zip(&why) {
+            to_judge.push(ClaimToJudge {
+                claimed: claim.statement.claimed(),
+                is_exploratory: why.is_some(),
+                is_counted: !claim.is_late,
+                cells: claim.cells.iter().map(cell).collect(),
+            });
+        }
+        let judged = judge(&to_judge);
+        let told = self.claims.iter().zip(why).zip(judged);
+        told.map(|((claim, exploratory), judged)| ToldClaim { claim, exploratory, judged })
+            .collect()
+    }
+}
+
+impl StatedClaim {
+    fn why_exploratory(&self, cells: &BTreeMap<CellId, &CellResult>) -> Option<WhyExploratory> {
+        if self.is_late {
+            return Some(WhyExploratory::Late);
+        }
+        let has_other_end = |stated: &StatedCell| {
+            cells.get(&stated.cell).is_some_and(|cell| {
+                let rule = cell.stop.map(|stop| stop.rule.to_string());
+                let games = match cell.stop {
+                    Some(stop) => stop.games_max,
+                    // Whatever it was to have: its players repeat themselves, and end it where they begin to.
+                    None if cell.is_one_round => stated.games,
+                    None => cell.games_planned,
+                };
+                games != stated.games || rule != self.stop_rule
+            })
+        };
+        self.cells.iter().any(has_other_end).then_some(WhyExploratory::OtherEnd)
+    }
+}
+
+impl CellResult {
+    /// Whether its score may be judged.
+    #[must_use]
+    pub fn state_for_claims(&self) -> StateOfCell {
+        match self.stop.map(|stop| stop.rule) {
+            Some(StopRule::Sprt(_)) => StateOfCell::Sequential,
+            Some(StopRule::Precision(_)) | None if !self.is_complete() => StateOfCell::Open,
+            Some(StopRule::Precision(_)) | None if self.is_one_game_again() => StateOfCell::Repeats,
+            Some(StopRule::Precision(_)) | None => StateOfCell::Finished,
+        }
+    }
+
+    /// The names of the player of this role, and of the other.
+    #[must_use]
+    pub fn sides(&self, role: Role) -> [&str; 2] {
+        match role {
+            Role::Player => [&self.player, &self.opponent],
+            Role::Opponent => [&self.opponent, &self.player],
+        }
+    }
+
+    /// Tests of its first player's score, by the same interval; none without a score.
+    #[must_use]
+    pub fn score_test(&self) -> Option<ScoreTest> {
+        let score = self.score?;
+        Some(match self.openings {
+            Some(openings) => openings.test(score.score),
+            None => self.tally().test(),
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! What changes between an experiment's cells, opening by opening.
+
+use std::collections::BTreeMap;
+
+use foldhash::fast::FixedState;
+use indexmap::IndexSet;
+use spelrum_model::{CellId, DefinitionJson, Role};
+use spelrum_statistics::comparisons::{
+    ComparedCell, Difference, Effects, Replicates, differences, effects, replicates,
+};
+use spelrum_statistics::{Clustered, OpeningSum};
+
+use crate::cell_result::CellResult;
+use crate::openings::OpeningSums;
+use crate::summary::ExperimentSummary;
+
+/// A difference between two cells of an experiment that differ in one thing.
+pub type CellDifference = Difference<CellId>;
+
+/// A cell of an experiment, done again with other seeds.
+pub type CellReplicates = Replicates<CellId>;
+
+/// What changes between an experiment's cells, all as of one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparisons {
+    /// The experiment.
+    pub experiment: ExperimentSummary,
+    /// The names of the grid's axes, in the sweep's order. What players vary is in their names.
+    pub axes: Vec<String>,
+    /// Between cells that differ in one thing.
+    pub differences: Vec<CellDifference>,
+    /// Whether there are more of them than are told.
+    pub differences_truncated: bool,
+    /// Of axes, over all cells of a pairing.
+    pub effects: Vec<Effects>,
+    /// Cells that were done again with other seeds.
+    pub replicates: Vec<CellReplicates>,
+}
+
+/// The cells of an experiment, as a store tells them: in the grid's order.
+#[derive(Debug)]
+pub struct CellsToCompare {
+    /// Which of the axes are the grid's.
+    grid: Vec<usize>,
+    axes: Vec<String>,
+    /// By their numbers, which name their openings.
+    conditions: IndexSet<String, FixedState>,
+    cells: Vec<ComparedCell<CellId>>,
+}
+
+impl CellsToCompare {
+    /// None yet, on these axes.
+    #[must_use]
+    pub fn on(axes: &[String]) -> Self {
+        let grid: Vec<usize> =
+            (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect();
+        Self {
+            axes: grid.iter().map(|&axis| axes[axis].clone()).collect(),
+            grid,
+            conditions: IndexSet::default(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// The next cell, with its definition up to the players, and what came of it by opening, in the order
+    /// of the openings' numbers.
+    pub fn cell(&mut self, cell: &CellResult, definition_prefix: &str, openings: &[OpeningSums]) {
+        let seed = DefinitionJson::seed_of(definition_prefix).unwrap_or_default();
+        // Under the same conditions pair k starts from the same opening.
+        let known = self.conditions.get_index_of(definition_prefix);
+        let conditions =
+            known.unwrap_or_else(|| self.conditions.insert_full(definition_prefix.to_owned()).0);
+        // Nobody is stronger than itself.
+        let score = score(cell, conditions as u64, openings).filter(|_| !cell.is_self_play);
+        let Some(score) = score else { return };
+        self.cells.push(ComparedCell {
+            cell: cell.cell,
+            place: self.grid.iter().map(|&axis| cell.axes.get(axis).cloned().flatten()).collect(),
+            player: cell.player.clone(),
+            opponent: cell.opponent.clone(),
+            seed,
+            score,
+        });
+    }
+
+    /// What changes between them.
+    #[must_use]
+    pub fn compare(self, experiment: ExperimentSummary) -> Comparisons {
+        let Self { axes, cells, .. } = self;
+        let seed_axes: Vec<usize> =
+            (0..axes.len()).filter(|&axis| gives_the_seed(axis, &cells)).collect();
+        // From one seed to the next there is nothing to gain.
+        let compared: Vec<usize> =
+            (0..axes.len()).filter(|axis| !seed_axes.contains(axis)).collect();
+        let (differences, differences_truncated) = differences(&compared, &cells);
+        Comparisons {
+            differences,
+            differences_truncated,
+            effects: effects(&compared, &cells),
+            replicates: replicates(&seed_axes, &cells),
+            experiment,
+            axes,
+        }
+    }
+}
+
+/// Whether an axis decides the seed: each of its values has one of its own, and there are several.
+fn gives_the_seed(axis: usize, cells: &[ComparedCell<CellId>]) -> bool {
+    let (mut seeds, mut values) = (BTreeMap::new(), BTreeMap::new());
+    for cell in cells {
+        let Some(value) = cell.place[axis].as_deref() else { return false };
+        if *seeds.entry(value).or_insert(cell.seed) != cell.seed
+            || *values.entry(cell.seed).or_insert(value) != value
+        {
+            return false;
+        }
+    }
+    seeds.len() > 1
+}
+
+/// A cell's score over its openings; over its pairs or games, where all have one opening. None without any.
+fn score(cell: &CellResult, conditions: u64, openings: &[OpeningSums]) -> Option<Clustered> {
+    const HALF_POINTS: f64 = 2.0;
+    let games_of_unit = if cell.swap_sides { 2.0 } else { 1.0 };
+    let of = |sums: &OpeningSums| {
+        let (units, half_points) = sums.units(cell.swap_sides);
+        let sum = half_points as f64 / HALF_POINTS / games_of_unit;
+        (units > 0).then_some(OpeningSum {
+            opening: (conditions, sums.opening_number),
+            weight: units as f64,
+            sum,
+        })
+    };
+    let openings: Vec<OpeningSum> = openings.iter().filter_map(of).collect();
+    match openings[..] {
+        [_] if cell.swap_sides => Clustered::score_of_one_opening(&cell.pairs.0),
+        [_] => Clustered::score_of_one_opening(&[cell.losses, cell.draws, cell.wins]),
+        _ => Clustered::score(&openings),
+    }
+}

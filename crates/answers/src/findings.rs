@@ -1,0 +1,555 @@
+//! What needs attention: from what is found in the results, and from who works.
+
+use std::time::Duration;
+
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::withheld::{Barred, Withheld};
+use spelrum_model::{CellId, ExperimentState, WorkerId};
+
+use crate::attention::{Attention, AttentionKind};
+use crate::forfeits::{ForfeitedGames, attention_of_forfeits};
+use crate::removal::{Removal, Removing};
+use crate::summary::{ExperimentSummary, WorkerSummary};
+
+/// A file system with less free space than this is too full for a database that grows.
+const FREE_BYTES_MIN: u64 = 1 << 30;
+
+/// A worker that holds games and was not heard of for so many heartbeats may be gone. Its games go to
+/// others after six.
+const SILENT_HEARTBEATS: u32 = 3;
+
+/// A message is shown up to this length.
+const MESSAGE_BYTES_SHOWN_MAX: usize = 200;
+
+/// Things of one kind that are named.
+pub(super) const NAMED_MAX: usize = 100;
+
+/// What is found in the results that may need attention.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Results of deterministic games that differ, by experiment.
+    pub conflicts: Vec<Conflicts>,
+    /// Games that came out otherwise when they were verified, by experiment, who played and who verified.
+    pub deviating: Vec<DeviatingGames>,
+    /// Results that are not records of their games, by experiment.
+    pub refused: Vec<RefusedResults>,
+    /// Games that finally failed, by experiment.
+    pub failed: Vec<FailedGames>,
+    /// Games that players forfeited, by experiment and player.
+    pub forfeits: Vec<ForfeitedGames>,
+    /// Games that were lost twice or more and have no result, by experiment.
+    pub lost: Vec<LostGames>,
+    /// Unfinished experiments of another engine.
+    pub other_engine: Vec<OtherEngine>,
+    /// What is being thrown away.
+    pub removals: Vec<Removal>,
+    /// Free bytes of the database's file system, if it has one that says.
+    pub free_bytes: Option<u64>,
+}
+
+/// Results of an experiment's deterministic games that differ from the settled ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflicts {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub results: u64,
+    /// Of how many workers.
+    pub workers: u64,
+    /// Who is part of them, by the results that differ or by the settled ones: most of them first, of very many
+    /// the first.
+    pub parties: Vec<ConflictParty>,
+}
+
+/// A worker that is part of conflicts of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConflictParty {
+    /// The worker.
+    pub worker: WorkerId,
+    /// What it is called.
+    pub name: String,
+    /// Its machine.
+    pub host: String,
+    /// Of how many.
+    pub conflicts: u64,
+}
+
+/// Games of an experiment that came out otherwise when another worker verified them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviatingGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub games: u64,
+    /// Who played them, if that is known.
+    pub played_by: Option<NamedParty>,
+    /// Who played them again.
+    pub verified_by: NamedParty,
+}
+
+/// A worker, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedParty {
+    /// The worker.
+    pub worker: WorkerId,
+    /// What it is called.
+    pub name: String,
+    /// Its machine.
+    pub host: String,
+}
+
+/// Results of an experiment's games that the rules do not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedResults {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub results: u64,
+    /// Of how many workers.
+    pub workers: u64,
+    /// What is wrong with one of them.
+    pub problem: String,
+}
+
+/// Games of an experiment that finally failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub games: u64,
+    /// What most of them say, as far as that was counted.
+    pub most: Option<MostFailed>,
+}
+
+/// What most of some failed games say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MostFailed {
+    /// The message.
+    pub message: String,
+    /// How many say so.
+    pub games: u64,
+}
+
+/// Games of an experiment that were lost with their workers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// How many.
+    pub games: u64,
+    /// Of these, games that are suspected of ending their workers.
+    pub suspects: u64,
+}
+
+/// An unfinished experiment that another engine has begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherEngine {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The revision of that engine.
+    pub engine_revision: u32,
+}
+
+/// Who works, and what is largest of what waits for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Workforce<'w> {
+    /// The workers.
+    pub workers: &'w [WorkerSummary],
+    /// Of each experiment that waits for workers, the cell whose games need most memory.
+    pub largest: &'w [LargestCell],
+    /// How often the workers say that they live.
+    pub heartbeat_interval: Duration,
+}
+
+/// A cell, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCell {
+    /// The cell.
+    pub cell: CellId,
+    /// Its experiment's name.
+    pub experiment: String,
+    /// The names of its players.
+    pub players: [String; 2],
+}
+
+/// The cell of an experiment whose games need most memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargestCell {
+    /// The cell.
+    pub cell: NamedCell,
+    /// Bytes of memory that a game of it may take.
+    pub memory_bytes: u64,
+}
+
+/// What needs attention in these experiments, and in the database as a whole.
+#[must_use]
+pub fn attention_of_results(
+    experiments: &[ExperimentSummary],
+    findings: &Findings,
+) -> Vec<Attention> {
+    let Findings {
+        conflicts,
+        deviating,
+        refused,
+        failed,
+        forfeits,
+        lost,
+        other_engine,
+        removals,
+        free_bytes,
+    } = findings;
+    let mut attention: Vec<_> = conflicts.iter().map(of_conflicts).collect();
+    attention.extend(deviating.iter().map(of_deviating));
+    attention.extend(refused.iter().map(of_refused));
+    attention.extend(failed.iter().map(of_failed));
+    attention.extend(forfeits.iter().filter_map(attention_of_forfeits));
+    attention.extend(lost.iter().map(of_lost));
+    attention.extend(other_engine.iter().map(of_other_engine));
+    let is_stopped = |it: &&ExperimentSummary| {
+        forfeits.iter().any(|its| its.is_stopped && its.experiment == it.name)
+    };
+    let others = experiments.iter().filter(|it| !is_stopped(it));
+    attention.extend(others.filter_map(paused).take(NAMED_MAX));
+    attention.extend(removals.iter().map(removal).take(NAMED_MAX));
+    attention.extend(free_bytes.and_then(little_space));
+    attention
+}
+
+/// Adds what the workers need.
+pub fn attention_of_workers(
+    experiments: &[ExperimentSummary],
+    workforce: Workforce<'_>,
+    attention: &mut Vec<Attention>,
+) {
+    let Workforce { workers, largest, heartbeat_interval } = workforce;
+    let silent_ms = silent_ms(heartbeat_interval);
+    attention.extend(nobody(experiments, workers, silent_ms, attention));
+    let named =
+        |it: &&LargestCell| experiments.iter().any(|named| named.name == it.cell.experiment);
+    attention.extend(
+        largest.iter().filter(named).filter_map(|cell| too_large(cell, workers, silent_ms)),
+    );
+}
+
+/// Adds the workers that ask for games and get none.
+pub fn attention_of_withheld(
+    workers: &[WorkerSummary],
+    withheld: &[(WorkerId, Withheld)],
+    attention: &mut Vec<Attention>,
+) {
+    let named = |id| workers.iter().find(|worker| worker.worker == id);
+    let found = withheld.iter().filter_map(|(id, why)| of_withheld(named(*id)?, why));
+    attention.extend(found.take(NAMED_MAX));
+}
+
+/// Nothing of what a worker lacks: what no worker has is told by what waits for it.
+fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
+    let WorkerSummary { worker: id, name, host, .. } = worker;
+    let (kind, problem, remedy) = match why {
+        Withheld::Excluded => (
+            AttentionKind::Excluded,
+            format!("worker {id} ({name} on {host}) is excluded and gets no games"),
+            format!("end it, or mend its machine and let it in: spelrum readmit {id}"),
+        ),
+        Withheld::Quarantined { faults, games, left_ms } => (
+            AttentionKind::Quarantined,
+            format!(
+                "worker {id} ({name} on {host}) is quarantined: {faults} of its last {games} games failed, and \
+                 were then played by others; it gets games again in {} s",
+                left_ms.div_ceil(1_000)
+            ),
+            format!(
+                "read what it wrote, and the view failures; let it in at once: spelrum readmit {id}; play what it \
+                 played by others: spelrum exclude {id}"
+            ),
+        ),
+        Withheld::Barred(Barred { engine, forfeits, games, of_others: [others, others_games] }) => {
+            (
+                AttentionKind::Barred,
+                format!(
+                    "worker {id} ({name} on {host}) gets no games of {engine}: it forfeited {forfeits} of {games} there, and \
+                 {others} of {others_games} at other workers; what it played with {engine} is taken out and played by \
+                 others"
+                ),
+                format!(
+                    "see what {engine} said there: spelrum sql \"SELECT * FROM barred\"; mend the machine and let it in: \
+                 spelrum readmit {id} --engine {engine}"
+                ),
+            )
+        }
+        Withheld::Unmet(_) => return None,
+    };
+    Some(Attention { kind, experiment: None, count: 1, problem, remedy })
+}
+
+fn of_deviating(deviating: &DeviatingGames) -> Attention {
+    let DeviatingGames { experiment, games, played_by, verified_by } = deviating;
+    let named = |NamedParty { worker, name, host }: &NamedParty| {
+        format!("worker {worker} ({name} on {host})")
+    };
+    let played_by =
+        played_by.as_ref().map_or_else(|| "a worker that is not known".to_owned(), named);
+    Attention {
+        kind: AttentionKind::Deviating,
+        experiment: Some(experiment.clone()),
+        count: *games,
+        problem: format!(
+            "{games} {} that {played_by} played came out otherwise when {} verified {}: one of the two is wrong",
+            noun(*games, "game", "games"),
+            named(verified_by),
+            noun(*games, "it", "them"),
+        ),
+        remedy: format!(
+            "find out which on a machine that you trust: spelrum verify {experiment}; then let others play what it \
+             played: spelrum exclude WORKER"
+        ),
+    }
+}
+
+fn of_conflicts(conflicts: &Conflicts) -> Attention {
+    let Conflicts { experiment, results, workers, parties } = conflicts;
+    let party = |it: &ConflictParty| {
+        let ConflictParty { worker, name, host, conflicts } = it;
+        format!("worker {worker} ({name} on {host}) is part of {conflicts}")
+    };
+    let mut parties: String = parties.iter().map(party).collect::<Vec<_>>().join(", ");
+    if !parties.is_empty() {
+        parties.insert_str(0, ": ");
+    }
+    Attention {
+        kind: AttentionKind::Conflicts,
+        experiment: Some(experiment.clone()),
+        count: *results,
+        problem: format!(
+            "{results} {} of {workers} {} from the settled one of the same game, which must not happen{parties}",
+            noun(*results, "result", "results"),
+            noun(*workers, "worker differs", "workers differ"),
+        ),
+        remedy: format!(
+            "find out whose games come out otherwise: spelrum verify {experiment}; then let others play them: \
+             spelrum exclude WORKER"
+        ),
+    }
+}
+
+fn of_refused(refused: &RefusedResults) -> Attention {
+    let RefusedResults { experiment, results, workers, problem } = refused;
+    Attention {
+        kind: AttentionKind::Refused,
+        experiment: Some(experiment.clone()),
+        count: *results,
+        problem: format!(
+            "{results} {} of {workers} {} refused, since the rules do not allow {}: {problem}",
+            noun(*results, "result", "results"),
+            noun(*workers, "worker was", "workers were"),
+            noun(*results, "it", "them"),
+        ),
+        remedy:
+            "the games are played again; find the machine whose memory or build is wrong: \
+                 spelrum sql \"SELECT w.host, w.name, r.problem FROM refused_results r JOIN workers w \
+                 USING (worker_id)\""
+                .to_owned(),
+    }
+}
+
+fn of_failed(failed: &FailedGames) -> Attention {
+    let FailedGames { experiment, games, most } = failed;
+    let failed = noun(*games, "game has finally failed", "games have finally failed");
+    let problem = match most {
+        None => format!("{games} {failed}"),
+        Some(most) if most.games == *games => {
+            format!("{games} {failed}: {}", shortened(&most.message))
+        }
+        Some(most) => {
+            format!("{games} {failed}, {} of them: {}", most.games, shortened(&most.message))
+        }
+    };
+    Attention {
+        kind: AttentionKind::FailedGames,
+        experiment: Some(experiment.clone()),
+        count: *games,
+        problem,
+        remedy: format!(
+            "see them all: spelrum sql \"SELECT * FROM failures WHERE experiment = '{experiment}' \
+             AND finally_failed\"; once that is mended: spelrum retry {experiment}"
+        ),
+    }
+}
+
+fn of_lost(lost: &LostGames) -> Attention {
+    let LostGames { experiment, games, suspects } = lost;
+    let suspects = match suspects {
+        0 => String::new(),
+        1 => "; 1 of them is suspected of ending its workers".to_owned(),
+        many => format!("; {many} of them are suspected of ending their workers"),
+    };
+    let lost = noun(*games, "game was", "games were");
+    Attention {
+        kind: AttentionKind::LostGames,
+        experiment: Some(experiment.clone()),
+        count: *games,
+        problem: format!("{games} {lost} lost with a worker twice or more{suspects}"),
+        remedy: "read what the workers that ended wrote last, and what their systems say of their \
+                 memory; a game that ends ten workers is given up"
+            .to_owned(),
+    }
+}
+
+fn of_other_engine(other: &OtherEngine) -> Attention {
+    Attention {
+        kind: AttentionKind::OtherEngine,
+        experiment: Some(other.experiment.clone()),
+        count: 1,
+        problem: format!(
+            "it was begun with revision {} of the engine, and this program has {ENGINE_REVISION}: \
+             none of its games are handed out",
+            other.engine_revision
+        ),
+        remedy: "go on with the release it was begun with, or submit it under another name"
+            .to_owned(),
+    }
+}
+
+fn paused(experiment: &ExperimentSummary) -> Option<Attention> {
+    let left = experiment.games_unsettled();
+    (experiment.state == ExperimentState::Paused).then(|| Attention {
+        kind: AttentionKind::Paused,
+        experiment: Some(experiment.name.clone()),
+        count: left,
+        problem: format!("it is paused, with {left} {} to play", noun(left, "game", "games")),
+        remedy: format!("let it go on: spelrum resume {}", experiment.name),
+    })
+}
+
+fn removal(removal: &Removal) -> Attention {
+    let Removal { experiment, what, games, games_done, is_shrinking } = removal;
+    let what = match what {
+        Removing::Moves => "its moves are being dropped",
+        Removing::Everything => "it is being deleted",
+    };
+    let left = games.saturating_sub(*games_done);
+    let problem = if *is_shrinking {
+        format!("{what}: the rows are gone, the file is shrinking")
+    } else {
+        format!("{what}: {left} of {games} {} left", noun(*games, "game is", "games are"))
+    };
+    Attention {
+        kind: AttentionKind::Removal,
+        experiment: Some(experiment.clone()),
+        count: left,
+        problem,
+        remedy: "nothing, while a coordinator has the database: it goes on by itself".to_owned(),
+    }
+}
+
+fn little_space(free_bytes: u64) -> Option<Attention> {
+    (free_bytes < FREE_BYTES_MIN).then(|| Attention {
+        kind: AttentionKind::LittleSpace,
+        experiment: None,
+        count: free_bytes,
+        problem: format!("the database's file system has {} MiB left", free_bytes >> 20),
+        remedy: "free some space, or drop the moves of an experiment: spelrum prune".to_owned(),
+    })
+}
+
+/// Milliseconds from which on a worker is silent.
+pub(super) fn silent_ms(heartbeat_interval: Duration) -> u64 {
+    let silent = heartbeat_interval * SILENT_HEARTBEATS;
+    u64::try_from(silent.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The workers that are here and play with this engine.
+pub fn workers_here(
+    workers: &[WorkerSummary],
+    heartbeat_interval: Duration,
+) -> impl Iterator<Item = &WorkerSummary> {
+    let silent_ms = silent_ms(heartbeat_interval);
+    workers.iter().filter(move |worker| plays(worker, silent_ms))
+}
+
+/// Whether a worker is here and plays with this engine.
+fn plays(worker: &WorkerSummary, silent_ms: u64) -> bool {
+    worker.silent_ms < silent_ms && worker.engine_revision == ENGINE_REVISION
+}
+
+/// Bytes of memory that each of a worker's slots has.
+pub(super) fn slot_bytes(worker: &WorkerSummary) -> u64 {
+    worker.memory_bytes.map_or(u64::MAX, |offered| offered / u64::from(worker.slots.max(1)))
+}
+
+/// A cell that none of the workers that are here gets, since its games may need too much memory.
+fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> Option<Attention> {
+    let here = workers.iter().filter(|worker| plays(worker, silent_ms));
+    let largest = here.max_by_key(|worker| slot_bytes(worker))?;
+    let LargestCell { cell: NamedCell { cell, experiment, players }, memory_bytes } = cell;
+    let [first, second] = players;
+    (slot_bytes(largest) < *memory_bytes).then(|| Attention {
+        kind: AttentionKind::TooLarge,
+        experiment: Some(experiment.clone()),
+        count: *memory_bytes,
+        problem: format!(
+            "a game of cell {cell} ({first} against {second}) may take {} MiB of memory, and no \
+             worker that is here has so much for a slot: {} has most, {} MiB",
+            memory_bytes.div_ceil(1 << 20),
+            largest.name,
+            slot_bytes(largest) >> 20
+        ),
+        remedy: "start a worker with fewer --slots, or with more --memory where there is more, or \
+                 make the players' tables and trees smaller (table_mib, max_tree_nodes, Hash of an engine)"
+            .to_owned(),
+    })
+}
+
+/// Games that wait for workers, and none is there.
+fn nobody(
+    experiments: &[ExperimentSummary],
+    workers: &[WorkerSummary],
+    silent_ms: u64,
+    attention: &[Attention],
+) -> Option<Attention> {
+    // One of another engine waits for another coordinator.
+    let elsewhere = |name: &str| {
+        attention.iter().any(|it| {
+            it.kind == AttentionKind::OtherEngine && it.experiment.as_deref() == Some(name)
+        })
+    };
+    let waits = |it: &&ExperimentSummary| {
+        it.state == ExperimentState::Running && it.games_unsettled() > 0 && !elsewhere(&it.name)
+    };
+    let waiting: Vec<_> = experiments.iter().filter(waits).collect();
+    if waiting.is_empty() || workers.iter().any(|worker| plays(worker, silent_ms)) {
+        return None;
+    }
+    let games: u64 = waiting.iter().map(|it| it.games_unsettled()).sum();
+    Some(Attention {
+        kind: AttentionKind::NoWorkers,
+        experiment: match &waiting[..] {
+            [only] => Some(only.name.clone()),
+            _ => None,
+        },
+        count: games,
+        problem: format!(
+            "{games} {} to be played, and no worker is here",
+            noun(games, "game waits", "games wait")
+        ),
+        remedy: "start one on any machine that reaches this one: spelrum worker --coordinator URL"
+            .to_owned(),
+    })
+}
+
+pub(super) fn noun<'n>(count: u64, one: &'n str, many: &'n str) -> &'n str {
+    if count == 1 { one } else { many }
+}
+
+/// A message in one line, not too long for a list.
+fn shortened(message: &str) -> String {
+    let line = message.lines().next().unwrap_or_default();
+    if line.len() <= MESSAGE_BYTES_SHOWN_MAX {
+        return line.to_owned();
+    }
+    format!("{}…", &line[..line.floor_char_boundary(MESSAGE_BYTES_SHOWN_MAX)])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! Games that players lost by failing, and not by their play.
+
+use spelrum_engine::Termination;
+
+use crate::attention::{Attention, AttentionKind};
+
+/// A player that forfeits more than this share of its games gets a warning.
+pub const FORFEITS_WARNED_OF: f64 = 0.02;
+
+/// How a player fails in a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ForfeitKind {
+    /// Its program ended or could not be understood.
+    Crash,
+    /// It overstepped its time.
+    TimeForfeit,
+    /// It did not answer.
+    Stall,
+    /// Its answer was not a legal move.
+    IllegalMove,
+}
+
+/// Counted games that a player forfeited.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlayerForfeits {
+    /// The player's name in the sweep.
+    pub player: String,
+    /// Its counted games.
+    pub games: u64,
+    /// Of these, games that it forfeited, in the order of [`ForfeitKind::ALL`].
+    pub by_kind: [u64; 4],
+}
+
+impl ForfeitKind {
+    /// Each of them. A resignation is none: the player has judged its position.
+    pub const ALL: [Self; 4] = [Self::Crash, Self::TimeForfeit, Self::Stall, Self::IllegalMove];
+
+    /// The kind of a game that ended so.
+    #[must_use]
+    pub fn of(termination: Termination) -> Option<Self> {
+        Self::named(termination.name())
+    }
+
+    /// The kind of this name, which is that of the termination.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its name, in the database and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crash => Termination::CRASH.name(),
+            Self::TimeForfeit => Termination::TIME_FORFEIT.name(),
+            Self::Stall => Termination::STALL.name(),
+            Self::IllegalMove => Termination::ILLEGAL_MOVE.name(),
+        }
+    }
+
+    /// So many of them, in words.
+    #[must_use]
+    pub fn counted(self, games: u64) -> String {
+        let (one, many) = match self {
+            Self::Crash => ("crash", "crashes"),
+            Self::TimeForfeit => ("time forfeit", "time forfeits"),
+            Self::Stall => ("stall", "stalls"),
+            Self::IllegalMove => ("illegal move", "illegal moves"),
+        };
+        format!("{games} {}", if games == 1 { one } else { many })
+    }
+}
+
+impl PlayerForfeits {
+    /// Games that it forfeited.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.by_kind.iter().sum()
+    }
+
+    /// The share of its games that it forfeited.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.total() as f64 / self.games.max(1) as f64
+    }
+
+    /// Whether it is so large that what came of the player says more of its program or its machines than of its play.
+    #[must_use]
+    pub fn is_notable(&self) -> bool {
+        self.share() > FORFEITS_WARNED_OF
+    }
+
+    /// `12 of 40 games: 11 crashes, 1 time forfeit`
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let kinds = ForfeitKind::ALL.into_iter().zip(self.by_kind);
+        let kinds: Vec<String> = kinds
+            .filter(|(_, games)| *games > 0)
+            .map(|(kind, games)| kind.counted(games))
+            .collect();
+        let noun = if self.games == 1 { "game" } else { "games" };
+        format!("{} of {} {noun}: {}", self.total(), self.games, kinds.join(", "))
+    }
+}
+
+/// Adds up counts that come one kind of a player at a time, by player.
+#[must_use]
+pub fn forfeits_by_player(
+    counts: impl IntoIterator<Item = (String, ForfeitKind, u64)>,
+    games_of: impl Fn(&str) -> u64,
+) -> Vec<PlayerForfeits> {
+    let mut players = std::collections::BTreeMap::<String, [u64; 4]>::new();
+    for (player, kind, games) in counts {
+        players.entry(player).or_default()[kind as usize] += games;
+    }
+    let players = players.into_iter();
+    players
+        .map(|(player, by_kind)| PlayerForfeits { games: games_of(&player), player, by_kind })
+        .collect()
+}
+
+/// Games of an experiment that a player forfeited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForfeitedGames {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The player, and how many.
+    pub forfeits: PlayerForfeits,
+    /// Whether the experiment is paused for them.
+    pub is_stopped: bool,
+}
+
+/// What is to be told of them, if it is much: few happen to any engine that plays by the clock.
+pub(super) fn attention_of_forfeits(found: &ForfeitedGames) -> Option<Attention> {
+    let ForfeitedGames { experiment, forfeits, is_stopped } = found;
+    if !is_stopped && !forfeits.is_notable() {
+        return None;
+    }
+    let player = &forfeits.player;
+    let what = format!("{player} forfeited {}", forfeits.in_words());
+    let query = format!(
+        "see what it said last: spelrum sql \"SELECT * FROM forfeited WHERE experiment = '{experiment}'\""
+    );
+    let (problem, remedy) = if *is_stopped {
+        (
+            format!("it is paused, since {what}: more than its sweep allows"),
+            format!("{query}; then let it go on: spelrum resume {experiment}"),
+        )
+    } else {
+        let remedy = format!(
+            "{query}; if a machine is at fault, let others play its games: spelrum exclude WORKER"
+        );
+        (what, remedy)
+    };
+    Some(Attention {
+        kind: AttentionKind::Forfeits,
+        experiment: Some(experiment.clone()),
+        count: forfeits.total(),
+        problem,
+        remedy,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_players_forfeited_is_told_by_kind() {
+        let counts = [
+            ("fish".to_owned(), ForfeitKind::TimeForfeit, 1),
+            ("bird".to_owned(), ForfeitKind::Stall, 1),
+            ("fish".to_owned(), ForfeitKind::Crash, 2),
+        ];
+        let found = forfeits_by_player(counts, |player| if player == "fish" { 100 } else { 1 });
+        let words: Vec<String> = found.iter().map(PlayerForfeits::in_words).collect();
+        assert_eq!(words, ["1 of 1 game: 1 stall", "3 of 100 games: 2 crashes, 1 time forfeit"]);
+        assert!(found.iter().all(PlayerForfeits::is_notable));
+    }
+
+    #[test]
+    fn kinds_are_the_forfeits_that_are_no_decisions() {
+        let kinds = Termination::OF_ARBITER.iter().filter(|it| it.is_forfeit());
+        for &termination in kinds {
+            let kind = ForfeitKind::of(termination);
+            assert_eq!(kind.is_none(), termination == Termination::RESIGNATION);
+            assert!(kind.is_none_or(|kind| kind.name() == termination.name()));
+        }
+        for (at, kind) in ForfeitKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, at);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Questions about experiments and their answers, as types, with the arithmetic over an answer.
+//!
+//! A store makes answers, the wire carries them and reports show them; the three share these types and nothing else.
+//! So a file, a coordinator on another machine and a database in memory give identical answers.
+//!
+//! The crate depends on the model, on statistics, and on the engine's and optimize's types in definitions and notes.
+//! It must stay independent of the source of an answer and of its presentation: no SQL, no messages, no tables or
+//! pages, no scheduler. Like all pure crates it has no I/O and no clock: time is a parameter.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `summary` | experiments and workers at a glance |
+//! | `report`, `cell_result`, `places` | what came of every cell, and what a move cost |
+//! | `runs` | what experiments that depend on their own results found |
+//! | `accuracy` | how well players choose, held against a reference |
+//! | `openings` | what came of cells by the opening that their games started from |
+//! | `phases` | how long moves take in each phase of the game |
+//! | `times` | quantiles of times, and time limits that were overrun |
+//! | `ratings` | how strong players are on one scale |
+//! | `comparisons` | what changes from cell to cell |
+//! | `side_by_side` | two experiments beside each other |
+//! | `cells` | the same for a part of the cells |
+//! | `progress`, `pace` | how far an experiment is, and how fast it goes |
+//! | `games` | settled games, in lists and whole |
+//! | `engines` | which external engines played |
+//! | `dates` | moments as text |
+//! | `sql_value` | values of a query's result |
+//! | `overview`, `machine` | how games were played, and what results come from |
+//! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs attention |
+//!
+//! # How fast an experiment goes
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use spelrum_answers::Pace;
+//!
+//! let mut pace = Pace::default();
+//! // At each moment: games settled so far, and the time that all of them took, in microseconds.
+//! pace.see(Duration::ZERO, 0, 0.0);
+//! pace.see(Duration::from_secs(10), 500, 40e6);
+//! assert_eq!(pace.games_per_second(), Some(50.0));
+//! ```
+
+mod accuracy;
+mod attention;
+mod cell_result;
+mod cells;
+mod claims;
+mod colours;
+mod comparisons;
+mod dates;
+mod engines;
+mod evolution;
+mod findings;
+mod forfeits;
+mod games;
+mod machine;
+mod missing_engines;
+mod openings;
+mod overview;
+mod pace;
+mod phases;
+mod places;
+mod progress;
+mod ratings;
+mod removal;
+mod report;
+mod runs;
+mod side_by_side;
+mod silent;
+mod sql_value;
+mod stated;
+mod status;
+mod summary;
+mod times;
+mod unplaced;
+mod worker_effects;
+
+pub use accuracy::{CellAccuracy, Stratum, reference_text, says_who_wins};
+pub use attention::{Attention, AttentionKind};
+pub use cell_result::{
+    CellMargin, CellResult, CellStop, CellStrength, SprtOutcome, SprtStanding, Stronger,
+};
+pub use cells::{CellCursor, CellsPage, SettledCells};
+pub use claims::{ToldClaim, WhyExploratory};
+pub use colours::{ColourResult, first_mover};
+pub use comparisons::{CellDifference, CellReplicates, CellsToCompare, Comparisons};
+pub use dates::date_time;
+pub use engines::{EnginesUsed, MIXED_CELLS_MAX, MixedCell, UsedEngine};
+pub use evolution::{ELITE, Evolution, FAMILY_MAX, Relative};
+pub use findings::{
+    ConflictParty, Conflicts, DeviatingGames, FailedGames, Findings, LargestCell, LostGames,
+    MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults, Workforce,
+    attention_of_results, attention_of_withheld, attention_of_workers, workers_here,
+};
+pub use forfeits::{
+    FORFEITS_WARNED_OF, ForfeitKind, ForfeitedGames, PlayerForfeits, forfeits_by_player,
+};
+pub use games::{
+    DefinitionDamage, FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf,
+    GamesOrder, GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame,
+    WholeGames,
+};
+pub use machine::{CpuQuota, Machine};
+pub use missing_engines::{MissingEngines, attention_of_engines, missing_engines};
+pub use openings::{MoverCounts, OpeningCursor, OpeningResults, OpeningSums, OpeningsPage};
+pub use overview::{CellGames, Lengths, Overview, WorkerShare};
+pub use pace::Pace;
+pub use phases::{
+    CellPhases, PhaseMoves, PhaseSums, PhaseTimes, PhaseUnit, Phases, PhasesOf, StandardisedTimes,
+};
+pub use places::{Opponents, Places, places_text};
+pub use progress::Progress;
+pub use ratings::{
+    Clusters, GamesToRate, Meeting, RATED_DIFFERENCES_MAX, RATED_GAMES_MAX, RATED_PLAYERS_MAX,
+    RatedGroup, RatedPlayer, Ratings, RatingsLimit,
+};
+pub use removal::{Removal, Removing};
+pub use report::{
+    CellFailures, Costs, CpuTimes, DISTURBED_WARNED_OF, Detail, DisturbedGames, MoveCost, PlayedOn,
+    ReplayedGames, Report, Scaled, ScaledGames,
+};
+pub use runs::{RunResult, runs_of};
+pub use side_by_side::{MatchedCells, MatchedMoves, SideBySide};
+pub use silent::attention_of_silent;
+pub use sql_value::SqlValue;
+pub use stated::{StatedCell, StatedClaim};
+pub use status::{ClaimOf, CoordinatorStatus, Status, StopsOf};
+pub use summary::{ExperimentSummary, ExperimentsPage, WorkerSummary};
+pub use times::{
+    CostedPlayer, MoveTimes, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Overruns, bucket_from_us,
+    time_bucket,
+};
+pub use unplaced::{Unplaced, attention_of_placement, bound, lacking_text, unplaced};
+pub use worker_effects::{
+    ComparedGame, ComparedMoves, Measure, NamedStart, P_VALUE_WARNED_OF, WorkerEffects,
+    are_compared, compared_games, worker_effects,
+};

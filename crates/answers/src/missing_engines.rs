@@ -1,0 +1,278 @@
+//! Cells whose games need engines that no worker has: which, what there is instead, and what to do.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use spelrum_model::builds::{AWAITED_BUILD, short};
+use spelrum_model::capabilities::Inability;
+use spelrum_model::demands::Demands;
+use spelrum_model::engines::{NeededEngine, OfferedEngine, build_text, can_play};
+use spelrum_model::wanted::Wanted;
+use spelrum_model::{CellId, ExperimentId};
+
+use crate::attention::{Attention, AttentionKind};
+use crate::findings::{NAMED_MAX, NamedCell, noun, slot_bytes, workers_here};
+use crate::summary::{ExperimentSummary, WorkerSummary};
+
+/// Workers of which is said what they have instead.
+const WORKERS_NAMED_MAX: usize = 3;
+
+/// How to start a worker that has engines.
+const COMMAND: &str = "spelrum worker --coordinator URL --engines FILE";
+
+/// Cells of an experiment that no worker can play, all for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingEngines {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// The first of the cells.
+    pub cell: CellId,
+    /// How many they are.
+    pub cells: u64,
+    what: Missing,
+    /// What workers have of it, in words, and how many more have something.
+    instead: (Vec<String>, usize),
+}
+
+/// What no worker has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Missing {
+    /// This engine.
+    Engine(NeededEngine),
+    /// All of these at once; each is somewhere.
+    Together(Vec<NeededEngine>),
+    /// So much memory for a slot, where these engines are.
+    Memory(Vec<NeededEngine>, u64),
+    /// An engine that can do this.
+    Ability(Inability),
+}
+
+/// What no worker that is here can play of what waits in these experiments.
+#[must_use]
+pub fn missing_engines(
+    experiments: &[ExperimentSummary],
+    wanted: &[Wanted],
+    workers: &[WorkerSummary],
+    heartbeat_interval: Duration,
+) -> Vec<MissingEngines> {
+    let is_shown = |it: &&Wanted| {
+        !it.demands.engines.is_empty() && experiments.iter().any(|e| e.experiment == it.experiment)
+    };
+    let wanted: Vec<&Wanted> = wanted.iter().filter(is_shown).collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    // Many machines have the same, and are looked at once.
+    let mut here: BTreeMap<(&[OfferedEngine], u64), &WorkerSummary> = BTreeMap::new();
+    for worker in workers_here(workers, heartbeat_interval) {
+        here.entry((&*worker.engines, slot_bytes(worker))).or_insert(worker);
+    }
+    let here: Vec<&WorkerSummary> = here.into_values().collect();
+    let mut found: BTreeMap<(ExperimentId, Missing), (CellId, u64)> = BTreeMap::new();
+    for it in wanted {
+        for what in missing(it, &here) {
+            let (cell, cells) = found.entry((it.experiment, what)).or_insert((it.cell, 0));
+            *cell = it.cell.min(*cell);
+            *cells += it.cells;
+        }
+    }
+    let found = found.into_iter().take(NAMED_MAX);
+    let told = found.map(|((experiment, what), (cell, cells))| {
+        let instead = what.instead(&here);
+        MissingEngines { experiment, cell, cells, what, instead }
+    });
+    told.collect()
+}
+
+/// What of it no worker has; nothing, if one can play it.
+fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
+    let Wanted { demands, memory_bytes, .. } = wanted;
+    let engines = &demands.engines;
+    let has_room = |worker: &&WorkerSummary| slot_bytes(worker) >= *memory_bytes;
+    let needed = |worker: &&WorkerSummary| {
+        memory_bytes.saturating_add(demands.unset_hash_bytes(&worker.engines))
+    };
+    if let Some(inability) = inability(demands, here) {
+        return vec![Missing::Ability(inability)];
+    }
+    let mut able = here.iter().filter(|worker| demands.has_engines(&worker.engines)).peekable();
+    if able.peek().is_some() {
+        // What is too large for all is told as that.
+        let able: Vec<&&WorkerSummary> = able.collect();
+        let can_hold = |worker: &&&WorkerSummary| slot_bytes(worker) >= needed(worker);
+        let is_memory = !able.iter().any(can_hold) && here.iter().any(has_room);
+        let least = able.into_iter().map(needed).min().filter(|_| is_memory);
+        return least.into_iter().map(|it| Missing::Memory(engines.to_vec(), it)).collect();
+    }
+    let is_met = |need: &NeededEngine| {
+        here.iter().any(|worker| worker.engines.iter().any(|offered| need.is_met_by(offered)))
+    };
+    let mut unmet: Vec<&NeededEngine> = engines.iter().filter(|need| !is_met(need)).collect();
+    if unmet.is_empty() {
+        return vec![Missing::Together(engines.to_vec())];
+    }
+    unmet.sort_unstable();
+    unmet.dedup();
+    unmet.into_iter().cloned().map(Missing::Engine).collect()
+}
+
+/// What the engines of the first worker cannot do that has all of them, if no worker's can.
+fn inability(demands: &Demands, here: &[&WorkerSummary]) -> Option<Inability> {
+    let mut has = here.iter().filter(|worker| can_play(&demands.engines, &worker.engines));
+    let first = demands.inability(&has.next()?.engines)?;
+    has.all(|worker| !demands.has_engines(&worker.engines)).then_some(first)
+}
+
+/// Adds what engines are missing. `cells` has the names of the cells that are told as examples.
+pub fn attention_of_engines(
+    experiments: &[ExperimentSummary],
+    missing: &[MissingEngines],
+    cells: &[NamedCell],
+    attention: &mut Vec<Attention>,
+) {
+    attention.extend(missing.iter().filter_map(|it| {
+        let experiment = experiments.iter().find(|e| e.experiment == it.experiment)?;
+        let cell = cells.iter().find(|cell| cell.cell == it.cell)?;
+        Some(Attention {
+            kind: AttentionKind::MissingEngines,
+            experiment: Some(experiment.name.clone()),
+            count: it.cells,
+            problem: it.problem(cell),
+            remedy: it.remedy(),
+        })
+    }));
+}
+
+impl MissingEngines {
+    fn problem(&self, NamedCell { cell, players: [first, second], .. }: &NamedCell) -> String {
+        let example = format!("cell {cell} ({first} against {second})");
+        if let Missing::Ability(inability) = &self.what {
+            let who = match self.cells {
+                1 => example,
+                cells => format!("{cells} cells, such as {example}"),
+            };
+            return format!("no worker can play {who}: {inability}");
+        }
+        let who = match self.cells {
+            1 => format!("{example} needs"),
+            cells => format!("{cells} cells, such as {example}, need"),
+        };
+        let mut problem = match &self.what {
+            Missing::Engine(engine) => {
+                format!("{who} {engine}, which no worker that is here has")
+            }
+            Missing::Together(engines) => {
+                format!("{who} {} at once, which no worker that is here can run", list(engines))
+            }
+            Missing::Memory(engines, bytes) => format!(
+                "{who} {} and up to {} MiB of memory for a slot, which no worker that is here has \
+                 together",
+                list(engines),
+                bytes.div_ceil(1 << 20)
+            ),
+            Missing::Ability(inability) => inability.to_string(),
+        };
+        let (instead, more) = &self.instead;
+        for (text, mark) in instead.iter().zip([":"].into_iter().chain(std::iter::repeat(";"))) {
+            problem += &format!("{mark} {text}");
+        }
+        if *more > 0 {
+            problem += &format!("; and {more} {}", noun(*more as u64, "other", "others"));
+        }
+        problem
+    }
+
+    fn remedy(&self) -> String {
+        match &self.what {
+            Missing::Ability(inability) => {
+                let Inability { remedy, .. } = inability;
+                format!("{remedy}; or start a worker whose engine can: {COMMAND}")
+            }
+            Missing::Engine(_) if self.instead.0.is_empty() => {
+                format!("start a worker on a machine that has it: {COMMAND}")
+            }
+            Missing::Engine(_) => format!(
+                "start a worker on a machine that has it: {COMMAND}; or let the sweep ask for what there is"
+            ),
+            Missing::Together(_) => format!(
+                "start a worker on a machine that has all of it, or raise at_once in the engines file of \
+                 one: {COMMAND}"
+            ),
+            Missing::Memory(..) => format!(
+                "start a worker with fewer --slots, or with more --memory, on a machine that has it: {COMMAND}"
+            ),
+        }
+    }
+}
+
+impl Missing {
+    /// What workers have of it.
+    fn instead(&self, here: &[&WorkerSummary]) -> (Vec<String>, usize) {
+        let mut told: Vec<String> = here.iter().filter_map(|it| self.instead_of(it)).collect();
+        let more = told.len().saturating_sub(WORKERS_NAMED_MAX);
+        told.truncate(WORKERS_NAMED_MAX);
+        (told, more)
+    }
+
+    fn instead_of(&self, worker: &WorkerSummary) -> Option<String> {
+        let offers = |needed: &[NeededEngine]| {
+            let is_meant =
+                |offer: &&OfferedEngine| needed.iter().any(|need| need.engine == offer.engine);
+            worker.engines.iter().filter(is_meant).cloned().collect::<Vec<_>>()
+        };
+        let offers: Vec<String> = match self {
+            Self::Engine(need) => {
+                let describe = |offer: &OfferedEngine| {
+                    let [first, second, third, fourth, ..] = offer.identity.sha256;
+                    let hash = format!(", SHA-256 {first:02x}{second:02x}{third:02x}{fourth:02x}…");
+                    let hash = need.sha256.map_or(String::new(), |_| hash);
+                    // One that is awaited is none to compare with.
+                    let is_named = need.build.as_deref().is_some_and(|it| it != AWAITED_BUILD);
+                    let build = match is_named.then(|| build_text(offer.build)) {
+                        Some(build) => format!(", build {}", short(&build)),
+                        None => String::new(),
+                    };
+                    format!("{}{hash}{build}", describe(offer))
+                };
+                offers(std::slice::from_ref(need)).iter().map(describe).collect()
+            }
+            Self::Together(engines) => {
+                let describe = |offer: &OfferedEngine| {
+                    format!("{}, {} at once", describe(offer), offer.at_once)
+                };
+                offers(engines).iter().map(describe).collect()
+            }
+            Self::Memory(engines, _) if can_play(engines, &worker.engines) => {
+                vec![format!("{} MiB for a slot", slot_bytes(worker) >> 20)]
+            }
+            Self::Memory(..) | Self::Ability(_) => Vec::new(),
+        };
+        (!offers.is_empty()).then(|| format!("{} has {}", worker.name, offers.join(" and ")))
+    }
+}
+
+/// An engine as a worker has it.
+fn describe(offer: &OfferedEngine) -> String {
+    let OfferedEngine { engine, protocol, identity, .. } = offer;
+    match identity.name.as_str() {
+        "" => format!("{engine} ({})", protocol.name()),
+        name => format!("{engine} ({}), which calls itself {name:?}", protocol.name()),
+    }
+}
+
+/// Equal ones are counted.
+fn list(engines: &[NeededEngine]) -> String {
+    let mut engines: Vec<&NeededEngine> = engines.iter().collect();
+    engines.sort_unstable();
+    let texts: Vec<String> = engines
+        .chunk_by(|a, b| a == b)
+        .map(|same| match same {
+            [only] => only.to_string(),
+            several => format!("{} of {}", several.len(), several[0]),
+        })
+        .collect();
+    texts.join(" and ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+use std::sync::Arc;
+
+use spelrum_engine::{ENGINE_REVISION, Protocol};
+use spelrum_model::capabilities::{
+    Capabilities, EngineOption, EngineRequest, GameRequest, OptionKind,
+};
+use spelrum_model::demands::Demands;
+use spelrum_model::engines::EngineIdentity;
+use spelrum_model::{ExperimentState, Task, WorkerId};
+
+use super::*;
+
+const BEAT: Duration = Duration::from_secs(5);
+
+fn experiment() -> ExperimentSummary {
+    ExperimentSummary {
+        experiment: ExperimentId(1),
+        uuid: String::new(),
+        name: "e".to_owned(),
+        game: "chess".to_owned(),
+        task: Task::Game,
+        state: ExperimentState::Running,
+        priority: 0,
+        cells: 9,
+        games_planned: 18,
+        games_settled: 0,
+        games_failed: 0,
+        submitted_unix_us: 0,
+    }
+}
+
+fn offer(engine: &str, name: &str, at_once: u32) -> OfferedEngine {
+    let identity =
+        EngineIdentity { name: name.to_owned(), author: String::new(), sha256: [0xab; 32] };
+    OfferedEngine {
+        engine: engine.to_owned(),
+        protocol: Protocol::Uci,
+        at_once,
+        identity,
+        capabilities: None,
+        build: [0; 32],
+    }
+}
+
+fn worker(name: &str, engines: &[OfferedEngine]) -> WorkerSummary {
+    WorkerSummary {
+        worker: WorkerId(1),
+        name: name.to_owned(),
+        host: String::new(),
+        slots: 2,
+        engine_revision: ENGINE_REVISION,
+        silent_ms: 0,
+        leased_games: 0,
+        playing_games: 0,
+        reported_games: 0,
+        lost_games: 0,
+        memory_bytes: None,
+        engines: engines.into(),
+        engines_total: engines.len() as u64,
+        labels: std::sync::Arc::default(),
+        credential: None,
+    }
+}
+
+fn need(engine: &str) -> NeededEngine {
+    let engine = engine.to_owned();
+    NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None, build: None }
+}
+
+fn wanted(cell: i64, cells: u64, engines: &[NeededEngine]) -> Wanted {
+    let (experiment, cell) = (ExperimentId(1), CellId(cell));
+    let demands = Arc::new(Demands { engines: engines.to_vec(), ..Demands::default() });
+    Wanted { experiment, cell, cells, demands, memory_bytes: 50 << 20 }
+}
+
+fn attention(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<Attention> {
+    let experiments = [experiment()];
+    let missing = missing_engines(&experiments, wanted, workers, BEAT);
+    let named = |it: &MissingEngines| NamedCell {
+        cell: it.cell,
+        experiment: "e".to_owned(),
+        players: ["a".to_owned(), "b".to_owned()],
+    };
+    let cells: Vec<NamedCell> = missing.iter().map(named).collect();
+    let mut attention = Vec::new();
+    attention_of_engines(&experiments, &missing, &cells, &mut attention);
+    attention
+}
+
+fn problems(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<String> {
+    attention(wanted, workers).into_iter().map(|it| it.problem).collect()
+}
+
+#[test]
+fn what_somebody_can_play_is_not_told() {
+    let fish = worker("w", &[offer("fish", "Fish 15", 1)]);
+    let waits = [wanted(7, 4, &[need("fish")])];
+    assert_eq!(problems(&waits, std::slice::from_ref(&fish)), [""; 0]);
+    assert_eq!(problems(&[], &[]), [""; 0]);
+    // One that went away long ago, or has another engine, is not here.
+    let silent = WorkerSummary { silent_ms: 60_000, ..fish.clone() };
+    let other = WorkerSummary { engine_revision: ENGINE_REVISION + 1, ..fish };
+    assert_eq!(
+        problems(&waits, &[silent, other]),
+        [
+            "4 cells, such as cell 7 (a against b), need fish (uci), which no worker that is here has"
+        ]
+    );
+    // Nor is what an experiment waits for that nobody asked about.
+    let elsewhere = Wanted { experiment: ExperimentId(2), ..waits[0].clone() };
+    assert_eq!(problems(&[elsewhere], &[]), [""; 0]);
+}
+
+/// By engine, whatever else its cells need.
+#[test]
+fn each_missing_engine_is_told_once() {
+    let here = [worker("w", &[offer("bird", "", 2)])];
+    let waits = [
+        wanted(7, 4, &[need("bird"), need("fish")]),
+        wanted(3, 1, &[need("cat"), need("fish")]),
+        wanted(9, 1, &[need("fish"), need("fish")]),
+    ];
+    let told = attention(&waits, &here);
+    let told: Vec<_> = told.iter().map(|it| (it.count, it.problem.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (1, "cell 3 (a against b) needs cat (uci), which no worker that is here has"),
+            (
+                6,
+                "6 cells, such as cell 3 (a against b), need fish (uci), which no worker that is \
+                 here has"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn what_workers_have_instead_is_told() {
+    let here = [
+        worker("v", &[offer("fish", "Fish 15", 1)]),
+        worker("w", &[OfferedEngine { protocol: Protocol::Gtp, ..offer("fish", "", 1) }]),
+        worker("x", &[offer("bird", "Fish 16", 1)]),
+    ];
+    let version = NeededEngine { version: Some("16".to_owned()), ..need("fish") };
+    let [told] = &attention(&[wanted(7, 1, &[version])], &here)[..] else { panic!("one") };
+    assert_eq!(
+        told.problem,
+        "cell 7 (a against b) needs fish (uci), version \"16\", which no worker that is here has: \
+         v has fish (uci), which calls itself \"Fish 15\"; w has fish (gtp)"
+    );
+    assert!(told.remedy.contains("--engines FILE"), "{}", told.remedy);
+    let hash = NeededEngine { sha256: Some([0xcd; 32]), ..need("fish") };
+    assert_eq!(
+        problems(&[wanted(7, 1, &[hash])], &here[..1]),
+        [
+            "cell 7 (a against b) needs fish (uci), SHA-256 cdcdcdcd…, which no worker that is here has: \
+          v has fish (uci), which calls itself \"Fish 15\", SHA-256 abababab…"
+        ]
+    );
+    // Of many the first few, and those that have the same once.
+    let many = ["a", "b", "c", "d", "e", "a"].map(|of| worker(of, &[offer("fish", of, 1)]));
+    let version = NeededEngine { version: Some("16".to_owned()), ..need("fish") };
+    let [told] = &problems(&[wanted(7, 1, &[version])], &many)[..] else { panic!("one") };
+    assert!(told.ends_with("\"c\"; and 2 others"), "{told}");
+}
+
+#[test]
+fn what_no_worker_has_together_is_told() {
+    let here =
+        [worker("v", &[offer("fish", "Fish 15", 1)]), worker("w", &[offer("bird", "Bird", 2)])];
+    assert_eq!(
+        problems(&[wanted(7, 1, &[need("fish"), need("bird")])], &here),
+        [
+            "cell 7 (a against b) needs bird (uci) and fish (uci) at once, which no worker that is here \
+          can run: w has bird (uci), which calls itself \"Bird\", 2 at once; v has fish (uci), which \
+          calls itself \"Fish 15\", 1 at once"
+        ]
+    );
+    assert_eq!(
+        problems(&[wanted(7, 1, &[need("fish"), need("fish")])], &here),
+        [
+            "cell 7 (a against b) needs 2 of fish (uci) at once, which no worker that is here can run: v \
+          has fish (uci), which calls itself \"Fish 15\", 1 at once"
+        ]
+    );
+}
+
+/// Where there is memory enough, there is no engine. What is too large for all is told as that.
+#[test]
+fn engines_without_memory_are_told() {
+    let fish = worker("v", &[offer("fish", "Fish 15", 1)]);
+    let fish = WorkerSummary { memory_bytes: Some(60 << 20), ..fish };
+    let waits = [wanted(7, 1, &[need("fish")])];
+    assert_eq!(problems(&waits, std::slice::from_ref(&fish)), [""; 0]);
+    assert_eq!(
+        problems(&waits, &[fish, worker("w", &[])]),
+        [
+            "cell 7 (a against b) needs fish (uci) and up to 50 MiB of memory for a slot, which no worker \
+          that is here has together: v has 30 MiB for a slot"
+        ]
+    );
+}
+
+/// What an engine takes for its hash table, where the sweep does not say, is the worker's to report.
+#[test]
+fn hash_tables_that_the_sweep_does_not_set_are_counted() {
+    let request = EngineRequest::of_parameters(
+        &serde_json::from_str(r#"{"algorithm":"uci","engine":"fish","depth":1}"#).unwrap(),
+        GameRequest::of_game("chess"),
+    );
+    let demands = Demands {
+        engines: vec![need("fish")],
+        requests: vec![request.unwrap()],
+        ..Demands::default()
+    };
+    let waits = [Wanted { demands: Arc::new(demands), ..wanted(7, 1, &[]) }];
+    let with = |hash: &str| {
+        let kind = OptionKind::Spin { default: hash.to_owned(), min: 1, max: 4_096 };
+        let declared = Some(vec![EngineOption { name: "Hash".to_owned(), kind }]);
+        let capabilities = Some(Arc::new(Capabilities { declared, ..Capabilities::default() }));
+        let engine = OfferedEngine { capabilities, ..offer("fish", "Fish 15", 1) };
+        WorkerSummary { memory_bytes: Some(200 << 20), ..worker("v", &[engine]) }
+    };
+    assert_eq!(problems(&waits, &[with("50")]), [""; 0]);
+    assert_eq!(
+        problems(&waits, &[with("51")]),
+        [
+            "cell 7 (a against b) needs fish (uci) and up to 101 MiB of memory for a slot, which no worker \
+          that is here has together: v has 100 MiB for a slot"
+        ]
+    );
+}
+
+#[test]
+fn what_is_told_has_a_bound() {
+    let waits: Vec<Wanted> =
+        (0..1_000).map(|id| wanted(id, 1, &[need(&format!("fish {id}"))])).collect();
+    assert_eq!(attention(&waits, &[]).len(), NAMED_MAX);
+}
+
+/// By what they lack, where a worker has all engines; not where another's can.
+#[test]
+fn what_no_engine_can_do_is_told() {
+    let unable = Capabilities { declared: Some(Vec::new()), ..Capabilities::default() };
+    let able = Capabilities::default();
+    let with = |name: &str, capabilities: &Capabilities| {
+        let capabilities = Some(Arc::new(capabilities.clone()));
+        worker(name, &[OfferedEngine { capabilities, ..offer("fish", "Fish 15", 1) }])
+    };
+    let mut game = GameRequest::of_game("chess");
+    game.chess960 = true;
+    let json = r#"{"algorithm":"uci","engine":"fish","depth":1}"#;
+    let parameters = serde_json::from_str(json).unwrap();
+    let request = EngineRequest::of_parameters(&parameters, game).unwrap();
+    let waits = |cells| {
+        let Wanted { demands, .. } = wanted(7, 1, &[need("fish")]);
+        let demands = Demands { requests: vec![request.clone()], ..(*demands).clone() };
+        [Wanted { demands: Arc::new(demands), ..wanted(7, cells, &[]) }]
+    };
+    let here = [with("v", &unable), worker("w", &[])];
+    let [told] = &attention(&waits(1), &here)[..] else { panic!("one") };
+    assert_eq!(
+        told.problem,
+        "no worker can play cell 7 (a against b): fish does not play Chess960"
+    );
+    assert_eq!(
+        told.remedy,
+        "take another engine for this player, or leave chess960 out of the game's rules; or start a worker whose \
+         engine can: spelrum worker --coordinator URL --engines FILE"
+    );
+    let [told] = &problems(&waits(4), &here)[..] else { panic!("one") };
+    assert_eq!(
+        told,
+        "no worker can play 4 cells, such as cell 7 (a against b): fish does not play Chess960"
+    );
+    assert_eq!(problems(&waits(1), &[with("v", &unable), with("w", &able)]), [""; 0]);
+}

@@ -1,0 +1,405 @@
+//! How long moves take in each phase of the game, and what players' times are where both see the same phases.
+//!
+//! Two players see different phases of the game: one wins early and never plays the long endings, in which moves
+//! take another time. Their mean times are then of different mixes. Standardised times are of one mix (direct
+//! standardisation; Fleiss, Levin and Paik 2003, chapter 19): that of both players' moves together.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use spelrum_engine::{Game, Rules, with_game};
+use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
+
+use crate::summary::ExperimentSummary;
+
+/// How long moves took by phase, all as of one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phases {
+    /// The experiment.
+    pub experiment: ExperimentSummary,
+    /// The axes' names, in the sweep's order.
+    pub axes: Vec<String>,
+    /// What a phase is.
+    pub unit: PhaseUnit,
+    /// Whether the experiment records moves; if not, no cell is told.
+    pub moves_recorded: bool,
+    /// The cells with searched moves that its sweep names, in the grid's order.
+    pub cells: Vec<CellPhases>,
+}
+
+/// What a phase is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseUnit {
+    /// The number of empty cells before the move: where every move fills one.
+    EmptyCells,
+    /// The number of plies before the move, from the start of the game; from the opening, where that is one of a
+    /// list.
+    Plies,
+}
+
+/// How long moves took in one cell, by phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellPhases {
+    /// The cell.
+    pub cell: CellId,
+    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    pub axes: Vec<Option<String>>,
+    /// The first player's name in the sweep.
+    pub player: String,
+    /// The second player's.
+    pub opponent: String,
+    /// The phases with a searched move, from the start of the game on.
+    pub phases: Vec<PhaseTimes>,
+}
+
+/// How long moves took in one phase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhaseTimes {
+    /// Which one: so many of the [`PhaseUnit`].
+    pub phase: u32,
+    /// Of the player and of the opponent; of the player alone where it meets itself.
+    pub players: [PhaseMoves; 2],
+}
+
+/// A player's searched moves in one phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PhaseMoves {
+    /// How many.
+    pub searched_moves: u64,
+    /// Their mean time by the clock on the wall, in microseconds; 0 of none.
+    pub wall_us_mean: f64,
+}
+
+/// Both players' mean times over the same mix of phases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StandardisedTimes {
+    /// The player's and the opponent's mean time of a move, in microseconds.
+    pub wall_us: [f64; 2],
+    /// The share of all searched moves that are in phases that both have seen.
+    pub moves_share: f64,
+}
+
+/// In which phases a cell's moves are: known of its conditions.
+#[derive(Clone, Debug)]
+pub struct PhasesOf {
+    rules: Rules,
+    is_listed: bool,
+    /// The phase of an opening, where it is not one of a list.
+    opening: u32,
+}
+
+/// The moves of one cell, as they are added up.
+#[derive(Clone, Debug, Default)]
+pub struct PhaseSums {
+    /// By phase and player: the searched moves, and their time.
+    moves: BTreeMap<u32, [(u64, f64); 2]>,
+}
+
+impl PhaseUnit {
+    /// Its name, in JSON and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EmptyCells => "empty_cells",
+            Self::Plies => "plies",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::EmptyCells, Self::Plies].into_iter().find(|unit| unit.name() == name)
+    }
+
+    /// Of a game.
+    #[must_use]
+    pub fn of(rules: &Rules) -> Self {
+        match empty_cells(rules, None) {
+            Some(_) => Self::EmptyCells,
+            None => Self::Plies,
+        }
+    }
+
+    /// Of the game of this name; plies of one that is not known.
+    #[must_use]
+    pub fn of_game(name: &str) -> Self {
+        Rules::from_name(name).map_or(Self::Plies, |rules| Self::of(&rules))
+    }
+
+    /// Which of two phases comes first in a game.
+    fn order(self, one: u32, other: u32) -> Ordering {
+        match self {
+            Self::EmptyCells => other.cmp(&one),
+            Self::Plies => one.cmp(&other),
+        }
+    }
+}
+
+/// The empty cells of a position, or of the start; none in a game without them, or if it cannot be read.
+fn empty_cells(rules: &Rules, position: Option<&str>) -> Option<u32> {
+    fn of<G: Game>(rules: &Rules, position: Option<&str>) -> Option<u32> {
+        let position = match position {
+            Some(text) => G::parse(rules, text).ok()?,
+            None => G::start(rules).ok()?,
+        };
+        position.empty_cells()
+    }
+    with_game!(rules, G => of::<G>(rules, position))
+}
+
+impl PhasesOf {
+    /// Of a cell whose definition begins so, up to its players; none of what is not a definition, or whose
+    /// openings are of several distances from the start.
+    #[must_use]
+    pub fn of_prefix(prefix: &str) -> Option<Self> {
+        let CellDefinition { rules, openings, .. } = DefinitionJson::conditions_of(prefix)?;
+        let (is_listed, plies) = match openings {
+            OpeningsRule::Start {} | OpeningsRule::Ending { .. } => (false, 0),
+            OpeningsRule::Random { plies } | OpeningsRule::All { plies } => (false, plies),
+            OpeningsRule::Listed { .. } => (true, 0),
+            OpeningsRule::Strata { .. } => return None,
+        };
+        let opening = match empty_cells(&rules, None) {
+            Some(cells) => cells.saturating_sub(plies),
+            None => plies,
+        };
+        Some(Self { rules, is_listed, opening })
+    }
+
+    /// The phase in which a move is made so many plies after the opening. What is not in a list of openings need
+    /// not be named.
+    #[must_use]
+    pub fn phase(&self, opening: Option<&str>, ply: u32) -> u32 {
+        let listed = opening.filter(|_| self.is_listed);
+        let empty = listed.and_then(|position| empty_cells(&self.rules, Some(position)));
+        let of_opening = empty.unwrap_or(self.opening);
+        match PhaseUnit::of(&self.rules) {
+            PhaseUnit::EmptyCells => of_opening.saturating_sub(ply),
+            PhaseUnit::Plies => of_opening + ply,
+        }
+    }
+}
+
+impl PhaseSums {
+    /// Adds searched moves of the cell's first player (0) or its second (1), and what they took together, in
+    /// microseconds.
+    ///
+    /// # Panics
+    /// If the player is another number.
+    pub fn add(&mut self, phase: u32, player: usize, searched_moves: u64, wall_us: f64) {
+        let (moves, us) = &mut self.moves.entry(phase).or_default()[player];
+        *moves += searched_moves;
+        *us += wall_us;
+    }
+
+    /// The phases, from the start of the game on.
+    #[must_use]
+    pub fn told(self, unit: PhaseUnit) -> Vec<PhaseTimes> {
+        let mean = |(searched_moves, us): (u64, f64)| PhaseMoves {
+            searched_moves,
+            wall_us_mean: if searched_moves == 0 { 0.0 } else { us / searched_moves as f64 },
+        };
+        let of = self.moves.into_iter();
+        let mut phases: Vec<PhaseTimes> =
+            of.map(|(phase, moves)| PhaseTimes { phase, players: moves.map(mean) }).collect();
+        phases.sort_by(|one, other| unit.order(one.phase, other.phase));
+        phases
+    }
+}
+
+impl PhaseTimes {
+    /// The player's mean time, divided by the opponent's; none where one of them did not search, or took no time.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        let [player, opponent] = self.players;
+        let is_known = player.searched_moves > 0 && opponent.searched_moves > 0;
+        let ratio = player.wall_us_mean / opponent.wall_us_mean;
+        (is_known && ratio.is_finite()).then_some(ratio)
+    }
+}
+
+impl CellPhases {
+    /// Both players' mean times, had both made their moves in the phases in which the two made them together: in
+    /// each phase that both have seen as many as both have made there. None without such a phase.
+    #[must_use]
+    pub fn standardised(&self) -> Option<StandardisedTimes> {
+        let (mut all, mut shared, mut wall_us) = (0.0, 0.0, [0.0; 2]);
+        for PhaseTimes { players, .. } in &self.phases {
+            let moves: f64 = players.iter().map(|player| player.searched_moves as f64).sum();
+            all += moves;
+            if players.iter().any(|player| player.searched_moves == 0) {
+                continue;
+            }
+            shared += moves;
+            for (sum, player) in wall_us.iter_mut().zip(players) {
+                *sum += moves * player.wall_us_mean;
+            }
+        }
+        (shared > 0.0).then(|| StandardisedTimes {
+            wall_us: wall_us.map(|sum| sum / shared),
+            moves_share: shared / all,
+        })
+    }
+}
+
+impl StandardisedTimes {
+    /// The player's time, divided by the opponent's; none where that took no time.
+    #[must_use]
+    pub fn ratio(&self) -> Option<f64> {
+        let ratio = self.wall_us[0] / self.wall_us[1];
+        ratio.is_finite().then_some(ratio)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use spelrum_engine::Random;
+    use spelrum_model::Conditions;
+
+    use super::*;
+
+    fn cell(phases: Vec<PhaseTimes>) -> CellPhases {
+        let [player, opponent] = ["a", "b"].map(str::to_owned);
+        CellPhases { cell: CellId(1), axes: Vec::new(), player, opponent, phases }
+    }
+
+    fn of(rules: Rules, openings: OpeningsRule) -> PhasesOf {
+        let conditions = Conditions {
+            seed: 1,
+            rules,
+            openings,
+            max_plies: None,
+            adjudication: None,
+            swap_sides: true,
+            task: spelrum_model::Task::Game,
+            openings_count: None,
+        };
+        PhasesOf::of_prefix(DefinitionJson::new(&conditions).prefix()).unwrap()
+    }
+
+    /// What is counted from the opening is what the board shows.
+    #[test]
+    fn each_move_fills_a_cell_where_cells_are_counted() {
+        fn play<G: Game>(rules: &Rules) {
+            let start = G::start(rules).unwrap();
+            let Some(at_start) = start.empty_cells() else { return };
+            let mut random = Random::from_key([5; 32]);
+            for plies in [0, 2, 3] {
+                let drawn = of(rules.clone(), OpeningsRule::Random { plies });
+                let mut position = start.clone();
+                let mut played = 0;
+                while !position.is_over() {
+                    let empty = position.empty_cells().unwrap();
+                    assert_eq!(empty, at_start - played, "{position}");
+                    if played >= plies {
+                        assert_eq!(drawn.phase(None, played - plies), empty, "{position}");
+                    }
+                    let positions = Arc::from([position.to_string()]);
+                    let listed = of(rules.clone(), OpeningsRule::Listed { positions });
+                    assert_eq!(listed.phase(Some(&position.to_string()), 0), empty, "{position}");
+                    let mv = position.random_move(&mut random);
+                    position.play_unchecked(mv);
+                    played += 1;
+                }
+            }
+        }
+        let mut with_cells = 0;
+        for game in Rules::games() {
+            let rules = Rules::from_name(game.name).unwrap();
+            with_cells += u32::from(PhaseUnit::of(&rules) == PhaseUnit::EmptyCells);
+            with_game!(&rules, G => play::<G>(&rules));
+        }
+        assert!(with_cells >= 3, "{with_cells}");
+    }
+
+    #[test]
+    fn plies_are_counted_where_no_cells_are() {
+        let nim = || Rules::from_name("nim").unwrap();
+        assert_eq!(PhaseUnit::of_game("nim"), PhaseUnit::Plies);
+        assert_eq!(PhaseUnit::of_game("no game"), PhaseUnit::Plies);
+        assert_eq!(of(nim(), OpeningsRule::Start {}).phase(None, 3), 3);
+        assert_eq!(of(nim(), OpeningsRule::Random { plies: 2 }).phase(Some("ignored"), 3), 5);
+        assert!(PhasesOf::of_prefix("nothing").is_none());
+        for unit in [PhaseUnit::EmptyCells, PhaseUnit::Plies] {
+            assert_eq!(PhaseUnit::named(unit.name()), Some(unit));
+        }
+    }
+
+    #[test]
+    fn phases_go_from_the_start_to_the_end() {
+        let mut sums = PhaseSums::default();
+        for phase in [3, 9, 5] {
+            sums.add(phase, 1, 2, 10.0);
+        }
+        let phases = |unit| -> Vec<u32> {
+            sums.clone().told(unit).iter().map(|times| times.phase).collect()
+        };
+        assert_eq!(phases(PhaseUnit::EmptyCells), [9, 5, 3]);
+        assert_eq!(phases(PhaseUnit::Plies), [3, 5, 9]);
+        let told = sums.told(PhaseUnit::Plies);
+        assert_eq!(told[0].players[1], PhaseMoves { searched_moves: 2, wall_us_mean: 5.0 });
+        assert_eq!(told[0].players[0], PhaseMoves::default());
+        assert_eq!(told[0].ratio(), None);
+    }
+
+    /// The one plays the quick phase, the other the slow one; where they meet they are equal.
+    #[test]
+    fn players_of_equal_speed_are_equal_in_the_same_phases() {
+        let mut sums = PhaseSums::default();
+        for (phase, player, moves, us) in [
+            (9, 0, 30, 10.0),
+            (9, 1, 10, 10.0),
+            (5, 0, 10, 1_000.0),
+            (5, 1, 30, 1_000.0),
+            (1, 1, 20, 1.0),
+        ] {
+            sums.add(phase, player, moves, moves as f64 * us);
+        }
+        let told = cell(sums.told(PhaseUnit::EmptyCells)).standardised().unwrap();
+        assert_eq!(told.wall_us, [505.0, 505.0]);
+        assert_eq!((told.ratio(), told.moves_share), (Some(1.0), 0.8));
+        assert_eq!(cell(Vec::new()).standardised(), None);
+        let mut alone = PhaseSums::default();
+        alone.add(3, 0, 5, 5.0);
+        assert_eq!(cell(alone.told(PhaseUnit::Plies)).standardised(), None);
+        let mut timeless = PhaseSums::default();
+        timeless.add(3, 0, 5, 5.0);
+        timeless.add(3, 1, 5, 0.0);
+        let timeless = cell(timeless.told(PhaseUnit::Plies));
+        assert_eq!(timeless.standardised().unwrap().ratio(), None);
+        assert_eq!(timeless.phases[0].ratio(), None);
+    }
+
+    proptest! {
+        /// The slow twin: every move takes what the player's moves of its phase take in the mean.
+        #[test]
+        fn a_standardised_time_is_a_mean_over_all_moves(
+            moves in prop::collection::vec((0..6_u32, 0..2_usize, 0.0..1_000.0_f64), 0..60),
+        ) {
+            let mut sums = PhaseSums::default();
+            for &(phase, player, us) in &moves {
+                sums.add(phase, player, 1, us);
+            }
+            let mean_of = |phase: u32, player: usize| {
+                let its = moves.iter().filter(|it| (it.0, it.1) == (phase, player));
+                let its: Vec<f64> = its.map(|it| it.2).collect();
+                (!its.is_empty()).then(|| its.iter().sum::<f64>() / its.len() as f64)
+            };
+            let seen = |phase| Some([mean_of(phase, 0)?, mean_of(phase, 1)?]);
+            let shared: Vec<[f64; 2]> = moves.iter().filter_map(|it| seen(it.0)).collect();
+            let told = cell(sums.told(PhaseUnit::EmptyCells)).standardised();
+            prop_assert_eq!(told.is_some(), !shared.is_empty());
+            if let Some(told) = told {
+                let count = shared.len() as f64;
+                prop_assert!((told.moves_share - count / moves.len() as f64).abs() < 1e-12);
+                for player in [0, 1] {
+                    let mean = shared.iter().map(|means| means[player]).sum::<f64>() / count;
+                    prop_assert!((told.wall_us[player] - mean).abs() < 1e-6);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Ratings of an experiment's players: at each point of the grid, for each set of players that met.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::fast::FixedState;
+use indexmap::{IndexMap, IndexSet};
+use spelrum_engine::Outcome;
+use spelrum_model::Role;
+use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
+
+use crate::summary::ExperimentSummary;
+
+/// The most players that are rated on one scale (invariant 9): the covariance of more would take minutes.
+pub const RATED_PLAYERS_MAX: usize = 400;
+/// The most games that ratings are made of, counted at every point of the grid that they belong to.
+pub const RATED_GAMES_MAX: u64 = 4_000_000;
+
+/// The most differences between two players, over all groups: 50 groups as large as may be.
+pub const RATED_DIFFERENCES_MAX: usize = 4_000_000;
+
+/// The ratings of an experiment's players, all as of one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratings {
+    /// The experiment.
+    pub experiment: ExperimentSummary,
+    /// The names of the grid's axes, in the sweep's order. What players vary is in their names.
+    pub axes: Vec<String>,
+    /// Each point in the grid's order, and of each point those who met: the largest group first.
+    pub groups: Vec<RatedGroup>,
+}
+
+/// Players that met at one point of the grid, directly or through others, on a scale of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RatedGroup {
+    /// The point: its values on the axes; none on an axis that touches none of its cells.
+    pub point: Vec<Option<String>>,
+    /// The players, the strongest first.
+    pub players: Vec<RatedPlayer>,
+    /// What moving first is worth. None where no game tells it, or where it cannot be told from strength.
+    pub first_move: Option<Estimate>,
+    /// The share of draws between equal players, apart from the first move.
+    pub draw_rate: f64,
+    /// Counted games, with those of players against themselves.
+    pub games: u64,
+    /// Those of players against themselves.
+    pub self_play_games: u64,
+    /// How many clusters of games the intervals rest on.
+    pub clusters: u64,
+    /// What the games of a cluster have in common.
+    pub clusters_are: Clusters,
+    /// Half the widths of the 95% intervals of the players' differences: of the first and the second, the
+    /// first and the third, and so on, then of the second and the third.
+    pub difference_errors: Vec<Option<f64>>,
+    /// What came of every two that met, in the same order.
+    pub meetings: Vec<Meeting>,
+}
+
+/// What games are clustered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clusters {
+    /// The opening that they started from.
+    Openings,
+    /// All games have one opening: the pair of games that they belong to, or the game where sides are fixed.
+    Pairs,
+}
+
+/// A player, with its rating.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RatedPlayer {
+    /// Its name in the sweep.
+    pub name: String,
+    /// Its rating: 0 is the mean of the anchors in its group, or of all its players. None if it met nobody.
+    pub rating: Option<Estimate>,
+    /// Whether it is an anchor.
+    pub is_anchor: bool,
+    /// Games against others.
+    pub games: u64,
+    /// Those that it won.
+    pub wins: u64,
+    /// Those that nobody won.
+    pub draws: u64,
+    /// Those that it lost.
+    pub losses: u64,
+}
+
+/// What came of the games of two players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// The stronger one, by its place in the group.
+    pub player: u32,
+    /// The other.
+    pub opponent: u32,
+    /// Games that the first of them won.
+    pub wins: u64,
+    /// Games that nobody won.
+    pub draws: u64,
+    /// Games that the other won.
+    pub losses: u64,
+}
+
+/// There are more players or games than are rated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RatingsLimit {
+    /// Of those who met.
+    #[error("more than {RATED_PLAYERS_MAX} players have met, too many to be rated together")]
+    Players,
+    /// At all points together.
+    #[error("more than {RATED_DIFFERENCES_MAX} pairs of players would have to be compared")]
+    Differences,
+    /// At all points together.
+    #[error("more than {RATED_GAMES_MAX} games would have to be read")]
+    Games,
+}
+
+impl RatedGroup {
+    /// How much stronger one player is than another, by their places.
+    #[must_use]
+    pub fn difference(&self, player: usize, other: usize) -> Option<Estimate> {
+        let [stronger, weaker] = [player.min(other), player.max(other)];
+        let elo = self.players.get(player)?.rating?.elo - self.players.get(other)?.rating?.elo;
+        if stronger == weaker {
+            return Some(Estimate { elo: 0.0, error: Some(0.0) });
+        }
+        let error = self.difference_errors.get(triangle(self.players.len(), stronger, weaker));
+        Some(Estimate { elo, error: error.copied().flatten() })
+    }
+}
+
+/// The place of a pair, of `count` players, in a list of all.
+fn triangle(count: usize, low: usize, high: usize) -> usize {
+    low * (2 * count - low - 1) / 2 + high - low - 1
+}
+
+impl Clusters {
+    /// Its name, in JSON and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Openings => "openings",
+            Self::Pairs => "pairs",
+        }
+    }
+}
+
+impl RatedPlayer {
+    /// Its points for each game; none without any.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        let points = self.wins as f64 + self.draws as f64 / 2.0;
+        (self.games > 0).then(|| points / self.games as f64)
+    }
+}
+
+impl Meeting {
+    /// How many games.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// The points of the stronger one for each game.
+    #[must_use]
+    pub fn score(&self) -> f64 {
+        (self.wins as f64 + self.draws as f64 / 2.0) / self.games() as f64
+    }
+}
+
+/// The games of an experiment, as a store tells them: cell by cell in the grid's order, and each cell's in
+/// the order of their numbers, so that the same games give the same ratings to the last bit.
+#[derive(Debug)]
+pub struct GamesToRate {
+    /// Which of the axes are the grid's.
+    grid: Vec<usize>,
+    axes: Vec<String>,
+    clusters_are: Clusters,
+    clusters: IndexSet<i64, FixedState>,
+    cells: Vec<CellToRate>,
+}
+
+#[derive(Debug)]
+struct CellToRate {
+    place: Vec<Option<String>>,
+    player: String,
+    opponent: String,
+    /// Cluster * 6 + 3 if the opponent moved first + outcome.
+    games: Vec<u64>,
+}
+
+const OUTCOMES: u64 = 3;
+
+impl GamesToRate {
+    /// Of no cells yet, on these axes.
+    #[must_use]
+    pub fn on(axes: &[String], clusters_are: Clusters) -> Self {
+        let grid: Vec<usize> =
+            (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect();
+        Self {
+            axes: grid.iter().map(|&axis| axes[axis].clone()).collect(),
+            grid,
+            clusters_are,
+            clusters: IndexSet::default(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// The next cell, by its values on the axes and the names of its first player and its second.
+    pub fn cell(&mut self, axes: &[Option<String>], player: String, opponent: String) {
+        let place = self.grid.iter().map(|&axis| axes.get(axis).cloned().flatten()).collect();
+        self.cells.push(CellToRate { place, player, opponent, games: Vec::new() });
+    }
+
+    /// The next counted game of the last cell: its cluster, whether the cell's first player moved first, and
+    /// the outcome for who did.
+    ///
+    /// A pair's cluster is told by its number in its cell: cells do not share pairs.
+    pub fn game(&mut self, cluster: i64, player_first: bool, outcome: Outcome) {
+        let index = match self.clusters_are {
+            Clusters::Openings => self.clusters.insert_full(cluster).0 as u64,
+            Clusters::Pairs => cluster.unsigned_abs(),
+        };
+        let outcome = match outcome {
+            Outcome::Win => 0,
+            Outcome::Draw => 1,
+            Outcome::Loss => 2,
+        };
+        if let Some(cell) = self.cells.last_mut() {
+            let side = if player_first { 0 } else { OUTCOMES };
+            cell.games.push(index * 2 * OUTCOMES + side + outcome);
+        }
+    }
+
+    /// What the games are clustered by.
+    #[must_use]
+    pub fn clusters_are(&self) -> Clusters {
+        self.clusters_are
+    }
+
+    /// Whether all games have one opening: then they must be told by pairs.
+    #[must_use]
+    pub fn has_one_opening(&self) -> bool {
+        self.clusters_are == Clusters::Openings && self.clusters.len() == 1
+    }
+
+    /// The ratings.
+    ///
+    /// # Errors
+    /// If there are too many players or games.
+    pub fn rate(
+        self,
+        experiment: ExperimentSummary,
+        anchors: &BTreeSet<String>,
+    ) -> Result<Ratings, RatingsLimit> {
+        let points = self.points();
+        let games = points.iter().flat_map(|(_, cells)| cells);
+        let games: u64 = games.map(|&cell| self.cells[cell].games.len() as u64).sum();
+        if games > RATED_GAMES_MAX {
+            return Err(RatingsLimit::Games);
+        }
+        let (mut groups, mut differences) = (Vec::new(), 0);
+        for (point, cells) in &points {
+            let here = self.groups(point, cells, anchors)?;
+            differences += here.iter().map(|group| group.difference_errors.len()).sum::<usize>();
+            if differences > RATED_DIFFERENCES_MAX {
+                return Err(RatingsLimit::Differences);
+            }
+            groups.extend(here);
+        }
+        Ok(Ratings { experiment, axes: self.axes, groups })
+    }
+
+    /// The points of the grid in the order of their first cells, each with its cells. A cell that an axis
+    /// does not touch belongs to every point that is like it on the others.
+    fn points(&self) -> Vec<(Vec<Option<String>>, Vec<usize>)> {
+        type Place = Vec<Option<String>>;
+        let mask = |place: &Place| -> Vec<bool> { place.iter().map(Option::is_some).collect() };
+        let masks: BTreeSet<Vec<bool>> = self.cells.iter().map(|cell| mask(&cell.place)).collect();
+        let mut places: IndexMap<&Place, Vec<usize>, FixedState> = IndexMap::default();
+        for (index, cell) in self.cells.iter().enumerate() {
+            places.entry(&cell.place).or_default().push(index);
+        }
+        // The less definite places within each place.
+        let within = |place: &Place| -> Vec<Place> {
+            let own = mask(place);
+            let is_less = |other: &&Vec<bool>| {
+                **other != own && other.iter().zip(&own).all(|(&less, &more)| more || !less)
+            };
+            let of = |other: &Vec<bool>| {
+                let values = place.iter().zip(other);
+                values.map(|(value, &kept)| value.clone().filter(|_| kept)).collect()
+            };
+            masks.iter().filter(is_less).map(of).collect()
+        };
+        let dominated: BTreeSet<Place> = places.keys().flat_map(|place| within(place)).collect();
+        let mut points = Vec::new();
+        for (&place, own) in places.iter().filter(|(place, _)| !dominated.contains(**place)) {
+            let shared = within(place);
+            let shared = shared.iter().filter_map(|place| places.get(place)).flatten();
+            let mut cells: Vec<usize> = own.iter().chain(shared).copied().collect();
+            cells.sort_unstable();
+            points.push((place.clone(), cells));
+        }
+        points
+    }
+
+    /// Those who met at a point.
+    fn groups(
+        &self,
+        point: &[Option<String>],
+        cells: &[usize],
+        anchors: &BTreeSet<String>,
+    ) -> Result<Vec<RatedGroup>, RatingsLimit> {
+        let mut names: IndexSet<&str, FixedState> = IndexSet::default();
+        let mut tallies = Vec::new();
+        let mut met: BTreeMap<(usize, usize), [u64; 3]> = BTreeMap::new();
+        let mut pairs_before = 0;
+        for &index in cells {
+            let cell = &self.cells[index];
+            let (player, _) = names.insert_full(cell.player.as_str());
+            let (opponent, _) = names.insert_full(cell.opponent.as_str());
+            let mut games = cell.games.clone();
+            games.sort_unstable();
+            let mut last = 0;
+            // Equal in cluster and in who moved first.
+            for alike in games.chunk_by(|a, b| a / OUTCOMES == b / OUTCOMES) {
+                let (cluster, swapped) = (alike[0] / (2 * OUTCOMES), alike[0] / OUTCOMES % 2 == 1);
+                let mut counts = [0; 3];
+                for game in alike {
+                    counts[(game % OUTCOMES) as usize] += 1;
+                }
+                let [wins, draws, losses] = counts;
+                last = cluster;
+                let cluster = match self.clusters_are {
+                    Clusters::Openings => cluster,
+                    Clusters::Pairs => pairs_before + cluster,
+                };
+                let (first, second) = if swapped { (opponent, player) } else { (player, opponent) };
+                tallies.push(Tally {
+                    cluster: u32::try_from(cluster).map_err(|_| RatingsLimit::Games)?,
+                    first: first as u32,
+                    second: second as u32,
+                    wins,
+                    draws,
+                    losses,
+                });
+                let of_first = [wins, draws, losses].map(u64::from);
+                let seen = if first <= second { of_first } else { reversed(of_first) };
+                let sums = met.entry((first.min(second), first.max(second))).or_default();
+                for (sum, games) in sums.iter_mut().zip(seen) {
+                    *sum += games;
+                }
+            }
+            pairs_before += last + 1;
+        }
+        let components =
+            rate(names.len(), RATED_PLAYERS_MAX, &tallies).ok_or(RatingsLimit::Players)?;
+        let told = Told { names: &names, met: &met, anchors, clusters_are: self.clusters_are };
+        Ok(components.iter().map(|component| told.group(point, component)).collect())
+    }
+}
+
+/// What is known of a point's players.
+struct Told<'a> {
+    names: &'a IndexSet<&'a str, FixedState>,
+    /// Every two that met, the earlier one's wins first.
+    met: &'a BTreeMap<(usize, usize), [u64; 3]>,
+    anchors: &'a BTreeSet<String>,
+    clusters_are: Clusters,
+}
+
+impl Told<'_> {
+    fn group(&self, point: &[Option<String>], component: &Component) -> RatedGroup {
+        let members = component.players();
+        let reference: Vec<usize> =
+            (0..members.len()).filter(|&member| self.is_anchor(members[member])).collect();
+        let ratings: Vec<Estimate> =
+            (0..members.len()).map(|member| component.rating(member, &reference)).collect();
+        let mut order: Vec<usize> = (0..members.len()).collect();
+        order.sort_by(|&a, &b| ratings[b].elo.total_cmp(&ratings[a].elo));
+        // The place of each player of the point in the group.
+        let mut rank = BTreeMap::new();
+        for (place, &member) in order.iter().enumerate() {
+            rank.insert(members[member], place);
+        }
+        let mut players: Vec<RatedPlayer> = order
+            .iter()
+            .map(|&member| RatedPlayer {
+                name: self.names[members[member]].to_owned(),
+                rating: (members.len() > 1).then_some(ratings[member]),
+                is_anchor: self.is_anchor(members[member]),
+                games: 0,
+                wins: 0,
+                draws: 0,
+                losses: 0,
+            })
+            .collect();
+        let (mut games, mut self_play_games) = (0, 0);
+        let mut meetings = Vec::new();
+        for (&(a, b), &counts) in self.met {
+            let (Some(&of_a), Some(&of_b)) = (rank.get(&a), rank.get(&b)) else { continue };
+            let sum: u64 = counts.iter().sum();
+            games += sum;
+            if a == b {
+                self_play_games += sum;
+                continue;
+            }
+            for (place, [wins, draws, losses]) in [(of_a, counts), (of_b, reversed(counts))] {
+                let player = &mut players[place];
+                player.games += sum;
+                player.wins += wins;
+                player.draws += draws;
+                player.losses += losses;
+            }
+            let [wins, draws, losses] = if of_a < of_b { counts } else { reversed(counts) };
+            let (player, opponent) = (of_a.min(of_b) as u32, of_a.max(of_b) as u32);
+            meetings.push(Meeting { player, opponent, wins, draws, losses });
+        }
+        meetings.sort_unstable_by_key(|meeting| (meeting.player, meeting.opponent));
+        let pairs = (0..order.len()).flat_map(|a| (a + 1..order.len()).map(move |b| (a, b)));
+        let error = |(a, b): (usize, usize)| component.difference(order[a], order[b]).error;
+        RatedGroup {
+            point: point.to_vec(),
+            players,
+            first_move: component.first_move(),
+            draw_rate: component.draw_rate(),
+            games,
+            self_play_games,
+            clusters: component.clusters(),
+            clusters_are: self.clusters_are,
+            difference_errors: pairs.map(error).collect(),
+            meetings,
+        }
+    }
+
+    fn is_anchor(&self, player: usize) -> bool {
+        self.anchors.contains(self.names[player])
+    }
+}
+
+/// Counts of wins, draws and losses, seen from the other player.
+fn reversed([wins, draws, losses]: [u64; 3]) -> [u64; 3] {
+    [losses, draws, wins]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,320 @@
+//! Two experiments beside each other: their cells matched by who meets whom and where, and what they differ by.
+//!
+//! The experiments are taken for independent samples. An interval of a difference, or of a ratio, is made of the two
+//! intervals that are told (MOVER, the method of variance estimates recovery: Newcombe 1998, method 10; Zou and Donner
+//! 2008), so that it is as honest as they are where scores are lopsided or games few.
+
+use std::collections::BTreeMap;
+
+use spelrum_statistics::{Interval, OverGames, ScoreInterval};
+
+use crate::cell_result::CellResult;
+use crate::report::{MoveCost, Report};
+
+/// What two reports have in common, and what not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SideBySide<'a> {
+    /// The names of the axes that both have, in the first one's order.
+    pub axes: Vec<String>,
+    /// Cells that both have, in the first one's order.
+    pub cells: Vec<MatchedCells<'a>>,
+    /// Players of these cells whose moves both have timed, in the same order.
+    pub moves: Vec<MatchedMoves<'a>>,
+    /// Cells of the first and of the second that have no counterpart, or more than one.
+    pub unmatched: [Vec<&'a CellResult>; 2],
+}
+
+/// A cell of each experiment: the same players at the same place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchedCells<'a> {
+    /// Their values on the axes that both have.
+    pub axes: Vec<Option<String>>,
+    /// The first experiment's, and the second's.
+    pub cells: [&'a CellResult; 2],
+    /// How much more the player scores in the first, in points per game; none where one has no score.
+    pub difference: Option<Interval>,
+}
+
+/// What one player's moves cost in both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchedMoves<'a> {
+    /// Their values on the axes that both have.
+    pub axes: Vec<Option<String>>,
+    /// The first experiment's, and the second's.
+    pub moves: [&'a MoveCost; 2],
+    /// The mean time in the first divided by that in the second; none where one is 0.
+    pub ratio: Option<OverGames>,
+}
+
+/// Who meets whom, and where.
+type Key<'a> = (&'a str, &'a str, Vec<Option<&'a str>>);
+
+impl<'a> SideBySide<'a> {
+    /// Matches the cells of two reports by their players' names and their values on the axes that both have.
+    #[must_use]
+    pub fn of(first: &'a Report, second: &'a Report) -> Self {
+        let axes: Vec<String> =
+            first.axes.iter().filter(|axis| second.axes.contains(axis)).cloned().collect();
+        let [first_places, second_places] = [first, second].map(|report| places(report, &axes));
+        let of = |cell: &'a CellResult, places: &[usize]| -> Key<'a> {
+            (&cell.player, &cell.opponent, on(&cell.axes, places))
+        };
+        let by_key = |cells: &'a [CellResult], places: &[usize]| {
+            let mut found: BTreeMap<Key<'a>, Vec<&'a CellResult>> = BTreeMap::new();
+            for cell in cells {
+                found.entry(of(cell, places)).or_default().push(cell);
+            }
+            found
+        };
+        let ours = by_key(&first.cells, &first_places);
+        let theirs = by_key(&second.cells, &second_places);
+        let pair = |key: &Key<'a>| match (ours.get(key)?.as_slice(), theirs.get(key)?.as_slice()) {
+            ([one], [other]) => Some([*one, *other]),
+            (_, _) => None,
+        };
+        let mut cells = Vec::new();
+        let mut unmatched = [Vec::new(), Vec::new()];
+        for cell in &first.cells {
+            match pair(&of(cell, &first_places)) {
+                Some(cells_of) => cells.push(MatchedCells::of(cells_of, &first_places)),
+                None => unmatched[0].push(cell),
+            }
+        }
+        let alone = second.cells.iter().filter(|it| pair(&of(it, &second_places)).is_none());
+        unmatched[1].extend(alone);
+        let moves = moves(first, second, &cells);
+        Self { axes, cells, moves, unmatched }
+    }
+}
+
+/// Where each of these axes is among a report's.
+fn places(report: &Report, axes: &[String]) -> Vec<usize> {
+    axes.iter().filter_map(|axis| report.axes.iter().position(|it| it == axis)).collect()
+}
+
+fn on<'a>(values: &'a [Option<String>], places: &[usize]) -> Vec<Option<&'a str>> {
+    places.iter().map(|&place| values.get(place).and_then(Option::as_deref)).collect()
+}
+
+/// The players of matched cells, each with what its moves cost in both.
+fn moves<'a>(
+    first: &'a Report,
+    second: &'a Report,
+    cells: &[MatchedCells<'a>],
+) -> Vec<MatchedMoves<'a>> {
+    let by_cell = |report: &'a Report| -> BTreeMap<_, &'a MoveCost> {
+        report.moves.iter().map(|it| ((it.cell, &*it.player), it)).collect()
+    };
+    let [ours, theirs] = [first, second].map(by_cell);
+    let mut moves = Vec::new();
+    for matched in cells {
+        let [one, other] = matched.cells;
+        let names = [&*one.player, &*one.opponent];
+        for name in &names[..if one.is_self_play { 1 } else { 2 }] {
+            let found = (ours.get(&(one.cell, *name)), theirs.get(&(other.cell, *name)));
+            if let (Some(&one), Some(&other)) = found {
+                let (axes, moves_of) = (matched.axes.clone(), [one, other]);
+                moves.push(MatchedMoves { axes, moves: moves_of, ratio: ratio(moves_of) });
+            }
+        }
+    }
+    moves
+}
+
+impl<'a> MatchedCells<'a> {
+    fn of(cells: [&'a CellResult; 2], places: &[usize]) -> Self {
+        let [first, second] = cells.map(|cell| cell.score);
+        Self {
+            axes: on(&cells[0].axes, places).iter().map(|it| it.map(str::to_owned)).collect(),
+            cells,
+            difference: first.zip(second).map(|(first, second)| difference(first, second)),
+        }
+    }
+
+    /// Whether it is clear which of the two scores is greater.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        self.difference.is_some_and(|it| it.low > 0.0 || it.high < 0.0)
+    }
+}
+
+/// How much greater one score is than another, of independent samples.
+fn difference(first: ScoreInterval, second: ScoreInterval) -> Interval {
+    let value = first.score - second.score;
+    let low = apart(first.score - first.low, second.high - second.score);
+    let high = apart(first.high - first.score, second.score - second.low);
+    Interval { value, low: (value - low).max(-1.0), high: (value + high).min(1.0) }
+}
+
+/// How far a bound of the difference is from it, by how far the bounds of both parts are from these.
+fn apart(one: f64, other: f64) -> f64 {
+    (one * one + other * other).sqrt()
+}
+
+/// The ratio of mean times, with an interval on the scale of logarithms where both have one above 0.
+fn ratio(moves: [&MoveCost; 2]) -> Option<OverGames> {
+    let [first, second] = moves.map(|it| {
+        let of_moves = OverGames { value: it.costs.wall_us_mean, interval: None };
+        it.costs.wall_us_game_mean.unwrap_or(of_moves)
+    });
+    if first.value <= 0.0 || second.value <= 0.0 {
+        return None;
+    }
+    let log = |it: OverGames| {
+        let interval = it.interval.filter(|interval| interval.low > 0.0)?;
+        Some([it.value, interval.low, interval.high].map(libm::log))
+    };
+    let value = first.value / second.value;
+    let interval =
+        log(first).zip(log(second)).map(|([one, one_low, one_high], [other, low, high])| {
+            let below = apart(one - one_low, high - other);
+            let above = apart(one_high - one, other - low);
+            Interval { value, low: value * libm::exp(-below), high: value * libm::exp(above) }
+        });
+    Some(OverGames { value, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use spelrum_model::{CellId, ExperimentId, ExperimentState};
+    use spelrum_statistics::PairCounts;
+
+    use super::*;
+    use crate::{Costs, EnginesUsed, ExperimentSummary};
+
+    /// Newcombe (1998), Statistics in Medicine 17:873-890, table II: 56/70 and 48/80 by method 10.
+    #[test]
+    fn differences_are_those_of_the_literature() {
+        let first = ScoreInterval { score: 0.8, low: 0.691_76, high: 0.876_81 };
+        let second = ScoreInterval { score: 0.6, low: 0.490_33, high: 0.700_30 };
+        let told = difference(first, second);
+        assert!((told.value - 0.2).abs() < 1e-12);
+        assert!((told.low - 0.0524).abs() < 1e-4 && (told.high - 0.3339).abs() < 1e-4, "{told:?}");
+        let back = difference(second, first);
+        assert!((back.low + told.high).abs() < 1e-12 && (back.high + told.low).abs() < 1e-12);
+        let sure = ScoreInterval { score: 1.0, low: 0.9, high: 1.0 };
+        let never = ScoreInterval { score: 0.0, low: 0.0, high: 0.1 };
+        assert_eq!(difference(sure, never).high, 1.0);
+    }
+
+    fn cell(id: i64, axes: &[&str], names: [&str; 2], score: f64) -> CellResult {
+        CellResult {
+            cell: CellId(id),
+            axes: axes.iter().map(|value| Some((*value).to_owned())).collect(),
+            player: names[0].to_owned(),
+            opponent: names[1].to_owned(),
+            is_timed: false,
+            swap_sides: true,
+            is_self_play: false,
+            openings_used: 10,
+            games_planned: 20,
+            stop: None,
+            is_one_round: false,
+            games: 20,
+            games_failed: 0,
+            wins: 10,
+            draws: 0,
+            losses: 10,
+            pairs: PairCounts([5, 0, 0, 0, 5]),
+            pairs_won_by_first_mover: 0,
+            pairs_won_by_second_mover: 0,
+            distinct_games: 20,
+            score: Some(ScoreInterval { score, low: score - 0.1, high: score + 0.1 }),
+            openings: None,
+            first_mover: None,
+            colours: None,
+            margin: None,
+        }
+    }
+
+    fn cost(id: i64, player: &str, mean: f64, low: f64, high: f64) -> MoveCost {
+        let interval = Some(Interval { value: mean, low, high });
+        MoveCost {
+            cell: CellId(id),
+            axes: Vec::new(),
+            player: player.to_owned(),
+            opponent: String::new(),
+            costs: Costs {
+                wall_us_game_mean: Some(OverGames { value: mean, interval }),
+                ..Costs::default()
+            },
+        }
+    }
+
+    fn report(axes: &[&str], cells: Vec<CellResult>, moves: Vec<MoveCost>) -> Report {
+        Report {
+            experiment: ExperimentSummary {
+                experiment: ExperimentId(1),
+                uuid: String::new(),
+                name: String::new(),
+                game: String::new(),
+                task: spelrum_model::Task::Game,
+                state: ExperimentState::Finished,
+                priority: 0,
+                cells: 0,
+                games_planned: 0,
+                games_settled: 0,
+                games_failed: 0,
+                submitted_unix_us: 0,
+            },
+            description: String::new(),
+            engine_revision: None,
+            engines: EnginesUsed::default(),
+            runs: Vec::new(),
+            axes: axes.iter().map(|axis| (*axis).to_owned()).collect(),
+            first_mover: None,
+            cells,
+            moves,
+            depths: Vec::new(),
+            accuracy: Vec::new(),
+            replayed: Vec::new(),
+            disturbed: Vec::new(),
+            scaled: Default::default(),
+            played_on: None,
+            claims: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn cells_are_matched_by_names_and_the_axes_that_both_have() {
+        let (ab, ba) = (["a", "b"], ["b", "a"]);
+        let first = vec![
+            cell(1, &["1", "x"], ab, 0.7),
+            cell(2, &["2", "x"], ab, 0.6),
+            cell(3, &["3", "x"], ab, 0.5),
+            cell(4, &["1", "x"], ba, 0.5),
+        ];
+        // Its axes are in another order, and one is another.
+        let second = vec![
+            cell(7, &["n", "2"], ab, 0.4),
+            cell(8, &["n", "1"], ab, 0.4),
+            cell(9, &["m", "3"], ab, 0.4),
+            cell(10, &["n", "3"], ab, 0.4),
+        ];
+        let moves = vec![cost(1, "a", 20.0, 10.0, 40.0), cost(1, "b", 3.0, 0.0, 5.0)];
+        let first = report(&["depth", "mode"], first, moves);
+        let moves = vec![cost(8, "b", 1.0, 0.5, 2.0), cost(8, "a", 5.0, 2.5, 10.0)];
+        let second = report(&["kind", "depth"], second, moves);
+        let told = SideBySide::of(&first, &second);
+        assert_eq!(told.axes, ["depth"]);
+        let ids: Vec<[i64; 2]> =
+            told.cells.iter().map(|it| it.cells.map(|cell| cell.cell.0)).collect();
+        assert_eq!(ids, [[1, 8], [2, 7]]);
+        let unmatched: [Vec<i64>; 2] =
+            told.unmatched.each_ref().map(|it| it.iter().map(|cell| cell.cell.0).collect());
+        assert_eq!(unmatched, [vec![3, 4], vec![9, 10]], "two are at one place: which is meant?");
+        let difference = told.cells[0].difference.unwrap();
+        assert!((difference.value - 0.3).abs() < 1e-12 && told.cells[0].is_clear());
+        assert!((difference.low - (0.3 - 0.02_f64.sqrt())).abs() < 1e-12);
+        let [of_a, of_b] = &told.moves[..] else { panic!("{:?}", told.moves) };
+        let ratio = of_a.ratio.unwrap();
+        assert!((ratio.value - 4.0).abs() < 1e-12);
+        // Each is within a factor of 2.
+        let interval = ratio.interval.unwrap();
+        let factor = libm::pow(2.0, 2.0_f64.sqrt());
+        assert!((interval.high / 4.0 - factor).abs() < 1e-9);
+        assert!((interval.low * factor / 4.0 - 1.0).abs() < 1e-9);
+        let ratio = of_b.ratio.unwrap();
+        assert_eq!((ratio.value, ratio.interval), (3.0, None));
+    }
+}

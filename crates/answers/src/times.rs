@@ -1,0 +1,259 @@
+//! Times of moves, of which only their mean and how many are in each bucket are kept.
+
+use std::collections::BTreeMap;
+
+use spelrum_engine::{Parameters, Value, has_full_tree};
+use spelrum_model::disturbance;
+
+/// The longest time that has a bucket of its own, in microseconds.
+const TIME_US_MAX: u64 = (1 << 53) - 1;
+
+/// How much longer than its limit a move takes before it is said to have overrun it: what a clock that is
+/// read every 50 microseconds, and a machine with other work, take from a move of a millisecond.
+pub const OVERRUN_TOLERANCE: f64 = 0.1;
+
+/// A report warns of players of whose moves a greater share overran.
+pub const OVERRUNS_WARNED_OF: f64 = 0.01;
+
+/// The bucket of a time: eight for each doubling, exact below 16 us. The octave is the position of the
+/// highest bit, the place in it the three bits below (as in HdrHistogram, Tene 2012).
+#[must_use]
+pub fn time_bucket(wall_us: u64) -> u32 {
+    let wall_us = wall_us.min(TIME_US_MAX);
+    match wall_us.checked_ilog2() {
+        Some(octave) if octave >= 3 => {
+            let place = u32::try_from((wall_us >> (octave - 3)) & 7).unwrap_or(0);
+            8 * (octave - 2) + place
+        }
+        _ => u32::try_from(wall_us).unwrap_or(0),
+    }
+}
+
+/// The least time in a bucket, in microseconds. Of buckets that are not there, that of the last.
+#[must_use]
+pub fn bucket_from_us(bucket: u32) -> u64 {
+    match bucket {
+        0..8 => u64::from(bucket),
+        8..=408 => u64::from(8 + bucket % 8) << (bucket / 8 - 1),
+        _ => bucket_from_us(408),
+    }
+}
+
+/// How long moves took: how many are in each bucket, and their mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MoveTimes {
+    moves: BTreeMap<u32, u64>,
+    /// Where in its bucket a move is in the mean, as a share of the bucket's width.
+    place: f64,
+}
+
+/// How moves kept to a time limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Overruns {
+    /// The limit of a move, in microseconds.
+    pub limit_us: u64,
+    /// From this time on a move is counted as having overrun it: the beginning of the first bucket that is
+    /// [`OVERRUN_TOLERANCE`] beyond the limit, or more, which is at most 24% beyond.
+    pub beyond_us: u64,
+    /// Moves that took as long, or longer.
+    pub moves: u64,
+    /// What the longest of all moves took, in microseconds, as well as its bucket tells.
+    pub longest_us: f64,
+}
+
+impl MoveTimes {
+    /// Of moves by bucket, with their exact mean in microseconds.
+    #[must_use]
+    pub fn new(in_buckets: impl IntoIterator<Item = (u32, u64)>, mean_us: f64) -> Self {
+        let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
+        for (bucket, count) in in_buckets {
+            *moves.entry(bucket).or_default() += count;
+        }
+        moves.retain(|_, count| *count > 0);
+        let (mut all, mut least_us, mut widths_us) = (0.0, 0.0, 0.0);
+        for (&bucket, &count) in &moves {
+            all += count as f64;
+            least_us += count as f64 * bucket_from_us(bucket) as f64;
+            widths_us += count as f64 * width_us(bucket);
+        }
+        let place = (mean_us * all - least_us) / widths_us;
+        Self { moves, place: if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.5 } }
+    }
+
+    /// The time that this share of the moves, in 0..=1, did not exceed, in microseconds; 0 of no moves.
+    ///
+    /// Moves are taken to be spread evenly over a part of their bucket, the same part in each, as wide as it
+    /// may be such that their mean is the one that is known. So a quantile is in the bucket that it is truly
+    /// in, an eighth of its time wide at most, and is one of times whose mean is exact.
+    #[must_use]
+    pub fn quantile_us(&self, share: f64) -> f64 {
+        let all: u64 = self.moves.values().sum();
+        // A product that rounding has brought above a whole number is that number.
+        let rank = (share * all as f64 * (1.0 - 1e-12)).ceil().clamp(1.0, (all as f64).max(1.0));
+        let half = self.place.min(1.0 - self.place);
+        let mut before = 0.0;
+        for (&bucket, &count) in &self.moves {
+            let count = count as f64;
+            if rank <= before + count {
+                let within = (rank - before - 0.5) / count;
+                let place = self.place + half * (2.0 * within - 1.0);
+                return bucket_from_us(bucket) as f64 + place * width_us(bucket);
+            }
+            before += count;
+        }
+        0.0
+    }
+
+    /// How they kept to a limit.
+    #[must_use]
+    pub fn overruns(&self, limit_us: u64) -> Overruns {
+        let tolerated_us = limit_us as f64 * (1.0 + OVERRUN_TOLERANCE);
+        let mut beyond = time_bucket(limit_us);
+        while (bucket_from_us(beyond) as f64) < tolerated_us && beyond < 408 {
+            beyond += 1;
+        }
+        Overruns {
+            limit_us,
+            beyond_us: bucket_from_us(beyond),
+            moves: self.moves.range(beyond..).map(|(_, count)| count).sum(),
+            longest_us: self.quantile_us(1.0),
+        }
+    }
+}
+
+/// What lies between the least and the greatest time in a bucket.
+fn width_us(bucket: u32) -> f64 {
+    (bucket_from_us(bucket + 1) - 1 - bucket_from_us(bucket)) as f64
+}
+
+/// What must be known of a player to tell what its moves cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostedPlayer {
+    /// The time limit of its moves, in microseconds.
+    pub time_limit_us: Option<u64>,
+    /// Whether its evaluations are a share of the leaves of a full tree: if it searches to one depth.
+    pub has_full_tree: bool,
+    /// Whether its moves are compared by their processor time: nothing limits their time, and it is known, as
+    /// it is not of external engines.
+    pub is_compared_by_cpu: bool,
+}
+
+impl CostedPlayer {
+    /// A player with these parameters, in canonical JSON. Of what is none nothing is known.
+    #[must_use]
+    pub fn of(parameters_json: &str) -> Self {
+        let parameters: Parameters = serde_json::from_str(parameters_json).unwrap_or_default();
+        let time_limit_us = match parameters.get("move_time_us") {
+            Some(Value::Integer(us)) => u64::try_from(*us).ok(),
+            Some(_) | None => None,
+        };
+        let algorithm = match parameters.get("algorithm") {
+            Some(Value::Text(algorithm)) => Some(algorithm.as_str()),
+            Some(_) | None => None,
+        };
+        let is_limited = time_limit_us.is_some() || parameters.contains_key("clock");
+        Self {
+            time_limit_us,
+            has_full_tree: has_full_tree(&parameters),
+            is_compared_by_cpu: !is_limited && algorithm.is_some_and(disturbance::is_known_of),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn times(times_us: &[u64]) -> MoveTimes {
+        let mean_us = times_us.iter().sum::<u64>() as f64 / times_us.len() as f64;
+        MoveTimes::new(times_us.iter().map(|&time_us| (time_bucket(time_us), 1)), mean_us)
+    }
+
+    proptest! {
+        #[test]
+        fn a_time_is_in_its_bucket(bits in 0u32..53, random in any::<u64>()) {
+            let wall_us = random & ((1 << bits) - 1);
+            let bucket = time_bucket(wall_us);
+            prop_assert!(bucket_from_us(bucket) <= wall_us);
+            prop_assert!(wall_us < bucket_from_us(bucket + 1));
+        }
+
+        /// Quantiles are those of times that are truly in these buckets, in order, with this mean.
+        #[test]
+        fn quantiles_are_those_of_times_with_the_mean(
+            mut times_us in prop::collection::vec(0_u64..100_000, 1..200),
+        ) {
+            times_us.sort_unstable();
+            let all = times_us.len();
+            let told = times(&times_us);
+            let shares = (1..=all).map(|rank| rank as f64 / all as f64);
+            let quantiles: Vec<f64> = shares.map(|share| told.quantile_us(share)).collect();
+            for (quantile, &time_us) in quantiles.iter().zip(&times_us) {
+                let bucket = time_bucket(time_us);
+                prop_assert!(*quantile >= bucket_from_us(bucket) as f64);
+                prop_assert!(*quantile <= bucket_from_us(bucket + 1) as f64 - 1.0 + 1e-6);
+            }
+            prop_assert!(quantiles.is_sorted_by(|a, b| *a <= b + 1e-6));
+            let mean = quantiles.iter().sum::<f64>() / all as f64;
+            let exact = times_us.iter().sum::<u64>() as f64 / all as f64;
+            prop_assert!((mean - exact).abs() <= 1e-6 * exact.max(1.0), "{mean} {exact}");
+        }
+
+        #[test]
+        fn what_overran_took_so_long(
+            times_us in prop::collection::vec(0_u64..100_000, 1..200),
+            limit_us in 1_u64..100_000,
+        ) {
+            let Overruns { beyond_us, moves, .. } = times(&times_us).overruns(limit_us);
+            let exact = times_us.iter().filter(|&&time_us| time_us >= beyond_us).count();
+            prop_assert_eq!(moves, exact as u64);
+            let over = beyond_us as f64 / limit_us as f64;
+            prop_assert!(over >= 1.0 + OVERRUN_TOLERANCE);
+            // Where a bucket is as wide as a microsecond, that is what it is exact to.
+            prop_assert!(over <= 1.2376 || beyond_us as f64 <= limit_us as f64 * 1.1 + 1.0);
+        }
+    }
+
+    #[test]
+    fn the_greatest_time_has_the_last_bucket() {
+        assert_eq!(time_bucket(TIME_US_MAX), 407);
+        assert_eq!(time_bucket(u64::MAX), 407);
+        assert_eq!(bucket_from_us(u32::MAX), TIME_US_MAX + 1);
+    }
+
+    /// The middle of their bucket would be 1,087.5: less than their mean.
+    #[test]
+    fn nearly_equal_times_have_no_90_percent_below_their_mean() {
+        let told = times(&[1_139, 1_140, 1_141, 1_140, 1_140, 1_140, 1_140, 1_140, 1_140, 1_140]);
+        assert!(told.quantile_us(0.9) >= 1_140.0, "{told:?}");
+        assert!((told.quantile_us(0.5) - 1_140.0).abs() < 2.0, "{told:?}");
+        assert_eq!(times(&[77_777]).quantile_us(0.5), 77_777.0);
+        assert_eq!(MoveTimes::new([], 0.0).quantile_us(0.5), 0.0);
+    }
+
+    #[test]
+    fn players_are_known_by_their_parameters() {
+        let of = |json| CostedPlayer::of(json);
+        let free = CostedPlayer { is_compared_by_cpu: true, ..CostedPlayer::default() };
+        let fixed = CostedPlayer { has_full_tree: true, ..free };
+        let timed = CostedPlayer { time_limit_us: Some(4_000), ..CostedPlayer::default() };
+        assert_eq!(of(r#"{"algorithm":"minimax","depth":3}"#), fixed);
+        assert_eq!(of(r#"{"algorithm":"minimax"}"#), free);
+        assert_eq!(of(r#"{"algorithm":"alpha-beta","depth":3,"iterative":false}"#), fixed);
+        let iterative =
+            r#"{"algorithm":"alpha-beta","depth":3,"iterative":true,"move_time_us":4000}"#;
+        assert_eq!(of(iterative), timed);
+        assert_eq!(of(r#"{"algorithm":"genetic-minimax","depth":3}"#), fixed);
+        let deepening = r#"{"algorithm":"genetic-minimax","deepen":true,"depth":3}"#;
+        assert_eq!(of(deepening), free);
+        let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
+        assert_eq!(of(mcts), timed);
+        // Of an external engine the processor time is not known, and a clock is a limit.
+        let outside = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
+        assert_eq!(of(outside), CostedPlayer::default());
+        assert_eq!(of(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());
+        assert_eq!(of("nothing"), CostedPlayer::default());
+    }
+}

@@ -1,0 +1,256 @@
+//! Cells whose games ask for labels that no worker has, or are bounded to such as none is: which, and what to do.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use spelrum_model::demands::{Demands, Offer, Unmet};
+use spelrum_model::labels::WantedLabel;
+use spelrum_model::wanted::Wanted;
+use spelrum_model::{CellId, ExperimentId, WorkerId};
+
+use crate::attention::{Attention, AttentionKind};
+use crate::findings::{NAMED_MAX, NamedCell, noun, workers_here};
+use crate::summary::{ExperimentSummary, WorkerSummary};
+
+/// Cells of an experiment that no worker may play, all for the same reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unplaced {
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// The first of the cells.
+    pub cell: CellId,
+    /// How many they are.
+    pub cells: u64,
+    why: Why,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Why {
+    /// No worker has these labels; one of them that none has, if there is one: else each is somewhere.
+    Labels(Vec<WantedLabel>, Option<WantedLabel>),
+    /// Each worker that has the labels is out of a bound: one of them of this.
+    Bound(Unmet),
+}
+
+/// What cells of an experiment that are told together have in common. Not the bound itself, which is another for
+/// another time limit.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Reason<'a> {
+    Labels(&'a [WantedLabel]),
+    Quota,
+    Speed,
+}
+
+/// What of what waits in these experiments no worker that is here may play that has its engines, whatever memory it has.
+/// `offers` is what workers have.
+#[must_use]
+pub fn unplaced(
+    experiments: &[ExperimentSummary],
+    wanted: &[Wanted],
+    workers: &[WorkerSummary],
+    offers: &BTreeMap<WorkerId, Offer>,
+    heartbeat_interval: Duration,
+) -> Vec<Unplaced> {
+    let here = workers_here(workers, heartbeat_interval);
+    let here: Vec<&Offer> = here.filter_map(|worker| offers.get(&worker.worker)).collect();
+    if here.is_empty() {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<(ExperimentId, Reason<'_>), (CellId, u64, Why)> = BTreeMap::new();
+    for it in wanted {
+        let is_shown = experiments.iter().any(|e| e.experiment == it.experiment);
+        if let Some(why) = why(&it.demands, &here).filter(|_| is_shown) {
+            let reason = match &why {
+                Why::Labels(..) => Reason::Labels(&it.demands.require),
+                Why::Bound(Unmet::QuotaPeriod { .. }) => Reason::Quota,
+                Why::Bound(_) => Reason::Speed,
+            };
+            let of = found.entry((it.experiment, reason));
+            let of = of.or_insert_with(|| (it.cell, 0, why.clone()));
+            of.1 += it.cells;
+            if it.cell < of.0 {
+                (of.0, of.2) = (it.cell, why);
+            }
+        }
+    }
+    let told = found.into_iter().take(NAMED_MAX);
+    told.map(|((experiment, _), (cell, cells, why))| Unplaced { experiment, cell, cells, why })
+        .collect()
+}
+
+/// Why none of these workers may play what demands this, if none may.
+fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
+    // Who has not its engines is told as that.
+    let here: Vec<&&Offer> =
+        here.iter().filter(|offer| demands.has_engines(&offer.engines)).collect();
+    if here.is_empty() {
+        return None;
+    }
+    let mut bound = None;
+    for offer in &here {
+        match demands.unmet_by(offer)? {
+            // It is asked for its speed, and may turn out to be fast enough.
+            Unmet::Measured(_) => return None,
+            Unmet::Label(_) | Unmet::Engines => {}
+            unmet @ (Unmet::QuotaPeriod { .. } | Unmet::Speed { .. } | Unmet::Noise { .. }) => {
+                bound = bound.or(Some(unmet));
+            }
+        }
+    }
+    Some(bound.map_or_else(
+        || {
+            let is_nowhere = |it: &&WantedLabel| !here.iter().any(|of| it.is_met_by(&of.labels));
+            let missing = demands.require.iter().find(is_nowhere).cloned();
+            Why::Labels(demands.require.clone(), missing)
+        },
+        Why::Bound,
+    ))
+}
+
+/// Adds what no worker may play. `cells` has the names of the cells that are told as examples.
+pub fn attention_of_placement(
+    experiments: &[ExperimentSummary],
+    unplaced: &[Unplaced],
+    cells: &[NamedCell],
+    attention: &mut Vec<Attention>,
+) {
+    attention.extend(unplaced.iter().filter_map(|it| {
+        let experiment = experiments.iter().find(|e| e.experiment == it.experiment)?;
+        let cell = cells.iter().find(|cell| cell.cell == it.cell)?;
+        Some(Attention {
+            kind: AttentionKind::Unplaced,
+            experiment: Some(experiment.name.clone()),
+            count: it.cells,
+            problem: it.problem(cell),
+            remedy: it.remedy(),
+        })
+    }));
+}
+
+impl Unplaced {
+    fn problem(&self, NamedCell { cell, players: [first, second], .. }: &NamedCell) -> String {
+        let example = format!("cell {cell} ({first} against {second})");
+        let who = match self.cells {
+            1 => format!("{example} is"),
+            cells => format!("{cells} cells, such as {example}, are"),
+        };
+        match &self.why {
+            Why::Labels(_, Some(label)) => {
+                format!("{who} for workers with the label {label}, which none that is here has")
+            }
+            Why::Labels(require, None) => format!(
+                "{who} for workers with the {} {}, which none that is here has together",
+                noun(require.len() as u64, "label", "labels"),
+                list(require)
+            ),
+            Why::Bound(unmet) => {
+                let whom = bound(unmet).map(|(whom, _)| whom).unwrap_or_default();
+                format!("{who} for {whom}: none that is here is such a one")
+            }
+        }
+    }
+
+    fn remedy(&self) -> String {
+        match &self.why {
+            Why::Labels(require, _) => {
+                let flags: Vec<String> = require.iter().map(flag).collect();
+                format!(
+                    "start a worker on a machine that it is true of: spelrum worker --coordinator URL {}; or take it \
+                     out of `require` in the sweep's [placement] and submit it again",
+                    flags.join(" ")
+                )
+            }
+            Why::Bound(unmet) => bound(unmet).map(|(_, remedy)| remedy).unwrap_or_default(),
+        }
+    }
+}
+
+/// What workers are told in their logs of what they lack.
+#[must_use]
+pub fn lacking_text(lacking: &[Unmet]) -> String {
+    let label = |unmet: &Unmet| match unmet {
+        Unmet::Label(label) => Some(label.clone()),
+        Unmet::Engines
+        | Unmet::QuotaPeriod { .. }
+        | Unmet::Speed { .. }
+        | Unmet::Noise { .. }
+        | Unmet::Measured(_) => None,
+    };
+    let labels: Vec<WantedLabel> = lacking.iter().filter_map(label).collect();
+    let flags: Vec<String> = labels.iter().map(flag).collect();
+    let of_labels = (!labels.is_empty()).then(|| {
+        format!(
+            "workers with the {} {}; if it is true of this machine, start it with {}",
+            noun(labels.len() as u64, "label", "labels"),
+            list(&labels),
+            flags.join(" ")
+        )
+    });
+    let of_bounds = lacking.iter().filter_map(bound);
+    let of_bounds = of_bounds.map(|(whom, remedy)| format!("{whom}: {remedy}"));
+    let texts: Vec<String> = of_labels.into_iter().chain(of_bounds).collect();
+    format!("the games that wait are for {}", texts.join("; and for "))
+}
+
+/// For which workers games are whose bound one is out of, and what to do.
+#[must_use]
+pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
+    let change = |key| format!("change `{key}` in the sweep's [placement] and submit it again");
+    Some(match unmet {
+        Unmet::Engines | Unmet::Label(_) | Unmet::Measured(_) => return None,
+        Unmet::QuotaPeriod { most_us, period_us } => (
+            format!(
+                "workers with quiet slots, or whose quota of CPU time comes at least every {}, not every {}",
+                milliseconds(*most_us),
+                milliseconds(*period_us)
+            ),
+            format!(
+                "give a worker two cores or more, no quota, or one with a shorter period; or {}",
+                change("quota_period_max")
+            ),
+        ),
+        Unmet::Speed { game, least, nodes_per_second } => (
+            format!(
+                "workers that visit at least {least} nodes of {game} a second, not {nodes_per_second}"
+            ),
+            format!(
+                "leave them to faster machines (spelrum speed {game}); or {}",
+                change("speed_min")
+            ),
+        ),
+        Unmet::Noise { game, most_permille, noise_permille } => (
+            format!(
+                "workers whose speed at {game} differs by at most {} between short spells, not by {}",
+                percent(*most_permille),
+                percent(*noise_permille)
+            ),
+            format!(
+                "end what else the machine does (spelrum speed {game}), it is measured again within ten minutes; or {}",
+                change("noise_max")
+            ),
+        ),
+    })
+}
+
+fn milliseconds(us: u64) -> String {
+    format!("{} ms", us as f64 / 1_000.0)
+}
+
+fn percent(permille: u32) -> String {
+    format!("{} %", f64::from(permille) / 10.0)
+}
+
+/// How a worker says it.
+fn flag(label: &WantedLabel) -> String {
+    match &label.value {
+        None => format!("--label {label}=VALUE"),
+        Some(_) => format!("--label {label}"),
+    }
+}
+
+fn list(labels: &[WantedLabel]) -> String {
+    labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! Whether it matters who played a game: what workers add to scores, times and nodes.
+//!
+//! Workers of one name on one host are one here: it was started again.
+
+use std::collections::BTreeMap;
+
+use spelrum_model::{CellId, WorkerId};
+use spelrum_statistics::{BetweenWorkers, WorkerSum};
+
+/// What may depend on who played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// The points per game of each cell's first player, over pairs where sides swap.
+    Score,
+    /// The logarithm of the mean thread CPU time of a game's searched moves, for each of its players whose moves have
+    /// no time limit; of wall time for external engines.
+    Time,
+    /// The logarithm of their mean number of nodes, for those that have one.
+    Nodes,
+}
+
+/// What workers add to what is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkerEffects {
+    /// To what.
+    pub measure: Measure,
+    /// Over how many pairs, games, or games of players.
+    pub units: u64,
+    /// How much they differ. Workers are numbered by their places in [`workers`](Self::workers).
+    pub between: BetweenWorkers,
+    /// The first start of each worker that is compared.
+    pub workers: Vec<WorkerId>,
+}
+
+/// One counted game, as far as workers are compared by it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComparedGame {
+    /// Its cell.
+    pub cell: CellId,
+    /// Its number there.
+    pub number: u64,
+    /// Whether players swap sides in odd numbers.
+    pub swap_sides: bool,
+    /// Who played it.
+    pub worker: WorkerId,
+    /// What the cell's first player got, in half points.
+    pub half_points: u8,
+    /// The searched moves of the cell's first player, and of its second; none where they are not recorded.
+    pub moves: [ComparedMoves; 2],
+}
+
+/// The searched moves of one player of a game.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ComparedMoves {
+    /// Whether they have a time limit.
+    pub is_timed: bool,
+    /// How many.
+    pub moves: u64,
+    /// Their thread CPU time together, in microseconds; 0 where it is not known.
+    pub cpu_us: f64,
+    /// Their wall time together, in microseconds.
+    pub wall_us: f64,
+    /// Their nodes together.
+    pub nodes: f64,
+}
+
+/// How likely workers must seem, by chance, to differ as they do, for a warning to be worth it.
+pub const P_VALUE_WARNED_OF: f64 = 0.01;
+
+/// Workers that are compared, at most: of more, those that have played most of these games.
+const WORKERS_MAX: usize = 256;
+
+/// Games of an experiment that workers are compared by, at most.
+const GAMES_MAX: u64 = 50_000;
+
+/// So many of the first games of each cell workers are compared by, where there are so many cells: an even number.
+#[must_use]
+pub const fn compared_games(cells: u64) -> u64 {
+    let each = GAMES_MAX / if cells == 0 { 1 } else { cells };
+    if each < 2 { 2 } else { each - each % 2 }
+}
+
+/// A worker, with its name and that of its host.
+pub type NamedStart<'a> = (WorkerId, [&'a str; 2]);
+
+/// Whether more than one worker played.
+#[must_use]
+pub fn are_compared(workers: &[NamedStart<'_>]) -> bool {
+    workers.iter().any(|(_, named)| *named != workers[0].1)
+}
+
+/// What workers add to each measure that tells: of these games, in the order of cells and numbers.
+#[must_use]
+pub fn worker_effects(workers: &[NamedStart<'_>], games: &[ComparedGame]) -> Vec<WorkerEffects> {
+    let mut firsts: BTreeMap<[&str; 2], usize> = BTreeMap::new();
+    let mut starts: BTreeMap<WorkerId, usize> = BTreeMap::new();
+    let mut ids = Vec::new();
+    for &(worker, named) in workers {
+        let place = *firsts.entry(named).or_insert_with(|| {
+            ids.push(worker);
+            ids.len() - 1
+        });
+        starts.insert(worker, place);
+    }
+    if ids.len() < 2 {
+        return Vec::new();
+    }
+    if ids.len() > WORKERS_MAX {
+        let mut played = vec![0_u64; ids.len()];
+        games.iter().filter_map(|game| starts.get(&game.worker)).for_each(|&it| played[it] += 1);
+        let mut most: Vec<usize> = (0..ids.len()).collect();
+        most.sort_by_key(|&place| (core::cmp::Reverse(played[place]), place));
+        most.truncate(WORKERS_MAX);
+        starts.retain(|_, place| most.contains(place));
+    }
+    let (mut scores, mut times, mut nodes) = (Sums::default(), Sums::default(), Sums::default());
+    for (index, game) in games.iter().enumerate() {
+        let Some(&worker) = starts.get(&game.worker) else { continue };
+        let points = f64::from(game.half_points) / 2.0;
+        if !game.swap_sides {
+            scores.add((game.cell, 0), worker, points);
+        } else if game.number.is_multiple_of(2)
+            && let Some(second) = games.get(index + 1)
+            && (second.cell, second.number) == (game.cell, game.number + 1)
+            && starts.get(&second.worker) == Some(&worker)
+        {
+            let both = f64::from(game.half_points + second.half_points) / 4.0;
+            scores.add((game.cell, 0), worker, both);
+        }
+        let moves_first = !game.swap_sides || game.number.is_multiple_of(2);
+        for (role, moves) in (0_u8..).zip(&game.moves) {
+            // Who moves first has other moves to make.
+            let stratum = (game.cell, 2 * role + u8::from(moves_first));
+            let time = if moves.cpu_us > 0.0 { moves.cpu_us } else { moves.wall_us };
+            let (sums, of) = match moves.is_timed {
+                true => (&mut nodes, moves.nodes),
+                false => (&mut times, time),
+            };
+            if moves.moves > 0 && of > 0.0 {
+                sums.add(stratum, worker, libm::log(of / moves.moves as f64));
+            }
+        }
+    }
+    [(Measure::Score, scores), (Measure::Time, times), (Measure::Nodes, nodes)]
+        .into_iter()
+        .filter_map(|(measure, sums)| sums.told(measure, &ids))
+        .collect()
+}
+
+/// What was measured, by stratum and worker.
+#[derive(Debug, Default)]
+struct Sums {
+    strata: BTreeMap<(CellId, u8), usize>,
+    sums: BTreeMap<(usize, usize), WorkerSum>,
+}
+
+impl Sums {
+    fn add(&mut self, stratum: (CellId, u8), worker: usize, measured: f64) {
+        let count = self.strata.len();
+        let stratum = *self.strata.entry(stratum).or_insert(count);
+        let none = WorkerSum { stratum, worker, units: 0.0, sum: 0.0, squares: 0.0 };
+        let sum = self.sums.entry((stratum, worker)).or_insert(none);
+        sum.units += 1.0;
+        sum.sum += measured;
+        sum.squares += measured * measured;
+    }
+
+    fn told(self, measure: Measure, ids: &[WorkerId]) -> Option<WorkerEffects> {
+        let sums: Vec<WorkerSum> = self.sums.into_values().collect();
+        let mut between = BetweenWorkers::of(&sums)?;
+        let workers = between.effects.iter().map(|it| ids[it.worker]).collect();
+        for (place, effect) in between.effects.iter_mut().enumerate() {
+            effect.worker = place;
+        }
+        let units = sums.iter().map(|sum| sum.units).sum::<f64>() as u64;
+        Some(WorkerEffects { measure, units, between, workers })
+    }
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Score, Self::Time, Self::Nodes];
+
+    /// A stable name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Time => "time",
+            Self::Nodes => "nodes",
+        }
+    }
+
+    /// The measure of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
+    }
+
+    /// Whether it is a logarithm, so that what is added is a factor.
+    #[must_use]
+    pub const fn is_logarithm(self) -> bool {
+        match self {
+            Self::Score => false,
+            Self::Time | Self::Nodes => true,
+        }
+    }
+}
+
+impl WorkerEffects {
+    /// Whether workers differ by more than chance would let them seem to.
+    #[must_use]
+    pub fn are_worth_a_warning(&self) -> bool {
+        self.between.p_value < P_VALUE_WARNED_OF
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORKERS: [NamedStart<'_>; 4] = [
+        (WorkerId(1), ["fast", "a"]),
+        (WorkerId(2), ["slow", "b"]),
+        (WorkerId(3), ["fast", "a"]),
+        (WorkerId(9), ["idle", "c"]),
+    ];
+
+    /// Games of a cell by a worker in turn, of which the slow one takes three times as long and loses a point in ten.
+    fn games(cell: i64, is_timed: bool) -> Vec<ComparedGame> {
+        let one = |number: u64| {
+            let is_slow = number / 2 % 3 == 1;
+            let worker = WorkerId(if is_slow {
+                2
+            } else if number < 50 {
+                1
+            } else {
+                3
+            });
+            let chance = (number * 7 + number / 2 * 5) % 11;
+            let factor = if is_slow { 3.0 } else { 1.0 };
+            let moves = ComparedMoves {
+                is_timed,
+                moves: 10,
+                cpu_us: 1_000.0 * factor * (1.0 + chance as f64 / 40.0),
+                wall_us: 1e6,
+                nodes: 5e4 / factor * (1.0 + chance as f64 / 40.0),
+            };
+            let half_points = if chance < 5 { 2 } else { 0 };
+            let other = ComparedMoves { moves: 0, ..moves };
+            let cell = CellId(cell);
+            ComparedGame {
+                cell,
+                number,
+                swap_sides: true,
+                worker,
+                half_points,
+                moves: [moves, other],
+            }
+        };
+        (0..120).map(one).collect()
+    }
+
+    #[test]
+    fn a_slower_worker_shows_in_times_and_not_in_scores() {
+        let told = worker_effects(&WORKERS, &[games(4, false), games(5, false)].concat());
+        let measures: Vec<Measure> = told.iter().map(|it| it.measure).collect();
+        assert_eq!(measures, [Measure::Score, Measure::Time]);
+        let (score, time) = (&told[0], &told[1]);
+        assert_eq!(time.workers, [WorkerId(1), WorkerId(2)], "one that was started again is one");
+        assert_eq!((score.units, time.units), (120, 240));
+        assert!(!score.are_worth_a_warning() && time.are_worth_a_warning());
+        let [fast, slow] = time.between.effects[..] else { panic!("two workers") };
+        assert!((slow.effect - fast.effect - libm::log(3.0)).abs() < 0.02, "{time:?}");
+        assert_eq!((fast.worker, slow.worker), (0, 1));
+    }
+
+    #[test]
+    fn where_time_is_limited_nodes_are_compared() {
+        let told = worker_effects(&WORKERS, &games(4, true));
+        let measures: Vec<Measure> = told.iter().map(|it| it.measure).collect();
+        assert_eq!(measures, [Measure::Score, Measure::Nodes]);
+        let [fast, slow] = told[1].between.effects[..] else { panic!("two workers") };
+        assert!((slow.effect - fast.effect + libm::log(3.0)).abs() < 0.02);
+    }
+
+    /// A pair is one unit, and only of one worker; without pairs it is a game.
+    #[test]
+    fn units_are_pairs_of_one_worker() {
+        let of = |swap_sides| {
+            let mut games = games(4, false);
+            games.iter_mut().for_each(|game| game.swap_sides = swap_sides);
+            games[1].worker = WorkerId(2);
+            games.remove(60);
+            worker_effects(&WORKERS, &games)[0].units
+        };
+        assert_eq!((of(true), of(false)), (58, 119));
+    }
+
+    #[test]
+    fn one_worker_is_not_compared() {
+        assert_eq!(worker_effects(&WORKERS[..1], &games(4, false)), []);
+        assert!(!are_compared(&[]) && !are_compared(&WORKERS[..1]) && are_compared(&WORKERS));
+        let again = [WORKERS[0], WORKERS[2]];
+        assert!(!are_compared(&again) && worker_effects(&again, &games(4, false)).is_empty());
+    }
+
+    /// What is compared takes the cube of their number.
+    #[test]
+    fn of_very_many_workers_those_with_most_games_are_compared() {
+        let names: Vec<String> = (0..1_000).map(|it| it.to_string()).collect();
+        let workers: Vec<NamedStart<'_>> =
+            (0..).zip(&names).map(|(id, name)| (WorkerId(id), [&**name, "host"])).collect();
+        let all: Vec<ComparedGame> = (0..30_i64)
+            .flat_map(|cell| games(cell, false))
+            .enumerate()
+            .map(|(index, game)| {
+                // One in four has eight games, the others two or so.
+                let place = (index / 2 % 400) as i64;
+                let worker =
+                    WorkerId(if place < 250 { 4 * place } else { index as i64 / 2 % 1_000 });
+                ComparedGame { worker, ..game }
+            })
+            .collect();
+        let told = worker_effects(&workers, &all);
+        assert_eq!(told[0].workers.len(), 256);
+        let of_most = told[0].workers.iter().filter(|it| it.0 % 4 == 0).count();
+        assert!(of_most >= 250, "{of_most}");
+    }
+
+    #[test]
+    fn a_sample_has_pairs_of_every_cell() {
+        let of = [0, 1, 3, 25_000, 1_000_000].map(compared_games);
+        assert_eq!(of, [50_000, 50_000, 16_666, 2, 2]);
+    }
+}

@@ -1,0 +1,118 @@
+//! Builds: which program an engine's name meant when a sweep was played.
+//!
+//! A rebuilt engine is another player. So whoever plays a sweep writes behind its text which build of each of
+//! its engines plays, in the table `builds`: what is planned, submitted and stored says it, and means the same
+//! for ever. From there it comes into the definitions of cells ([`CellDefinition`](crate::definition::CellDefinition)),
+//! unless the sweep says `any_build`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+pub use spelrum_engine::AWAITED_BUILD;
+use spelrum_engine::Protocol;
+
+/// How much of a build's hash people see.
+const SHORT_DIGITS: usize = 8;
+
+/// Builds by the names of engines; [`AWAITED_BUILD`] if none is known.
+pub type Builds = BTreeMap<String, String>;
+
+/// The comment before the table that is written behind a sweep.
+const MARK: &str = "\n# Which build of each engine plays. Written when the sweep was played, and not by its author.\n";
+
+#[derive(Deserialize)]
+struct Written {
+    builds: Builds,
+}
+
+/// A sweep's text as its author wrote it, and the builds that were written behind it, if some were.
+#[must_use]
+pub fn split(text: &str) -> (&str, Builds) {
+    let Some((own, written)) = text.rsplit_once(MARK) else { return (text, Builds::new()) };
+    match toml::from_str::<Written>(written) {
+        Ok(Written { builds }) => (own, builds),
+        // Somebody has changed it since, and means it.
+        Err(_) => (text, Builds::new()),
+    }
+}
+
+/// A sweep's own text with these builds behind it.
+#[must_use]
+pub fn with_builds(own: &str, builds: &Builds) -> String {
+    if builds.is_empty() {
+        return own.to_owned();
+    }
+    let mut text = [own, MARK, "[builds]\n"].concat();
+    for (engine, build) in builds {
+        // A text of JSON is one of TOML.
+        let [engine, build] = [engine, build].map(crate::seeds::canonical_json);
+        text += &format!("{engine} = {build}\n");
+    }
+    text
+}
+
+/// A build, cut to what people tell builds apart by.
+#[must_use]
+pub fn short(build: &str) -> &str {
+    build.get(..SHORT_DIGITS).unwrap_or(build)
+}
+
+/// The canonical JSON of a player without its build, and the build, if it has one.
+#[must_use]
+pub fn without_build(parameters_json: &str) -> (Cow<'_, str>, Option<&str>) {
+    // `algorithm` and `build` are the first of its keys, and neither value has anything to escape.
+    for protocol in Protocol::ALL {
+        let start = format!(r#"{{"algorithm":"{}","#, protocol.name());
+        let Some(rest) = parameters_json.strip_prefix(&*start) else { continue };
+        let Some(rest) = rest.strip_prefix(r#""build":""#) else { continue };
+        let Some((build, rest)) = rest.split_once(r#"","#) else { continue };
+        return (Cow::Owned(start + rest), Some(build));
+    }
+    (Cow::Borrowed(parameters_json), None)
+}
+
+/// What a player of a former build is called beside that of the present one.
+#[must_use]
+pub fn former_name(name: &str, build: Option<&str>) -> String {
+    format!("{name}@{}", build.map_or("unknown", short))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn builds(build: &str) -> Builds {
+        [("dev".to_owned(), build.to_owned()), ("a \"b\"".to_owned(), "0123".to_owned())].into()
+    }
+
+    #[test]
+    fn builds_are_written_behind_a_sweep_and_read_again() {
+        let own = "name = \"t\"\n[players.a]\nalgorithm = \"uci\"";
+        let written = with_builds(own, &builds("ab12"));
+        assert_eq!(split(&written), (own, builds("ab12")));
+        assert_eq!(split(own), (own, Builds::new()));
+        assert_eq!(with_builds(own, &Builds::new()), own);
+        assert_eq!(with_builds(split(&written).0, &builds("cd34")).matches("[builds]").count(), 1);
+        let changed = written + "games = [";
+        assert_eq!(split(&changed), (&*changed, Builds::new()));
+    }
+
+    #[test]
+    fn a_player_is_the_same_but_for_its_build() {
+        let with = r#"{"algorithm":"uci","build":"ab12","depth":3,"engine":"dev"}"#;
+        let without = r#"{"algorithm":"uci","depth":3,"engine":"dev"}"#;
+        assert_eq!(without_build(with), (without.into(), Some("ab12")));
+        assert_eq!(without_build(without), (without.into(), None));
+        let nested = r#"{"algorithm":"gtp","engine":"dev","options":{"build":"x","y":1}}"#;
+        assert_eq!(without_build(nested), (nested.into(), None));
+        let ours = r#"{"algorithm":"random"}"#;
+        assert_eq!(without_build(ours), (ours.into(), None));
+    }
+
+    #[test]
+    fn former_builds_have_names_of_their_own() {
+        assert_eq!(former_name("dev", Some(&"0123456789".repeat(6))), "dev@01234567");
+        assert_eq!(former_name("dev", None), "dev@unknown");
+    }
+}

@@ -1,0 +1,273 @@
+//! What a run of `[tune]` does: which parameters it decides, and from values to players.
+
+use spelrum_engine::{Parameters, Player, Rules, Value, memory_bytes_of};
+use spelrum_optimize::space::{Dimension, Level};
+
+use super::note::Setting;
+use super::parameter::{LedParameter, Unit};
+use crate::plan::cell::AxisValue;
+
+/// What a run of `[tune]` does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TuneSettings {
+    /// Under which rules its player plays.
+    pub rules: Rules,
+    /// All parameters of the player that it begins with.
+    pub player: Parameters,
+    /// What it decides: at least one.
+    pub parameters: Vec<TunedParameter>,
+    /// How.
+    pub method: TuneMethod,
+    /// Iterations of SPSA, generations of CMA-ES.
+    pub steps: u64,
+    /// How many iterations of SPSA at a time.
+    pub at_once: u64,
+    /// How many games each cell has that confirms what was found; none, if 0.
+    pub confirm: u64,
+    /// Whether the player meets itself with other settings, and nobody else.
+    pub against_itself: bool,
+}
+
+/// How settings are searched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TuneMethod {
+    /// By [`spelrum_optimize::spsa`].
+    Spsa {
+        /// r of the last iteration; the usual one if `None`.
+        step: Option<f64>,
+        /// c of the last iteration.
+        perturbation: f64,
+    },
+    /// By [`spelrum_optimize::cmaes`].
+    CmaEs {
+        /// How many settings a generation tries.
+        population: u64,
+    },
+}
+
+/// A parameter that is decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TunedParameter {
+    /// Its name in sweeps.
+    pub name: String,
+    /// What it may be.
+    pub values: Tunable,
+    /// Where it begins.
+    pub start: Level,
+}
+
+/// What a parameter may be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tunable {
+    /// Numbers between two.
+    Numbers(LedParameter),
+    /// These values of the parameter of this name in definitions: two at least.
+    Choices(String, Vec<Value>),
+}
+
+/// The step of SPSA where a sweep says none: fishtest's 0.002 at its usual 30,000 pairs, and as much more as there
+/// are fewer of them.
+#[must_use]
+pub fn usual_step(iterations: u64, pairs: u64) -> f64 {
+    60.0 / (iterations.max(1) as f64 * pairs.max(1) as f64)
+}
+
+/// With more ends than these, only each for itself is tried while planning.
+const ENDS_IN_PAIRS_MAX: usize = 64;
+
+/// Keys that lose their effect by one setting are few.
+const WITHOUT_EFFECT_MAX: usize = 64;
+
+impl TunedParameter {
+    /// How it is searched.
+    #[must_use]
+    pub fn dimension(&self) -> Dimension {
+        match &self.values {
+            Tunable::Numbers(LedParameter { unit: Unit::Whole, low, high, log: false, .. }) => {
+                Dimension::Whole { steps: (high - low).max(1.0) as u64 }
+            }
+            Tunable::Numbers(_) => Dimension::Real,
+            Tunable::Choices(_, values) => Dimension::Choice { of: values.len() },
+        }
+    }
+
+    /// Its name and value in definitions.
+    fn value(&self, level: Level) -> (String, Value) {
+        match (&self.values, level) {
+            (Tunable::Numbers(led), Level::Part(part)) => {
+                (led.key.clone(), led.value(number(led, part)))
+            }
+            (Tunable::Numbers(led), Level::Choice(_)) => (led.key.clone(), led.value(led.low)),
+            (Tunable::Choices(key, values), level) => {
+                let chosen = if let Level::Choice(chosen) = level { chosen } else { 0 };
+                (key.clone(), values[chosen.min(values.len() - 1)].clone())
+            }
+        }
+    }
+
+    /// A value of it, as reports and SQL show it.
+    #[must_use]
+    pub fn shown(&self, level: Level) -> AxisValue {
+        if let (Tunable::Numbers(led), Level::Part(part)) = (&self.values, level) {
+            return led.shown(number(led, part));
+        }
+        match self.value(level).1 {
+            Value::Bool(it) => {
+                AxisValue { number: Some(if it { 1.0 } else { 0.0 }), text: it.to_string() }
+            }
+            Value::Integer(it) => AxisValue { number: Some(it as f64), text: it.to_string() },
+            Value::Number(it) => AxisValue { number: Some(it), text: it.to_string() },
+            Value::Text(text) => AxisValue { number: None, text },
+            other @ (Value::List(_) | Value::Table(_)) => {
+                AxisValue { number: None, text: other.to_string() }
+            }
+        }
+    }
+
+    /// Its ends: where a number is least and greatest; all that can be chosen.
+    #[must_use]
+    pub fn ends(&self) -> Vec<Level> {
+        match &self.values {
+            Tunable::Numbers(_) => vec![Level::Part(0.0), Level::Part(1.0)],
+            Tunable::Choices(_, values) => (0..values.len()).map(Level::Choice).collect(),
+        }
+    }
+}
+
+/// The number at a part of what a parameter may be.
+fn number(led: &LedParameter, part: f64) -> f64 {
+    let part = part.clamp(0.0, 1.0);
+    let number = match led.log {
+        true => led.low * libm::exp(part * libm::log(led.high / led.low)),
+        false => led.low + part * (led.high - led.low),
+    };
+    led.rounded(number).clamp(led.low, led.high)
+}
+
+/// The part at which a number is.
+#[must_use]
+pub fn part_of(led: &LedParameter, number: f64) -> f64 {
+    let part = match led.log {
+        true => libm::log(number / led.low) / libm::log(led.high / led.low),
+        false => (number - led.low) / (led.high - led.low),
+    };
+    part.clamp(0.0, 1.0)
+}
+
+impl TuneSettings {
+    /// All parameters of the player with these settings. What has no effect beside them is left out.
+    #[must_use]
+    pub fn player_with(&self, levels: &[Level]) -> Parameters {
+        self.checked_player_with(levels).unwrap_or_else(|(given, _)| given)
+    }
+
+    /// The same, or what is wrong with it.
+    pub fn checked_player_with(
+        &self,
+        levels: &[Level],
+    ) -> Result<Parameters, (Parameters, spelrum_engine::ParameterError)> {
+        let mut given = self.player.clone();
+        given.extend(self.parameters.iter().zip(levels).map(|(it, level)| it.value(*level)));
+        let mut left = WITHOUT_EFFECT_MAX;
+        loop {
+            let error = match Player::from_parameters(&self.rules, &given) {
+                Ok(player) => return Ok(player.parameters().clone()),
+                Err(error) => error,
+            };
+            let key = error.key.as_ref().filter(|_| error.is_without_effect() && left > 0);
+            let Some(key) = key else { return Err((given, error)) };
+            let canonical = format!("{key}_us");
+            if given.remove(key).or_else(|| given.remove(&canonical)).is_none() {
+                return Err((given, error));
+            }
+            left -= 1;
+        }
+    }
+
+    /// What the player begins with.
+    #[must_use]
+    pub fn start(&self) -> Vec<Setting> {
+        let setting =
+            |it: &TunedParameter| Setting { parameter: it.name.clone(), value: it.shown(it.start) };
+        self.parameters.iter().map(setting).collect()
+    }
+
+    /// The player where it takes most memory, and else where all numbers are greatest.
+    #[must_use]
+    pub fn dearest(&self) -> Parameters {
+        let greatest: Vec<Level> = self
+            .parameters
+            .iter()
+            .map(|it| match it.values {
+                Tunable::Numbers(_) => Level::Part(1.0),
+                Tunable::Choices(..) => it.start,
+            })
+            .collect();
+        let mut dearest = self.player_with(&greatest);
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            for end in parameter.ends() {
+                let mut levels = greatest.clone();
+                levels[place] = end;
+                let player = self.player_with(&levels);
+                if memory_bytes_of(&player) > memory_bytes_of(&dearest) {
+                    dearest = player;
+                }
+            }
+        }
+        dearest
+    }
+
+    /// How many games it plays at most, against so many opponents with so many games for each.
+    #[must_use]
+    pub const fn games_at_most(&self, opponents: u64, games: u64) -> u64 {
+        let [searching, confirming] = self.cells(opponents);
+        let searched = searching.saturating_mul(games);
+        searched.saturating_add(confirming.saturating_mul(self.confirm))
+    }
+
+    /// How many cells it asks for at most.
+    #[must_use]
+    pub const fn cells_at_most(&self, opponents: u64) -> u64 {
+        let [searching, confirming] = self.cells(opponents);
+        searching.saturating_add(confirming)
+    }
+
+    /// How many cells it asks for to search, and to confirm.
+    const fn cells(&self, opponents: u64) -> [u64; 2] {
+        let (meetings, sides) = if self.against_itself { (1, 1) } else { (opponents, 2) };
+        let trials = match self.method {
+            TuneMethod::Spsa { .. } => sides,
+            TuneMethod::CmaEs { population } => population,
+        };
+        let of_step = meetings.saturating_mul(trials);
+        let confirming = if self.confirm > 0 { meetings.saturating_mul(sides) } else { 0 };
+        [self.steps.saturating_mul(of_step), confirming]
+    }
+
+    /// Whether all of its settings can be: each at the ends of what it may be, beside each other one at its ends where
+    /// that is not too much.
+    ///
+    /// # Errors
+    /// Which cannot be, and why.
+    pub fn check(&self) -> Result<(), (usize, spelrum_engine::ParameterError)> {
+        let start: Vec<Level> = self.parameters.iter().map(|it| it.start).collect();
+        self.checked_player_with(&start).map_err(|(_, error)| (0, error))?;
+        let ends: usize = self.parameters.iter().map(|it| it.ends().len()).sum();
+        for (one, first) in self.parameters.iter().enumerate() {
+            for (other, second) in self.parameters.iter().enumerate().skip(one) {
+                if one != other && ends > ENDS_IN_PAIRS_MAX {
+                    continue;
+                }
+                for first in first.ends() {
+                    for second in second.ends() {
+                        let mut levels = start.clone();
+                        levels[one] = first;
+                        levels[other] = second;
+                        self.checked_player_with(&levels).map_err(|(_, error)| (other, error))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! Where a game played again first differs from its record.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
+
+use crate::game_end::GameEnd;
+use crate::names;
+
+/// The first place where a game differs from its record, with all that differs there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The ply, from 0; none for what the whole game has.
+    pub ply: Option<u32>,
+    /// What differs there.
+    pub fields: Vec<DifferentField>,
+}
+
+/// One figure of two, by its name in the results database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DifferentField {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// As it is recorded; null if it is not.
+    pub recorded: Value,
+    /// As it was when the game was played again.
+    pub played: Value,
+}
+
+/// A game as it is recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a> {
+    /// The position that it started from.
+    pub opening: &'a str,
+    /// What it came to.
+    pub end: &'a GameEnd,
+    /// Its moves, if they are kept.
+    pub moves: Option<&'a [MoveRecord]>,
+}
+
+impl Difference {
+    /// Between a game and what was played of it again, from its opening to its end.
+    #[must_use]
+    pub fn between(recorded: Recorded<'_>, opening: &str, played: &GameRecord) -> Option<Self> {
+        let of_moves = || {
+            let moves = recorded.moves?;
+            let differs = |(ply, mv): (u32, &MoveRecord)| {
+                let recorded = usize::try_from(ply).ok().and_then(|ply| moves.get(ply));
+                Self::of_moves(ply, recorded, mv)
+            };
+            (0..).zip(&played.moves).find_map(differs)
+        };
+        Self::of_openings(recorded.opening, opening)
+            .or_else(of_moves)
+            .or_else(|| Self::of_ends(recorded.end, played))
+    }
+
+    /// Between two openings.
+    #[must_use]
+    pub fn of_openings(recorded: &str, played: &str) -> Option<Self> {
+        Self::of(None, [field("opening", recorded, played)])
+    }
+
+    /// Between two moves, their times apart. The record may lack the ply.
+    #[must_use]
+    pub fn of_moves(ply: u32, recorded: Option<&MoveRecord>, played: &MoveRecord) -> Option<Self> {
+        let Some(recorded) = recorded else {
+            let more = DifferentField {
+                name: "move".into(),
+                recorded: Value::Null,
+                played: json!(played.mv),
+            };
+            return Some(Self { ply: Some(ply), fields: vec![more] });
+        };
+        let (then, now) = (&recorded.search, &played.search);
+        if now.ended_by == EndedBy::Time && then.ended_by != EndedBy::Time {
+            // Not the clock, which a replay does not read, ended this search, but `stops`: where
+            // the recorded one had ended, it wanted to go on. What it says of itself means nothing.
+            let more = format!("more than {}", then.nodes);
+            let nodes = DifferentField {
+                name: "nodes".into(),
+                recorded: json!(then.nodes),
+                played: json!(more),
+            };
+            return Some(Self { ply: Some(ply), fields: vec![nodes] });
+        }
+        Self::of(
+            Some(ply),
+            [
+                field("side", recorded.mover, played.mover),
+                field("position_key", recorded.position_key, played.position_key),
+                field("legal_moves", recorded.legal_moves, played.legal_moves),
+                field("move", recorded.mv.as_str(), played.mv.as_str()),
+                field("depth", then.depth, now.depth),
+                field("nodes", then.nodes, now.nodes),
+                field("evaluations", then.evaluations, now.evaluations),
+                field("full_tree_leaves", then.full_tree_leaves, now.full_tree_leaves),
+                field("score", then.score, now.score),
+                field("ended_by", json!(then.ended_by), json!(now.ended_by)),
+            ],
+        )
+    }
+
+    /// Between what two games came to.
+    #[must_use]
+    pub fn of_ends(recorded: &GameEnd, played: &GameRecord) -> Option<Self> {
+        Self::of(
+            None,
+            [
+                field(
+                    "first_side",
+                    names::of_side(recorded.first_side),
+                    names::of_side(played.first_side),
+                ),
+                field("outcome", json!(recorded.outcome), json!(played.outcome)),
+                field("margin", recorded.margin, played.margin),
+                field("termination", recorded.termination.name(), played.termination.name()),
+                field("plies", recorded.plies, played.plies()),
+                field("moves_hash", recorded.moves_hash, played.moves_hash()),
+            ],
+        )
+    }
+
+    fn of<const N: usize>(ply: Option<u32>, fields: [Option<DifferentField>; N]) -> Option<Self> {
+        let fields: Vec<_> = fields.into_iter().flatten().collect();
+        (!fields.is_empty()).then_some(Self { ply, fields })
+    }
+}
+
+fn field<T: Into<Value>>(name: &'static str, recorded: T, played: T) -> Option<DifferentField> {
+    let (recorded, played) = (recorded.into(), played.into());
+    (recorded != played).then_some(DifferentField { name: name.into(), recorded, played })
+}

@@ -1,0 +1,277 @@
+//! Engines: external engines that play in cells, what cells need of them, and which machines have them.
+//!
+//! What an engine's name means is said by each machine for itself. So a cell's definition names engines, and
+//! a worker says which it has; what played is kept with each game.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use spelrum_engine::{AWAITED_BUILD, OutsideRules, Parameters, Protocol, Value};
+
+use crate::builds;
+use crate::capabilities::Capabilities;
+use crate::definition::DefinitionHash;
+
+/// The longest name, in bytes, that an engine has in an engines file or gives itself.
+pub const ENGINE_NAME_BYTES_MAX: usize = 200;
+/// What is kept, at most, of what was said before a forfeit, in bytes.
+pub const FORFEIT_OUTPUT_BYTES_MAX: usize = 8 * 1_024;
+
+/// Which program an engine was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EngineIdentity {
+    /// What it says that it is: `id name` over UCI, `name` and `version` over GTP; empty if it does not.
+    pub name: String,
+    /// Who made it, as it says; empty if it does not.
+    pub author: String,
+    /// The SHA-256 of its program.
+    pub sha256: [u8; 32],
+}
+
+/// An engine that a worker has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OfferedEngine {
+    /// What sweeps call it.
+    pub engine: String,
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// How many of it may run at once there.
+    pub at_once: u32,
+    /// Which program it is.
+    pub identity: EngineIdentity,
+    /// What it can do, as it reported; `None` in answers to clients.
+    pub capabilities: Option<Arc<Capabilities>>,
+    /// Its build, which its program, its files and its options decide.
+    pub build: [u8; 32],
+}
+
+/// An engine that a cell needs: every one of its players that is an external engine has one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NeededEngine {
+    /// What the sweep calls it.
+    pub engine: String,
+    /// How it is spoken to.
+    pub protocol: Protocol,
+    /// What the name that it gives itself must contain.
+    pub version: Option<String>,
+    /// The SHA-256 that its program must have.
+    pub sha256: Option<[u8; 32]>,
+    /// How its build's hash must begin, in hexadecimal; [`AWAITED_BUILD`] if it is not known yet.
+    pub build: Option<String>,
+}
+
+/// How a game was lost by a fault of an external engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forfeit {
+    /// What it did, in words.
+    pub message: String,
+    /// The last lines that were said: `> ` to the program, `< ` by it, `! ` on its standard error.
+    pub output: String,
+}
+
+impl EngineIdentity {
+    /// The SHA-256 of its program, in hexadecimal.
+    #[must_use]
+    pub fn sha256_hex(&self) -> String {
+        DefinitionHash(self.sha256).to_string()
+    }
+
+    /// Its name, for people.
+    #[must_use]
+    pub fn shown_name(&self) -> &str {
+        if self.name.is_empty() { "unnamed" } else { &self.name }
+    }
+
+    /// Its hash, cut to what people tell programs apart by.
+    #[must_use]
+    pub fn sha256_short(&self) -> String {
+        self.sha256_hex().chars().take(12).collect()
+    }
+
+    /// Reads 64 hexadecimal digits.
+    #[must_use]
+    pub fn sha256_of_hex(digits: &str) -> Option<[u8; 32]> {
+        digits.parse().ok().map(|DefinitionHash(bytes)| bytes)
+    }
+}
+
+impl NeededEngine {
+    /// What a player needs.
+    #[must_use]
+    pub fn of(rules: &OutsideRules) -> Self {
+        Self {
+            engine: rules.engine.clone(),
+            protocol: rules.protocol,
+            version: rules.version.clone(),
+            sha256: rules.sha256,
+            build: rules.build.clone(),
+        }
+    }
+
+    /// What a player with these parameters, which are all spelt out, needs; `None` if it is one of ours.
+    #[must_use]
+    pub fn of_parameters(parameters: &Parameters) -> Option<Self> {
+        let text = |name: &str| match parameters.get(name) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            Some(_) | None => None,
+        };
+        let protocol = Protocol::named(&text("algorithm")?)?;
+        let sha256 = text("sha256").and_then(|digits| digits.parse().ok());
+        Some(Self {
+            engine: text("engine")?,
+            protocol,
+            version: text("version").filter(|version| !version.is_empty()),
+            sha256: sha256.map(|DefinitionHash(bytes)| bytes),
+            build: text("build"),
+        })
+    }
+
+    /// Whether an engine is the one that is needed.
+    #[must_use]
+    pub fn is_met_by(&self, offered: &OfferedEngine) -> bool {
+        self.engine == offered.engine
+            && self.protocol == offered.protocol
+            && self.admits(&offered.identity)
+            && self.admits_build(offered.build)
+    }
+
+    /// Whether this is a build that may play.
+    #[must_use]
+    pub fn admits_build(&self, build: [u8; 32]) -> bool {
+        let wanted = self.build.as_ref();
+        wanted.is_none_or(|wanted| build_text(build).starts_with(wanted.as_str()))
+    }
+
+    /// The same without a build.
+    #[must_use]
+    pub fn of_any_build(&self) -> Self {
+        Self { build: None, ..self.clone() }
+    }
+
+    /// Whether a program is one that may play under this name: it has the version and the hash that are
+    /// demanded.
+    #[must_use]
+    pub fn admits(&self, identity: &EngineIdentity) -> bool {
+        self.version.as_ref().is_none_or(|it| identity.name.contains(it.as_str()))
+            && self.sha256.is_none_or(|it| it == identity.sha256)
+    }
+}
+
+/// A build as sweeps, definitions and people have it.
+#[must_use]
+pub fn build_text(build: [u8; 32]) -> String {
+    DefinitionHash(build).to_string()
+}
+
+/// Whether a player with these parameters, which are all spelt out, must play a game the same way again: as
+/// [`Player::is_deterministic`](spelrum_engine::Player::is_deterministic), for who has no player.
+#[must_use]
+pub fn is_deterministic(parameters: &Parameters) -> bool {
+    !parameters.contains_key("move_time_us")
+        && !parameters.contains_key("clock")
+        && parameters.get("reproducible") != Some(&Value::Bool(false))
+}
+
+/// Whether a machine with these engines can play a game that needs those: it has each, and may run as
+/// many of it at once as sit at the board.
+#[must_use]
+pub fn can_play(needed: &[NeededEngine], offered: &[OfferedEngine]) -> bool {
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    needed.iter().all(|need| {
+        let count = counts.entry(&need.engine).or_insert(0);
+        *count += 1;
+        offered.iter().any(|offer| need.is_met_by(offer) && *count <= offer.at_once)
+    })
+}
+
+impl fmt::Display for NeededEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.engine, self.protocol.name())?;
+        if let Some(version) = &self.version {
+            write!(f, ", version {version:?}")?;
+        }
+        if let Some([first, second, third, fourth, ..]) = self.sha256 {
+            write!(f, ", SHA-256 {first:02x}{second:02x}{third:02x}{fourth:02x}…")?;
+        }
+        if let Some(build) = self.build.as_deref().filter(|&build| build != AWAITED_BUILD) {
+            write!(f, ", build {}", builds::short(build))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(engine: &str, at_once: u32) -> OfferedEngine {
+        let identity =
+            EngineIdentity { name: "Fish 15.1".to_owned(), author: String::new(), sha256: [7; 32] };
+        OfferedEngine {
+            engine: engine.to_owned(),
+            protocol: Protocol::Uci,
+            at_once,
+            identity,
+            capabilities: None,
+            build: [0xab; 32],
+        }
+    }
+
+    fn needed(engine: &str) -> NeededEngine {
+        let engine = engine.to_owned();
+        NeededEngine { engine, protocol: Protocol::Uci, version: None, sha256: None, build: None }
+    }
+
+    #[test]
+    fn a_game_needs_all_its_engines_at_once() {
+        let (one, two) = (offered("fish", 1), offered("bird", 2));
+        let machine = [one, two];
+        assert!(can_play(&[], &[]));
+        assert!(can_play(&[needed("fish"), needed("bird")], &machine));
+        assert!(can_play(&[needed("bird"), needed("bird")], &machine));
+        assert!(!can_play(&[needed("fish"), needed("fish")], &machine));
+        assert!(!can_play(&[needed("fish"), needed("cat")], &machine));
+        assert!(!can_play(&[needed("fish")], &[]));
+        let gtp = NeededEngine { protocol: Protocol::Gtp, ..needed("fish") };
+        assert!(!can_play(&[gtp], &machine));
+    }
+
+    #[test]
+    fn versions_and_hashes_are_demanded() {
+        let fish = offered("fish", 1);
+        let version = |it: &str| NeededEngine { version: Some(it.to_owned()), ..needed("fish") };
+        assert!(version("15.1").is_met_by(&fish));
+        assert!(!version("16").is_met_by(&fish));
+        let sha256 = |byte| NeededEngine { sha256: Some([byte; 32]), ..needed("fish") };
+        assert!(sha256(7).is_met_by(&fish) && !sha256(8).is_met_by(&fish));
+        assert_eq!(sha256(8).to_string(), "fish (uci), SHA-256 08080808…");
+        assert_eq!(version("16").to_string(), "fish (uci), version \"16\"");
+    }
+
+    #[test]
+    fn a_build_is_demanded_by_how_it_begins() {
+        let fish = offered("fish", 1);
+        let build = |it: &str| NeededEngine { build: Some(it.to_owned()), ..needed("fish") };
+        assert!(build(&"ab".repeat(32)).is_met_by(&fish) && build("abababab").is_met_by(&fish));
+        assert!(!build("abababac").is_met_by(&fish));
+        assert!(needed("fish").is_met_by(&fish) && !build(AWAITED_BUILD).is_met_by(&fish));
+        assert_eq!(build(&"ab".repeat(32)).to_string(), "fish (uci), build abababab");
+        assert_eq!(build(AWAITED_BUILD).to_string(), "fish (uci)");
+        assert!(build(AWAITED_BUILD).of_any_build().is_met_by(&fish));
+    }
+
+    #[test]
+    fn needs_stand_in_parameters() {
+        let json = format!(
+            r#"{{"algorithm":"uci","depth":3,"engine":"fish","sha256":"{}","version":"15"}}"#,
+            "07".repeat(32)
+        );
+        let parameters: Parameters = serde_json::from_str(&json).unwrap();
+        let need = NeededEngine::of_parameters(&parameters).unwrap();
+        let version = Some("15".to_owned());
+        assert_eq!(need, NeededEngine { version, sha256: Some([7; 32]), ..needed("fish") });
+        let ours = Parameters::from([("algorithm".to_owned(), Value::Text("random".to_owned()))]);
+        assert_eq!(NeededEngine::of_parameters(&ours), None);
+    }
+}

@@ -1,0 +1,482 @@
+//! From (cell, number) to a game, on whichever worker asks.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use spelrum_engine::tables::TableValue;
+use spelrum_engine::{
+    Board, GameRecord, GameSetup, Host, Irregularity, MoveValue, MoveValuesError, Outcome,
+    OutsidePlayer, Parameters, Participant, PlayError, Player, Termination, Value, Watch,
+    check_reference, legal_moves, move_values, play_between, play_watched, referee,
+};
+
+use crate::apart;
+use crate::apart::{Apart, ListedPositions};
+use crate::bounds::check_record;
+use crate::conditions::Task;
+use crate::definition::{CellDefinition, DefinitionHash};
+use crate::engines::{EngineIdentity, Forfeit, NeededEngine};
+use crate::openings::{KnownValues, Openings, OpeningsCache, SharedConditions};
+use crate::seeds;
+
+/// A cell ready to be played: players parsed, openings at hand. Shared by a worker's slots.
+#[derive(Debug)]
+pub struct PlayableCell {
+    definition: Arc<CellDefinition>,
+    cell_seed: u64,
+    players: [Player; 2],
+    openings: Arc<Openings>,
+    /// Of choices: what moves turned out to be worth, in any cell with these positions and this reference.
+    known: Arc<KnownValues>,
+    /// What it shares with the cells that list the same positions under the same conditions.
+    shared: Option<Arc<SharedConditions>>,
+}
+
+/// A definition that this engine cannot play.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("failed to read the cell's definition: {0}")]
+pub struct DefinitionError(pub String);
+
+/// One game of a cell, derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DerivedGame {
+    /// The position it starts from, in the game's notation.
+    pub opening: Arc<str>,
+    /// Whether the cell's first player moves first: in even numbers, or always if sides are fixed.
+    pub first_player_moves_first: bool,
+    /// The ChaCha8 keys of who moves first and of the other.
+    pub keys: [[u8; 32]; 2],
+}
+
+impl PlayableCell {
+    /// Reads a definition.
+    ///
+    /// # Errors
+    /// If a player's parameters or an opening are not of this engine.
+    pub fn new(definition: CellDefinition) -> Result<Self, DefinitionError> {
+        Self::with_cache(definition, &OpeningsCache::default())
+    }
+
+    /// Reads a definition in JSON, sharing its openings with the other cells that have the same.
+    ///
+    /// # Errors
+    /// If the text is not a definition, or as [`PlayableCell::new`].
+    pub fn from_json(json: &str, openings: &OpeningsCache) -> Result<Self, DefinitionError> {
+        if let Some(apart) = Apart::of(json) {
+            let read = || ListedPositions::from_json(apart.positions_json);
+            let positions = openings.listed(apart.hash).or_else(|| Some(openings.supply(read()?)));
+            let positions = positions
+                .ok_or_else(|| DefinitionError("its openings are not texts".to_owned()))?;
+            return Self::from_apart(&apart.json, &positions, openings).map(|(cell, _)| cell);
+        }
+        let definition =
+            serde_json::from_str(json).map_err(|error| DefinitionError(error.to_string()))?;
+        Self::with_cache(definition, openings)
+    }
+
+    /// Reads a definition whose positions stand apart ([`Apart`]), sharing what it can with other cells. Returns also
+    /// the hash of the whole.
+    ///
+    /// # Errors
+    /// If the text is not such a definition, or is one of other positions, or as [`PlayableCell::new`].
+    pub fn from_apart(
+        json: &str,
+        positions: &Arc<ListedPositions>,
+        openings: &OpeningsCache,
+    ) -> Result<(Self, DefinitionHash), DefinitionError> {
+        let (prefix, players) = apart::split(json)
+            .ok_or_else(|| DefinitionError("its players are missing".to_owned()))?;
+        let shared = openings.conditions(prefix, positions).map_err(DefinitionError)?;
+        let players: [Arc<Parameters>; 2] =
+            serde_json::from_str(players).map_err(|error| DefinitionError(error.to_string()))?;
+        let [first, second] = players.each_ref().map(seeds::canonical_json);
+        let (hash, cell_seed) = shared.json.hash_and_seed(&first, &second);
+        let definition = CellDefinition { players, ..shared.definition.clone() };
+        let openings_of = |_: &CellDefinition| Ok(Arc::clone(&shared.openings));
+        let cell = Self::assemble(definition, Some(cell_seed), openings, openings_of)?;
+        Ok((Self { shared: Some(shared), ..cell }, hash))
+    }
+
+    /// Reads a definition, sharing its openings with the other cells that have the same.
+    ///
+    /// # Errors
+    /// As [`PlayableCell::new`].
+    pub fn with_cache(
+        definition: CellDefinition,
+        openings: &OpeningsCache,
+    ) -> Result<Self, DefinitionError> {
+        Self::assemble(definition, None, openings, |definition| {
+            openings
+                .get(definition.seed, &definition.rules, &definition.openings)
+                .map_err(|error| DefinitionError(error.to_string()))
+        })
+    }
+
+    /// A cell with these openings, and with this seed where it is known.
+    fn assemble(
+        definition: CellDefinition,
+        cell_seed: Option<u64>,
+        cache: &OpeningsCache,
+        openings: impl FnOnce(&CellDefinition) -> Result<Arc<Openings>, DefinitionError>,
+    ) -> Result<Self, DefinitionError> {
+        if definition.format != CellDefinition::FORMAT {
+            return Err(DefinitionError(format!(
+                "it has format {}, this program reads format {}",
+                definition.format,
+                CellDefinition::FORMAT
+            )));
+        }
+        let player = |index: usize| {
+            Player::from_parameters(&definition.rules, &definition.players[index])
+                .map_err(|error| DefinitionError(format!("player {}: {error}", index + 1)))
+        };
+        let players = [player(0)?, player(1)?];
+        if definition.task == Task::Choice {
+            check_choice(&definition, &players[1])?;
+        }
+        let known = cache.known_values(&definition);
+        let openings = openings(&definition)?;
+        let cell_seed = cell_seed.unwrap_or_else(|| definition.cell_seed());
+        let (definition, shared) = (Arc::new(definition), None);
+        Ok(Self { definition, cell_seed, players, openings, known, shared })
+    }
+
+    /// The positions that stand apart from its definition, if any do.
+    #[must_use]
+    pub fn listed_positions(&self) -> Option<&Arc<ListedPositions>> {
+        self.shared.as_ref().map(|shared| &shared.positions)
+    }
+
+    /// The definition.
+    #[must_use]
+    pub fn definition(&self) -> &CellDefinition {
+        &self.definition
+    }
+
+    /// After how many openings the first comes again: see [`Openings::count`].
+    #[must_use]
+    pub fn openings_count(&self) -> Option<u64> {
+        self.openings.count()
+    }
+
+    /// Plies to mate from where the game with this number starts: see [`Openings::plies_to_mate`].
+    #[must_use]
+    pub fn plies_to_mate(&self, number: u64) -> Option<u32> {
+        self.openings.plies_to_mate(self.opening_number(number))
+    }
+
+    /// The number of the opening that a game starts from: its pair's, or its own where sides are fixed.
+    fn opening_number(&self, number: u64) -> u64 {
+        if self.definition.swap_sides { number / 2 } else { number }
+    }
+
+    /// The same cell, whose players have so many thousandths of their time. Nothing else is changed by it: a game
+    /// without a time limit is the same.
+    #[must_use]
+    pub fn with_time_factor(&self, permille: u32) -> Self {
+        let Self { definition, cell_seed, players, openings, known, shared } = self;
+        Self {
+            definition: Arc::clone(definition),
+            cell_seed: *cell_seed,
+            players: players.each_ref().map(|player| player.with_time_factor(permille)),
+            openings: Arc::clone(openings),
+            known: Arc::clone(known),
+            shared: shared.clone(),
+        }
+    }
+
+    /// Whether a time limit bounds a player's moves, so that playing a game again takes its recorded
+    /// node counts (invariant 3).
+    #[must_use]
+    pub fn has_time_limit(&self) -> bool {
+        self.players.iter().any(Player::is_timed)
+    }
+
+    /// Whether every result of a game must be the same: no clock decides its moves, and no external
+    /// engine does that is not said to play the same again (invariant 2).
+    #[must_use]
+    pub fn is_deterministic(&self) -> bool {
+        self.players.iter().all(Player::is_deterministic)
+    }
+
+    /// Who plays the game with this number: who moves first, and the other.
+    #[must_use]
+    pub fn players_of(&self, game: &DerivedGame) -> [&Player; 2] {
+        let [first, second] = &self.players;
+        if game.first_player_moves_first { [first, second] } else { [second, first] }
+    }
+
+    /// Whether a player is an external engine: its games are played by
+    /// [`PlayableCell::play_with`] alone.
+    #[must_use]
+    pub fn has_engines(&self) -> bool {
+        self.players.iter().any(|player| player.outside().is_some())
+    }
+
+    /// Derives the game with this number (invariant 1): its opening from its pair, who moves
+    /// first from its parity, the keys from the cell's seed. Where sides are fixed, its opening from
+    /// its number.
+    #[must_use]
+    pub fn derive(&self, number: u64) -> DerivedGame {
+        let swaps = self.definition.swap_sides;
+        DerivedGame {
+            opening: self.openings.opening(self.opening_number(number)),
+            first_player_moves_first: !swaps || number.is_multiple_of(2),
+            keys: [0, 1].map(|side| seeds::player_key(self.cell_seed, number, side)),
+        }
+    }
+
+    /// Whether a record is one of the game with this number, by the rules alone: its opening is the one
+    /// that is derived, and all that follows from its moves is as the record has it
+    /// ([`spelrum_engine::referee`]). Only an external engine can forfeit a game.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee(
+        &self,
+        number: u64,
+        opening: &str,
+        record: &GameRecord,
+    ) -> Result<(), Irregularity> {
+        let game = self.derive(number);
+        if *game.opening != *opening {
+            return Err(Irregularity::new(format!(
+                "the opening of game {number} is `{}`, not `{opening}`",
+                game.opening
+            )));
+        }
+        self.referee_loser(number, record.termination, record.outcome)?;
+        let board = Board {
+            rules: &self.definition.rules,
+            opening,
+            max_plies: self.definition.max_plies,
+            adjudication: self.definition.adjudication,
+        };
+        referee(&board, record)
+    }
+
+    /// Whether the times and searches of a record can be those of the game with this number: see [`check_record`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee_numbers(&self, number: u64, record: &GameRecord) -> Result<(), Irregularity> {
+        check_record(record, self.players_of(&self.derive(number)))
+    }
+
+    /// Whether the game with this number can end like this, whatever was moved: only an external engine can
+    /// lose it by a fault.
+    ///
+    /// # Errors
+    /// If its loser is one of our players.
+    pub fn referee_loser(
+        &self,
+        number: u64,
+        termination: Termination,
+        outcome: Outcome,
+    ) -> Result<(), Irregularity> {
+        let loser = usize::from(outcome == Outcome::Win);
+        let game = self.derive(number);
+        if termination.is_forfeit() && self.players_of(&game)[loser].outside().is_none() {
+            let word = termination.name();
+            return Err(Irregularity::new(format!("its loser cannot lose by {word}")));
+        }
+        Ok(())
+    }
+
+    /// Whether the game with this number can have been played by these external engines, and lost like
+    /// this: each side whose player is one has one, which is what its sweep demands, and a forfeit is told of
+    /// exactly where a fault ended the game.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee_engines(
+        &self,
+        number: u64,
+        engines: &[Option<EngineIdentity>; 2],
+        termination: Termination,
+        forfeit: Option<&Forfeit>,
+    ) -> Result<(), Irregularity> {
+        let wrong = |problem: String| Err(Irregularity::new(problem));
+        let game = self.derive(number);
+        for (side, (player, engine)) in self.players_of(&game).into_iter().zip(engines).enumerate()
+        {
+            match (player.outside(), engine) {
+                (None, None) => {}
+                (None, Some(_)) => {
+                    return wrong(format!(
+                        "side {side} is not an external engine, and one is told of"
+                    ));
+                }
+                (Some(rules), None) => {
+                    let engine = &rules.engine;
+                    return wrong(format!("it is not told which program was `{engine}`"));
+                }
+                (Some(rules), Some(identity)) => {
+                    let needed = NeededEngine::of(rules);
+                    if !needed.admits(identity) {
+                        let (name, hash) = (&identity.name, identity.sha256_short());
+                        return wrong(format!("{name:?} ({hash}…) is not {needed}"));
+                    }
+                }
+            }
+        }
+        match (termination.is_forfeit(), forfeit) {
+            (true, None) => wrong(format!("it is not told how it ended by {}", termination.name())),
+            (false, Some(_)) => {
+                wrong("a forfeit is told of, and nobody lost by a fault".to_owned())
+            }
+            (true, Some(_)) | (false, None) => Ok(()),
+        }
+    }
+
+    /// Of a choice, what each legal move of its position is worth by the reference, in canonical order; of a
+    /// game, nothing. What was found before for another cell is not searched for again.
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::move_values`].
+    pub fn values(
+        &self,
+        opening: &str,
+        host: &dyn Host,
+    ) -> Result<Vec<MoveValue>, MoveValuesError> {
+        if self.definition.task == Task::Game {
+            return Ok(Vec::new());
+        }
+        let rules = &self.definition.rules;
+        if let Some(values) = self.known.of(opening) {
+            let moves = legal_moves(rules, opening)?;
+            return Ok(moves.into_iter().zip(values.iter()).map(named).collect());
+        }
+        let [_, reference] = &self.players;
+        let moves = move_values(rules, opening, reference, host)?.moves;
+        self.known.keep(opening, moves.iter().map(|it| it.value).collect());
+        Ok(moves)
+    }
+
+    /// Whether values are those of the moves of a position: one for each legal move, in canonical order, and
+    /// in bounds. Those of a game are none. What a move is worth has no other witness than the reference.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn referee_values(&self, opening: &str, values: &[MoveValue]) -> Result<(), Irregularity> {
+        if self.definition.task == Task::Game {
+            return match values {
+                [] => Ok(()),
+                [..] => Err(Irregularity::new("it is a game, and has values of moves".to_owned())),
+            };
+        }
+        let moves = legal_moves(&self.definition.rules, opening)
+            .map_err(|error| Irregularity::new(error.to_string()))?;
+        if moves.len() != values.len() {
+            let (there, told) = (moves.len(), values.len());
+            let problem = format!("its position has {there} legal moves, and {told} have values");
+            return Err(Irregularity::new(problem));
+        }
+        let [_, reference] = &self.definition.players;
+        let most = match reference.get("algorithm") {
+            Some(Value::Text(algorithm)) if algorithm == "exact" => 1,
+            Some(Value::Text(algorithm)) if algorithm == "table" => {
+                u64::from(TableValue::SCALE.unsigned_abs())
+            }
+            Some(_) | None => u64::from(u32::MAX / 2 + 1),
+        };
+        if let Some(MoveValue { mv, value }) =
+            values.iter().find(|told| told.value.unsigned_abs() > most)
+        {
+            let problem =
+                format!("no reference like this one values a move like `{mv}` at {value}");
+            return Err(Irregularity::new(problem));
+        }
+        match moves.iter().zip(values).find(|(mv, told)| **mv != told.mv) {
+            None => Ok(()),
+            Some((mv, told)) => Err(Irregularity::new(format!(
+                "it has a value of `{}` where the move `{mv}` stands",
+                told.mv
+            ))),
+        }
+    }
+
+    /// Plays the game with this number. With `stops`, replays a timed game by its recorded node
+    /// counts instead of the clock (invariant 3).
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::play_game`].
+    pub fn play(
+        &self,
+        number: u64,
+        stops: Option<&[Option<u64>]>,
+        host: &dyn Host,
+    ) -> Result<(DerivedGame, GameRecord), PlayError> {
+        self.play_watched(number, stops, host, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`PlayableCell::play`], with somebody who is told of each move and may end the game.
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::play_watched`].
+    pub fn play_watched(
+        &self,
+        number: u64,
+        stops: Option<&[Option<u64>]>,
+        host: &dyn Host,
+        watch: Watch<'_>,
+    ) -> Result<(DerivedGame, GameRecord), PlayError> {
+        let game = self.derive(number);
+        let setup = GameSetup {
+            rules: &self.definition.rules,
+            opening: &game.opening,
+            players: self.players_of(&game),
+            keys: game.keys,
+            max_plies: self.definition.max_plies,
+            adjudication: self.definition.adjudication,
+            stops,
+        };
+        let record = play_watched(&setup, host, watch)?;
+        Ok((game, record))
+    }
+
+    /// Plays a game of this cell in which external engines take part: who moves first, and the other,
+    /// where that side is one.
+    ///
+    /// # Errors
+    /// As [`spelrum_engine::play_between`], or if a side's program is not here.
+    pub fn play_with(
+        &self,
+        game: &DerivedGame,
+        outside: [Option<&mut dyn OutsidePlayer>; 2],
+        host: &dyn Host,
+    ) -> Result<GameRecord, PlayError> {
+        let board = Board {
+            rules: &self.definition.rules,
+            opening: &game.opening,
+            max_plies: self.definition.max_plies,
+            adjudication: self.definition.adjudication,
+        };
+        let sides = self.players_of(game).into_iter().zip(game.keys).zip(outside);
+        let mut participants = sides.map(|((player, key), outside)| match outside {
+            Some(outside) => Participant::Outside(outside),
+            None => Participant::Player { player, key },
+        });
+        let (Some(first), Some(second)) = (participants.next(), participants.next()) else {
+            unreachable!("a game has two sides");
+        };
+        play_between(&board, [first, second], host, &mut |_| ControlFlow::Continue(()))
+    }
+}
+
+/// What a definition of choices must say.
+fn check_choice(definition: &CellDefinition, reference: &Player) -> Result<(), DefinitionError> {
+    let has_more = definition.swap_sides || definition.adjudication.is_some();
+    if has_more || definition.max_plies != Some(1) {
+        let problem = "a cell of choices has fixed sides, and ends after a ply by nothing else";
+        return Err(DefinitionError(problem.to_owned()));
+    }
+    check_reference(reference).map_err(|error| DefinitionError(format!("the reference: {error}")))
+}
+
+fn named((mv, &value): (String, &i64)) -> MoveValue {
+    MoveValue { mv, value }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,446 @@
+//! From a sweep to its cells.
+//!
+//! A sweep of 100,000 cells has few players, conditions and values on its axes, or else many of one
+//! of them: each is here once, and cells refer to them by number.
+
+pub(crate) mod cell;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use spelrum_engine::{Parameters, memory_bytes_of};
+use spelrum_statistics::{FIRST_CHECKPOINT, Precision, StopRule};
+
+pub use cell::{AxisValue, PlannedCell, PlannedPlayer, Role};
+
+use crate::allocation::Allocation;
+use crate::capabilities::{EngineRequest, GameRequest};
+use crate::claims::Claim;
+use crate::conditions::{Conditions, Task};
+use crate::course::planned::{CoursePlan, Meeting};
+use crate::definition::{CellDefinition, DefinitionJson};
+use crate::demands::Demands;
+use crate::disturbance::Timing;
+use crate::engines::{NeededEngine, OfferedEngine};
+use crate::placement::{Placement, TimedGames};
+
+/// A checked sweep, ready to be stored: what `Submit` becomes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The experiment's name.
+    pub name: String,
+    /// What it asks, in the author's words; may be empty.
+    pub description: String,
+    /// The game's name.
+    pub game: String,
+    /// The sweep's seed; the first of them, if an axis gives it.
+    pub seed: u64,
+    /// Larger goes first; experiments of equal priority share fairly.
+    pub priority: i32,
+    /// Which cells are served first. No part of a cell's definition.
+    pub allocation: Allocation,
+    /// What is stored of each game.
+    pub record: Record,
+    /// A game that takes longer than this, in microseconds of wall time, fails.
+    pub game_timeout_us: Option<u64>,
+    /// After more forfeits of one player than these it is paused; `None`: after none. No part of a cell's definition.
+    pub forfeits_max: Option<u64>,
+    /// What it says of its timed games. No part of a cell's definition.
+    pub timing: Timing,
+    /// Which workers play it. No part of a cell's definition.
+    pub placement: Placement,
+    /// Where a cell ends before it has all its games. No part of a cell's definition.
+    pub stop: Option<StopRule>,
+    /// Whether engines may be rebuilt and play on in the same cells.
+    pub any_build: bool,
+    /// Whether the sweep names the builds of its engines, in its table `builds`.
+    pub names_builds: bool,
+    /// Players by name that the others' strength is measured against.
+    pub anchors: Vec<String>,
+    /// The axes, in the file's order. An axis whose values are tables stands here once for each
+    /// of their keys, as `budget.ab`. Then what players vary, for either [`Role`] of a cell.
+    pub axes: Vec<PlannedAxis>,
+    /// Under which conditions games are played; distinct.
+    pub conditions: Vec<Conditions>,
+    /// Who plays; distinct by parameters. Cells have theirs by content, and not by their place here: a cell of
+    /// one plan means the same in another.
+    pub players: Vec<Arc<PlannedPlayer>>,
+    /// Cells, distinct by definition, in the order of the grid. None, if a course asks for them.
+    pub cells: Vec<PlannedCell>,
+    /// What decides which cells it gets, by what came of those before.
+    pub course: Option<CoursePlan>,
+    /// Pairings that are played under other names, since they would be the same games.
+    pub merged: Vec<MergedPairing>,
+    /// What the sweep states of its results, in the file's order. No part of any cell.
+    pub claims: Vec<Claim>,
+    /// What was skipped of the books that it names, where these say `bad = "skip"`. No part of any cell.
+    pub skipped: Vec<SkippedEntries>,
+}
+
+/// Entries of a book that were skipped: lines of EPD and games of PGN.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedEntries {
+    /// The file, as the sweep names it.
+    pub file: String,
+    /// How many.
+    pub count: u64,
+    /// The line of what is wrong with each, from 1; of at most [`SkippedEntries::LINES_MAX`].
+    pub lines: Vec<usize>,
+    /// What is wrong with the first.
+    pub first_problem: String,
+}
+
+impl SkippedEntries {
+    /// Most lines that are kept.
+    pub const LINES_MAX: usize = 10;
+
+    /// Adds an entry with a problem at this line.
+    pub fn add(&mut self, line: usize, problem: &str) {
+        if self.count == 0 {
+            problem.clone_into(&mut self.first_problem);
+        }
+        self.count += 1;
+        if self.lines.len() < Self::LINES_MAX {
+            self.lines.push(line);
+        }
+    }
+}
+
+impl Plan {
+    /// The games that it asks for and that are not played, since they would be repeats of others; none, if there are
+    /// none. Of a course those of its longest cells.
+    #[must_use]
+    pub fn repeated_games(&self) -> Option<RepeatedGames> {
+        let mut found: Option<RepeatedGames> = None;
+        for cell in self.all_cells().filter(|cell| cell.repeats) {
+            let of = &self.conditions[cell.conditions];
+            let Some(openings) = of.openings_count else { continue };
+            let different = openings.saturating_mul(if of.swap_sides { 2 } else { 1 });
+            let others = cell.games.saturating_sub(different);
+            if others > 0 {
+                let before =
+                    found.unwrap_or(RepeatedGames { openings, different, cells: 0, others: 0 });
+                let [openings, different] =
+                    [openings.min(before.openings), different.min(before.different)];
+                let (cells, others) = (before.cells + 1, before.others + others);
+                found = Some(RepeatedGames { openings, different, cells, others });
+            }
+        }
+        found
+    }
+
+    /// How many of its cells end before its stop rule is read for the first time: they have fewer pairs than
+    /// [`FIRST_CHECKPOINT`], or fewer games where sides are fixed.
+    #[must_use]
+    pub fn cells_below_checkpoint(&self) -> u64 {
+        let is_below = |cell: &&PlannedCell| {
+            self.conditions[cell.conditions].openings_of(cell.games) < FIRST_CHECKPOINT
+        };
+        let cells = self.cells.iter().filter(is_below).count() as u64;
+        if self.stop.is_some() { cells } else { 0 }
+    }
+
+    /// Over the fewest openings of its cells that come again, how many they are and the finest precision that
+    /// an even score may reach, if that is coarser than its stop rule asks for: such cells play all their games.
+    #[must_use]
+    pub fn precision_out_of_reach(&self) -> Option<(u64, f64)> {
+        let Some(StopRule::Precision(precision)) = self.stop else { return None };
+        let openings = self.cells.iter().filter_map(|cell| {
+            let of = &self.conditions[cell.conditions];
+            let units = if of.swap_sides { cell.games / 2 } else { cell.games };
+            // One alone is what the cell is about.
+            of.openings_count.filter(|&openings| openings > 1 && openings < units)
+        });
+        let openings = openings.min()?;
+        let finest = Precision::finest_over(openings);
+        (finest > precision.points()).then_some((openings, finest))
+    }
+}
+
+/// Games that would be repeats of others, in cells whose players repeat a game once its opening comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepeatedGames {
+    /// The fewest openings of such a cell.
+    pub openings: u64,
+    /// How many games these give before they come again.
+    pub different: u64,
+    /// In how many cells.
+    pub cells: u64,
+    /// How many games of these would be repeats.
+    pub others: u64,
+}
+
+/// A pairing whose players have the parameters of another one's.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MergedPairing {
+    /// Its players' names.
+    pub names: [Arc<str>; 2],
+    /// The names under which it is played.
+    pub played_as: [Arc<str>; 2],
+}
+
+/// One axis of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedAxis {
+    /// `depth`, or `budget.ab`; `player.depth` and `opponent.depth` for what a cell's first and
+    /// second player vary.
+    pub name: String,
+    /// Its values, distinct, in the file's order.
+    pub values: Vec<AxisValue>,
+}
+
+/// What is stored of each game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Record {
+    /// The game and every move of it.
+    #[default]
+    Moves,
+    /// The game alone.
+    Games,
+}
+
+impl Plan {
+    /// A cell's definition, complete in itself.
+    #[must_use]
+    pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
+        let Conditions {
+            seed,
+            rules,
+            openings,
+            max_plies,
+            adjudication,
+            swap_sides,
+            task,
+            openings_count: _,
+        } = self.conditions[cell.conditions].clone();
+        CellDefinition {
+            format: CellDefinition::FORMAT,
+            seed,
+            rules,
+            openings,
+            max_plies,
+            adjudication,
+            swap_sides,
+            task,
+            players: cell.players.each_ref().map(|player| Arc::new(player.parameters())),
+        }
+    }
+
+    /// A cell's place on the axes: their names and its values.
+    pub fn place<'a>(
+        &'a self,
+        cell: &'a PlannedCell,
+    ) -> impl Iterator<Item = (&'a str, &'a AxisValue)> {
+        cell.axes.iter().map(|&(axis, value)| {
+            let axis = &self.axes[axis];
+            (axis.name.as_str(), &axis.values[value])
+        })
+    }
+
+    /// Bytes of memory that the largest of its games may take: both players of a cell together.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes_with(&[])
+    }
+
+    /// The same with the hash tables of these engines where their players do not set the size.
+    #[must_use]
+    pub fn memory_bytes_with(&self, offered: &[OfferedEngine]) -> u64 {
+        if self.course.is_some() {
+            return self.foreseen().memory_bytes_with(offered);
+        }
+        let of_player = |parameters: &Parameters| {
+            let request = EngineRequest::of_parameters(parameters, GameRequest::default());
+            let demands = Demands { requests: request.into_iter().collect(), ..Demands::default() };
+            memory_bytes_of(parameters).saturating_add(demands.unset_hash_bytes(offered))
+        };
+        let of_players: BTreeMap<&PlannedPlayer, u64> = self
+            .players
+            .iter()
+            .map(|player| (&**player, of_player(&player.parameters())))
+            .collect();
+        let of_cell = |cell: &PlannedCell| -> u64 {
+            cell.players.iter().map(|player| of_players[&**player]).sum()
+        };
+        self.cells.iter().map(of_cell).max().unwrap_or(0)
+    }
+
+    /// What the numbers of its cells stand for: the same in all of them.
+    #[must_use]
+    pub fn task(&self) -> Task {
+        self.conditions.first().map_or_else(Task::default, |conditions| conditions.task)
+    }
+
+    /// How many games its cells have together; with a course, how many it plays at most.
+    #[must_use]
+    pub fn games(&self) -> u64 {
+        let planned: u64 = self.cells.iter().map(|cell| cell.games).sum();
+        planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
+    }
+
+    /// The engines whose builds are to be named, each once for each demand: none if they may be any, or are named.
+    #[must_use]
+    pub fn unbuilt(&self) -> BTreeSet<NeededEngine> {
+        if self.any_build || self.names_builds {
+            return BTreeSet::new();
+        }
+        let needs = self.players.iter().filter(|player| player.is_outside());
+        let needs = needs.filter_map(|player| NeededEngine::of_parameters(&player.parameters()));
+        needs.filter(|need| need.build.is_none()).collect()
+    }
+
+    /// Whether some of its cells are timed, or of those that its course plays.
+    #[must_use]
+    pub fn has_timed(&self) -> bool {
+        self.all_cells().any(|cell| cell.timed)
+    }
+
+    /// What its cells, and those that its course plays, ask of their workers beside engines and memory: each once.
+    #[must_use]
+    pub fn demands(&self) -> BTreeSet<Demands> {
+        let limits: BTreeMap<&PlannedPlayer, Option<u64>> =
+            self.players.iter().map(|player| (&**player, player.move_limit_us())).collect();
+        let of_cell = |cell: &PlannedCell| {
+            let limits = cell.players.iter().filter_map(|player| limits[&**player]);
+            let timed = TimedGames { game: &self.game, move_limit_us: limits.min() };
+            self.placement.demands(Vec::new(), cell.timed.then_some(timed))
+        };
+        self.all_cells().map(of_cell).collect()
+    }
+
+    /// The engines that its cells, and those that its course plays, need, and what they ask of them: each once.
+    #[must_use]
+    pub fn engine_demands(&self) -> BTreeSet<Demands> {
+        let foreseen = self.foreseen();
+        let parameters: BTreeMap<&PlannedPlayer, Parameters> =
+            foreseen.players.iter().map(|it| (&**it, it.parameters())).collect();
+        let of_cell = |cell: &PlannedCell| {
+            let players = || cell.players.iter().map(|it| &parameters[&**it]);
+            let game = GameRequest::of_rules(&foreseen.conditions[cell.conditions].rules);
+            Demands {
+                engines: players().filter_map(NeededEngine::of_parameters).collect(),
+                requests: players()
+                    .filter_map(|it| EngineRequest::of_parameters(it, game.clone()))
+                    .collect(),
+                ..Demands::default()
+            }
+        };
+        foreseen.cells.iter().map(of_cell).filter(|it| !it.engines.is_empty()).collect()
+    }
+
+    /// Its cells, and those that its course plays.
+    fn all_cells(&self) -> impl Iterator<Item = &PlannedCell> {
+        let runs = self.course.iter().flat_map(|course| &course.runs);
+        let met = runs.flat_map(|run| &run.meetings).map(|meeting| &meeting.cell);
+        self.cells.iter().chain(met)
+    }
+
+    /// The same without a course: in its place, the cells that its runs are made of, where their games take longest
+    /// and most memory, with as many games as they play at most.
+    #[must_use]
+    pub fn foreseen(&self) -> Self {
+        let mut foreseen = self.clone();
+        let Some(course) = foreseen.course.take() else { return foreseen };
+        for run in course.runs {
+            let mut games = run.games_at_most();
+            let mut meetings = run.meetings.len() as u64;
+            for Meeting { mut cell, subject } in run.meetings {
+                let meets_itself = cell.player_names[0] == cell.player_names[1];
+                for place in [Some(subject), meets_itself.then_some(1 - subject)] {
+                    let Some(place) = place else { continue };
+                    let parameters = run.settings.dearest(cell.players[place].parameters());
+                    cell.players[place] =
+                        player_in(&mut foreseen.players, PlannedPlayer::new(&parameters));
+                }
+                // In whole pairs, and as many in all as the run has.
+                cell.games = games.div_ceil(2 * meetings).saturating_mul(2).min(games);
+                games -= cell.games;
+                meetings -= 1;
+                foreseen.cells.push(cell);
+            }
+        }
+        foreseen
+    }
+
+    /// Adds a cell by its parts; of those that the plan has already it takes the number. Plans of
+    /// a few cells are made by hand with it: it looks through all that is there.
+    pub fn add_cell(
+        &mut self,
+        definition: &CellDefinition,
+        player_names: [&str; 2],
+        axes: &[(&str, AxisValue)],
+        games: u64,
+    ) -> &mut PlannedCell {
+        self.add_cell_with_openings(definition, player_names, axes, games, None)
+    }
+
+    /// The same of a cell where the first opening comes again after so many.
+    pub fn add_cell_with_openings(
+        &mut self,
+        definition: &CellDefinition,
+        player_names: [&str; 2],
+        axes: &[(&str, AxisValue)],
+        games: u64,
+        openings_count: Option<u64>,
+    ) -> &mut PlannedCell {
+        let conditions = Conditions {
+            seed: definition.seed,
+            rules: definition.rules.clone(),
+            openings: definition.openings.clone(),
+            max_plies: definition.max_plies,
+            adjudication: definition.adjudication,
+            swap_sides: definition.swap_sides,
+            task: definition.task,
+            openings_count,
+        };
+        let json = DefinitionJson::new(&conditions);
+        let conditions = number_of(&mut self.conditions, conditions);
+        let players = [0, 1].map(|index| {
+            let player: &Parameters = &definition.players[index];
+            player_in(&mut self.players, PlannedPlayer::new(player))
+        });
+        let axes = axes
+            .iter()
+            .map(|(name, value)| {
+                let known = self.axes.iter().position(|axis| axis.name == *name);
+                let axis = known.unwrap_or_else(|| {
+                    self.axes.push(PlannedAxis { name: (*name).to_owned(), values: Vec::new() });
+                    self.axes.len() - 1
+                });
+                (axis, number_of(&mut self.axes[axis].values, value.clone()))
+            })
+            .collect();
+        let [first, second] = &players;
+        let (definition_hash, seed) =
+            json.hash_and_seed(&first.parameters_json, &second.parameters_json);
+        let player_names = player_names.map(Arc::from);
+        let (timed, repeats) = (false, false);
+        self.cells.push(PlannedCell {
+            definition_hash,
+            seed,
+            conditions,
+            players,
+            player_names,
+            axes,
+            games,
+            timed,
+            repeats,
+        });
+        let last = self.cells.len() - 1;
+        &mut self.cells[last]
+    }
+}
+
+fn number_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
+    items.iter().position(|known| *known == item).unwrap_or_else(|| {
+        items.push(item);
+        items.len() - 1
+    })
+}
+
+/// The player of this content, added if it is not there.
+fn player_in(players: &mut Vec<Arc<PlannedPlayer>>, player: PlannedPlayer) -> Arc<PlannedPlayer> {
+    let number = number_of(players, Arc::new(player));
+    Arc::clone(&players[number])
+}

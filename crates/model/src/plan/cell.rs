@@ -1,0 +1,157 @@
+//! A cell of a plan: who plays in it, and its place on the axes.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use spelrum_engine::{Parameters, Protocol, Value};
+
+use crate::definition::DefinitionHash;
+use crate::seeds::canonical_json;
+
+/// One player of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlannedPlayer {
+    /// Its algorithm.
+    pub algorithm: String,
+    /// The canonical JSON of its parameters, every one spelt out, the algorithm among them.
+    pub parameters_json: String,
+}
+
+/// One cell of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedCell {
+    /// Of its definition.
+    pub definition_hash: DefinitionHash,
+    /// The cell's seed, from its definition.
+    pub seed: u64,
+    /// Which of the plan's conditions.
+    pub conditions: usize,
+    /// Two of the plan's players; the first moves first in even numbers, or in all if sides are
+    /// fixed.
+    pub players: [Arc<PlannedPlayer>; 2],
+    /// The names its two players have in the sweep. If pairings of other names turn out to be the
+    /// same cell, it has those under which it comes first.
+    pub player_names: [Arc<str>; 2],
+    /// Its place on the axes, in their order: which axis, which of its values. Cells that several
+    /// points of the grid have are one cell; it lacks the axes on which these points differ, since
+    /// they do not touch it.
+    pub axes: Vec<(usize, usize)>,
+    /// How many games it gets: at least 1; even if sides are swapped.
+    pub games: u64,
+    /// Whether its result depends on time.
+    pub timed: bool,
+    /// Whether its players are taken to repeat a game whose opening comes again: neither draws random numbers,
+    /// and no clock decides. External engines may turn out not to.
+    pub repeats: bool,
+}
+
+/// A value on an axis, as reports and SQL show it: a number to compute with, a text to read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AxisValue {
+    /// The number, in the axis's unit (durations in milliseconds), if it has one.
+    pub number: Option<f64>,
+    /// As the sweep wrote it.
+    pub text: String,
+}
+
+impl AxisValue {
+    /// A whole number.
+    #[must_use]
+    pub fn whole(number: u64) -> Self {
+        Self { number: Some(number as f64), text: number.to_string() }
+    }
+}
+
+/// Which of a cell's two players a column of an axis is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The cell's first player.
+    Player,
+    /// Its second.
+    Opponent,
+}
+
+impl Role {
+    /// The name of the column of what this one varies, such as `player.depth`.
+    #[must_use]
+    pub fn axis(self, parameter: &str) -> String {
+        format!("{}.{parameter}", self.prefix())
+    }
+
+    /// Whose parameter an axis of this name is, and which parameter; `None` for an axis of
+    /// the grid, which cannot have such a name.
+    #[must_use]
+    pub fn of_axis(axis: &str) -> Option<(Self, &str)> {
+        [Self::Player, Self::Opponent]
+            .into_iter()
+            .find_map(|role| Some((role, axis.strip_prefix(role.prefix())?.strip_prefix('.')?)))
+    }
+
+    /// The role that the other player of a cell sees.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Player => Self::Opponent,
+            Self::Opponent => Self::Player,
+        }
+    }
+
+    /// Its name, where claims are kept.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Player => "player",
+            Self::Opponent => "opponent",
+        }
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Player, Self::Opponent].into_iter().find(|role| role.name() == name)
+    }
+
+    /// How its axes' names begin; no axis of the grid may have this name.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        self.name()
+    }
+}
+
+impl PlannedPlayer {
+    /// The player with these parameters.
+    #[must_use]
+    pub fn new(parameters: &Parameters) -> Self {
+        let algorithm = match parameters.get("algorithm") {
+            Some(Value::Text(name)) => name.clone(),
+            Some(_) | None => String::new(),
+        };
+        let mut parameters_json = canonical_json(parameters);
+        // There may be 100,000 of them.
+        parameters_json.shrink_to_fit();
+        Self { algorithm, parameters_json }
+    }
+
+    /// Its parameters.
+    ///
+    /// # Panics
+    /// If they were not made by [`PlannedPlayer::new`].
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        serde_json::from_str(&self.parameters_json).expect("canonical JSON reads back")
+    }
+
+    /// Whether it is an external engine.
+    #[must_use]
+    pub fn is_outside(&self) -> bool {
+        Protocol::named(&self.algorithm).is_some()
+    }
+
+    /// Its time limit for a move, in microseconds, if it has one.
+    pub(super) fn move_limit_us(&self) -> Option<u64> {
+        match self.parameters().get("move_time_us") {
+            Some(Value::Integer(us)) => u64::try_from(*us).ok(),
+            Some(_) | None => None,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Simultaneous perturbation stochastic approximation (Spall 1992, "Multivariate stochastic approximation using a
+//! simultaneous perturbation gradient approximation"), as chess programmers tune by it.
+//!
+//! All parameters are moved at once, each up or down by the toss of a coin; the settings on both sides play, and
+//! every parameter moves towards the side that won. Two measurements say something of a whole gradient.
+//!
+//! The schedule is fishtest's, which is Spall's (1998, "Implementation of the simultaneous perturbation algorithm",
+//! section III) seen from the end: a_k = a / (A + k + 1)^0.602 and c_k = c / (k + 1)^0.101, where A is a tenth of the
+//! iterations, and a and c are such that the last iteration has the step and the perturbation that are given. In
+//! iteration k a parameter moves by r_k c_k R Δ, where r_k = a_k / c_k², R is what one side won more than the other
+//! and Δ is 1 or -1: Spall's step a_k R / (2 c_k Δ) with R as twice a measurement.
+//!
+//! Whole numbers are rounded up or down by chance, alike on both sides, and are perturbed by half a step at least,
+//! so that the sides always differ. Of a choice each side gets one of two different things, drawn in proportion to
+//! weights that move as numbers do.
+
+use spelrum_engine::Random;
+
+use crate::space::{Dimension, Level, greatest};
+
+const ALPHA: f64 = 0.602;
+const GAMMA: f64 = 0.101;
+
+/// A choice that lost much is still tried now and then.
+const WEIGHT_LEAST: f64 = 0.05;
+
+/// By how much a choice is moved: as far as a number with two values is.
+const CHOICE_PERTURBATION: f64 = 0.5;
+
+/// A search by SPSA.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spsa {
+    dimensions: Vec<Dimension>,
+    schedule: Schedule,
+    /// A number of each dimension; for a choice a weight of each thing.
+    theta: Vec<Vec<f64>>,
+    start: Vec<Level>,
+}
+
+/// How far each iteration moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Schedule {
+    /// How many iterations there will be: at least 1.
+    pub iterations: u64,
+    /// r at the last iteration: the part of a perturbation that a parameter moves for one game won more.
+    pub step: f64,
+    /// c at the last iteration, as a part of the interval.
+    pub perturbation: f64,
+}
+
+/// Both sides of an iteration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Perturbed {
+    /// One side: plus, then minus.
+    pub sides: [Vec<Level>; 2],
+    /// How far each parameter moves if the first side wins one game more than the other: of a number; of a choice
+    /// each side's thing.
+    moves: Vec<f64>,
+}
+
+impl Schedule {
+    /// The perturbation of an iteration, and the step with it.
+    fn at(&self, iteration: u64) -> (f64, f64) {
+        let all = self.iterations.max(1) as f64;
+        let stability = all / 10.0;
+        let number = iteration as f64 + 1.0;
+        let c = self.perturbation * libm::pow(all / number, GAMMA);
+        let a_end = self.step * self.perturbation * self.perturbation;
+        let a = a_end * libm::pow((stability + all) / (stability + number), ALPHA);
+        (c, a / (c * c))
+    }
+}
+
+impl Spsa {
+    /// A search that begins at a point.
+    #[must_use]
+    pub fn new(dimensions: Vec<Dimension>, start: Vec<Level>, schedule: Schedule) -> Self {
+        let theta = dimensions.iter().zip(&start).map(|(dimension, level)| match *dimension {
+            Dimension::Choice { of } => vec![0.5; of],
+            Dimension::Real | Dimension::Whole { .. } => match *level {
+                Level::Part(part) => vec![part.clamp(0.0, 1.0)],
+                Level::Choice(_) => vec![0.5],
+            },
+        });
+        let theta = theta.collect();
+        Self { dimensions, schedule, theta, start }
+    }
+
+    /// What an iteration plays: `random` is of this iteration alone.
+    #[must_use]
+    pub fn perturb(&self, iteration: u64, random: &mut Random) -> Perturbed {
+        let (c, r) = self.schedule.at(iteration);
+        let mut perturbed = Perturbed { sides: [Vec::new(), Vec::new()], moves: Vec::new() };
+        for (dimension, theta) in self.dimensions.iter().zip(&self.theta) {
+            let (levels, by) = match *dimension {
+                Dimension::Choice { of } => {
+                    let weights = theta.iter().map(|weight| weight.max(WEIGHT_LEAST)).collect();
+                    (two_of(of, weights, random), CHOICE_PERTURBATION)
+                }
+                Dimension::Real => {
+                    let c = c.min(0.5);
+                    let sign = sign(random);
+                    let centre = theta[0].clamp(c, 1.0 - c);
+                    ([centre + sign * c, centre - sign * c].map(Level::Part), sign * c)
+                }
+                Dimension::Whole { steps } => {
+                    let steps = steps as f64;
+                    let c = (c * steps).max(0.5).min(steps / 2.0);
+                    let (sign, up) = (sign(random), random.unit());
+                    let centre = (theta[0] * steps).clamp(c, steps - c);
+                    let whole = |number: f64| (number + up).floor().clamp(0.0, steps) / steps;
+                    let sides = [whole(centre + sign * c), whole(centre - sign * c)];
+                    (sides.map(Level::Part), sign * c / steps)
+                }
+            };
+            let [plus, minus] = levels;
+            perturbed.sides[0].push(plus);
+            perturbed.sides[1].push(minus);
+            perturbed.moves.push(r * by);
+        }
+        perturbed
+    }
+
+    /// What came of an iteration: how many games the first side won more than the other.
+    pub fn tell(&mut self, perturbed: &Perturbed, won: f64) {
+        let Perturbed { sides: [plus, minus], moves } = perturbed;
+        for (place, theta) in self.theta.iter_mut().enumerate() {
+            let by = moves[place] * won;
+            let mut shift = |at: usize, by: f64| theta[at] = (theta[at] + by).clamp(0.0, 1.0);
+            match (plus[place], minus[place]) {
+                (Level::Choice(one), Level::Choice(other)) => {
+                    shift(one, by);
+                    shift(other, -by);
+                }
+                _ => shift(0, by),
+            }
+        }
+    }
+
+    /// The best point, as far as is known.
+    #[must_use]
+    pub fn best(&self) -> Vec<Level> {
+        let best = |((dimension, theta), start): ((&Dimension, &Vec<f64>), &Level)| match (
+            dimension, start,
+        ) {
+            (Dimension::Choice { .. }, Level::Choice(start)) => {
+                Level::Choice(greatest(theta, *start))
+            }
+            _ => Level::Part(dimension.rounded(theta[0])),
+        };
+        self.dimensions.iter().zip(&self.theta).zip(&self.start).map(best).collect()
+    }
+}
+
+fn sign(random: &mut Random) -> f64 {
+    if random.below(2) == 0 { 1.0 } else { -1.0 }
+}
+
+/// Two different things, drawn one after the other in proportion to their weights.
+fn two_of(of: usize, mut weights: Vec<f64>, random: &mut Random) -> [Level; 2] {
+    let mut draw = |weights: &[f64]| {
+        let mut left = random.unit() * weights.iter().sum::<f64>();
+        for (place, weight) in weights.iter().enumerate() {
+            left -= weight;
+            if left < 0.0 {
+                return place;
+            }
+        }
+        weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(of - 1)
+    };
+    let one = draw(&weights);
+    weights[one] = 0.0;
+    [one, draw(&weights)].map(Level::Choice)
+}
+
+#[cfg(test)]
+mod tests;

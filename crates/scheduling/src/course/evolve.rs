@@ -1,0 +1,258 @@
+//! `[evolve]`: formulas that evaluate positions, bred by genetic programming.
+//!
+//! A run goes on generation by generation. All games of a generation are asked for together, or round by round
+//! where it is a knock-out; what came of them says how fit each individual is, and the next generation is bred.
+
+mod measure;
+mod note;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use spelrum_engine::expression::Expression;
+use spelrum_engine::{Random, Value};
+use spelrum_model::course::{
+    Estimate, Estimated, EvolveSettings, Note, RUN_GENERATION, RUN_INDIVIDUAL, RUN_MEETS,
+    Reevaluate,
+};
+use spelrum_model::{AxisValue, seeds};
+use spelrum_optimize::genetic_programming::breeding::{Bred, Operator};
+use spelrum_optimize::genetic_programming::selection::{Candidate, Ranking};
+
+use self::measure::{Measuring, Other, Tally};
+use super::outcome::CellOutcome;
+use super::run::{Asked, Opponent, Run};
+
+/// A run of `[evolve]` under way.
+pub(super) struct EvolveRun {
+    settings: EvolveSettings,
+    /// The seed of its draws, and the number of the run.
+    seed: (u64, u64),
+    /// How many players it meets beside its own kind.
+    opponents: usize,
+    /// Its generation, from 0; `None` before it has been asked for anything.
+    generation: Option<u64>,
+    /// The individuals of this generation.
+    individuals: Vec<Bred>,
+    /// What came of the generation before, in the order of its individuals.
+    before: Vec<Tally>,
+    measuring: Measuring,
+    /// What came of every formula that was measured, where that is kept.
+    measured: BTreeMap<Expression, Tally>,
+    /// The best of earlier generations, each once, the latest last.
+    hall_of_fame: Vec<Expression>,
+    /// How many of its cells have each definition's parts: two that have the same get different seeds.
+    series: BTreeMap<(Expression, Option<Expression>, usize), u64>,
+    /// What it wants, and has not been asked for yet.
+    wanted: Vec<Asked>,
+    notes: Vec<Note>,
+    has_ended: bool,
+}
+
+impl EvolveRun {
+    /// Nothing bred yet. The draws of the run follow from the seed and its number.
+    pub(super) fn new(settings: &EvolveSettings, seed: (u64, u64), opponents: usize) -> Self {
+        Self {
+            settings: settings.clone(),
+            seed,
+            opponents,
+            generation: None,
+            individuals: Vec::new(),
+            before: Vec::new(),
+            measuring: Measuring::default(),
+            measured: BTreeMap::new(),
+            hall_of_fame: Vec::new(),
+            series: BTreeMap::new(),
+            wanted: Vec::new(),
+            notes: Vec::new(),
+            has_ended: false,
+        }
+    }
+
+    /// The random numbers of a generation.
+    fn random(&self, generation: u64) -> Random {
+        Random::from_key(seeds::evolution_key(self.seed.0, self.seed.1, generation))
+    }
+
+    /// Goes on until it has to wait for games, or has ended.
+    fn go_on(&mut self) {
+        while !self.has_ended && self.measuring.is_done() {
+            match self.generation {
+                None => {
+                    let bred = self.settings.breeding.first(&mut self.random(0));
+                    self.begin_generation(0, bred);
+                }
+                Some(generation) => self.finish_generation(generation),
+            }
+        }
+    }
+
+    fn begin_generation(&mut self, generation: u64, bred: Vec<Bred>) {
+        self.generation = Some(generation);
+        self.individuals = bred;
+        self.series.clear();
+        let features = self.settings.features;
+        for (index, bred) in (0..).zip(&self.individuals) {
+            let individual = note::individual(bred, features);
+            self.notes.push(Note::Individual(generation, index, individual));
+        }
+        let kept = self.individuals.iter().map(|bred| self.kept(bred)).collect();
+        let mut copies = vec![None; self.individuals.len()];
+        if self.settings.reevaluate == Reevaluate::New {
+            let mut first = BTreeMap::new();
+            for (index, bred) in self.individuals.iter().enumerate() {
+                let earlier = *first.entry(&bred.tree).or_insert(index);
+                copies[index] = (earlier < index).then_some(earlier);
+            }
+        }
+        let mut random = self.random(generation);
+        self.measuring = Measuring::begin(
+            self.settings.meet,
+            kept,
+            copies,
+            (self.opponents, self.hall_of_fame.len()),
+            &mut random,
+        );
+        self.want();
+    }
+
+    /// What is known of an individual's worth without a game.
+    fn kept(&self, bred: &Bred) -> Option<Tally> {
+        let is_elite = bred.operator == Operator::Elite;
+        let of_parent = || self.before.get(*bred.parents.first()?).cloned();
+        match self.settings.reevaluate {
+            Reevaluate::Always => None,
+            Reevaluate::Children => of_parent().filter(|_| is_elite),
+            Reevaluate::New => {
+                of_parent().filter(|_| is_elite).or_else(|| self.measured.get(&bred.tree).cloned())
+            }
+        }
+    }
+
+    /// Asks for the games that measuring wants now.
+    fn want(&mut self) {
+        let generation = self.generation.unwrap_or(0);
+        for (individual, other) in self.measuring.take_wanted() {
+            let own = &self.individuals[individual].tree;
+            let (opponent, formula) = match other {
+                Other::Opponent(number) => (Opponent::Player(number), None),
+                Other::Individual(index) => {
+                    (Opponent::OwnKind, Some(self.individuals[index].tree.clone()))
+                }
+                Other::Champion(place) => {
+                    (Opponent::OwnKind, Some(self.hall_of_fame[place].clone()))
+                }
+            };
+            let number = match other {
+                Other::Opponent(number) => number,
+                Other::Individual(_) | Other::Champion(_) => 0,
+            };
+            let copies = self.series.entry((own.clone(), formula.clone(), number)).or_insert(0);
+            let copy = *copies;
+            *copies += 1;
+            let parameters = |tree: &Expression| {
+                let text = Value::Text(tree.text(self.settings.features));
+                vec![(self.settings.parameter.clone(), text)]
+            };
+            let met = match other {
+                Other::Opponent(_) => None,
+                Other::Individual(index) => Some(AxisValue::whole(index as u64)),
+                Other::Champion(place) => {
+                    let text = format!("champion {place}");
+                    Some(AxisValue { number: None, text })
+                }
+            };
+            let mut axes = vec![
+                (RUN_GENERATION.to_owned(), AxisValue::whole(generation)),
+                (RUN_INDIVIDUAL.to_owned(), AxisValue::whole(individual as u64)),
+            ];
+            axes.extend(met.map(|met| (RUN_MEETS.to_owned(), met)));
+            self.wanted.push(Asked {
+                parameters: parameters(own),
+                opponent,
+                opponent_parameters: formula.as_ref().map(parameters).unwrap_or_default(),
+                // All of a generation meet the same openings, and every generation others.
+                series: Some((generation, copy)),
+                games: self.settings.games,
+                axes,
+            });
+        }
+    }
+
+    /// All of a generation are measured: says how fit they are, and breeds the next.
+    fn finish_generation(&mut self, generation: u64) {
+        let tallies = self.measuring.take_tallies();
+        let settings = &self.settings;
+        let candidate = |(bred, tally): (&Bred, &Tally)| Candidate {
+            fitness: tally.fitness(settings),
+            size: bred.tree.size(),
+        };
+        let candidates: Vec<Candidate> =
+            self.individuals.iter().zip(&tallies).map(candidate).collect();
+        let ranking = Ranking::of(&candidates, settings.parsimony);
+        for (index, tally) in tallies.iter().enumerate() {
+            let rank = ranking.order.iter().position(|place| *place == index).unwrap_or(index);
+            let scored = note::scored(tally, candidates[index].fitness, rank as u64);
+            self.notes.push(Note::Scored(generation, index as u64, scored));
+        }
+        let trees: Vec<Expression> =
+            self.individuals.iter().map(|bred| bred.tree.clone()).collect();
+        self.notes
+            .push(Note::Generation(generation, note::generation(&trees, &candidates, &ranking)));
+        let best = &trees[ranking.order[0]];
+        let text = best.text(settings.features);
+        self.notes.push(Note::Estimated(
+            generation,
+            Estimated {
+                estimates: vec![Estimate {
+                    parameter: settings.parameter.clone(),
+                    value: AxisValue { number: None, text },
+                    interval: None,
+                }],
+            },
+        ));
+        if settings.hall_of_fame > 0 {
+            self.hall_of_fame.retain(|champion| champion != best);
+            self.hall_of_fame.push(best.clone());
+            let over = self.hall_of_fame.len().saturating_sub(settings.hall_of_fame);
+            self.hall_of_fame.drain(..over);
+        }
+        if settings.reevaluate == Reevaluate::New {
+            let keep = |tally: &Tally| Tally { kept: true, ..tally.clone() };
+            // One whose games failed is measured again where it comes again.
+            let whole = trees.iter().zip(&tallies).filter(|(_, tally)| tally.failed == 0);
+            self.measured.extend(whole.map(|(tree, tally)| (tree.clone(), keep(tally))));
+        }
+        let next = generation + 1;
+        if next >= settings.generations {
+            self.has_ended = true;
+            return;
+        }
+        let bred = settings.breeding.next(&trees, &ranking, &mut self.random(next));
+        self.before = tallies.into_iter().map(|tally| Tally { kept: true, ..tally }).collect();
+        self.begin_generation(next, bred);
+    }
+}
+
+impl Run for EvolveRun {
+    fn ask(&mut self) -> Vec<Asked> {
+        self.go_on();
+        mem::take(&mut self.wanted)
+    }
+
+    fn tell(&mut self, _number: u64, outcome: &CellOutcome) {
+        self.measuring.tell(outcome);
+        self.want();
+        self.go_on();
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        mem::take(&mut self.notes)
+    }
+}

@@ -1,0 +1,120 @@
+//! Which of an experiment's cells are served first. It decides when a game is played, never whether.
+
+use spelrum_model::Allocation;
+use spelrum_statistics::GameCounts;
+
+use super::cells::Cell;
+
+/// Games of a pair, which is not parted.
+const PAIR: u64 = 2;
+
+/// When a cell's turn comes: the lesser first, of equals the first in the grid.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn(u64);
+
+impl Turn {
+    /// Of a cell as it is now.
+    pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
+        match allocation {
+            Allocation::Grid => Self::default(),
+            Allocation::Informative => Self::by_error(cell.played(), cell.leased_count()),
+        }
+    }
+
+    /// The greater the error, the sooner. Positive numbers are in the order of their bits.
+    fn by_error(played: &GameCounts, leased: u64) -> Self {
+        Self(!squared_error(played, leased).to_bits())
+    }
+}
+
+/// The most games that a cell gets in one lease, where so many workers ask for games.
+pub(super) fn share_of_lease(
+    cell: &Cell,
+    allocation: Allocation,
+    workers: impl FnOnce() -> u64,
+) -> u64 {
+    let share = share_by_allocation(cell, allocation);
+    if cell.is_timed() && cell.has_games() {
+        share.min(share_of_timed(cell.end(), workers()))
+    } else {
+        share
+    }
+}
+
+/// Half of a worker's part of the pairs of a timed cell, so that no worker plays the most of it: the times of its
+/// machine would be those of the cell. All, where nobody else asks.
+fn share_of_timed(games: u64, workers: u64) -> u64 {
+    if workers < 2 {
+        return u64::MAX;
+    }
+    let pairs = games.div_ceil(PAIR).div_ceil(workers.saturating_mul(2));
+    PAIR.max(pairs.saturating_mul(PAIR))
+}
+
+/// In the order of the grid as much as there is room for; by error a quarter of what the cell has had and has, so that
+/// a lease is not full of the one cell that was least known when it began.
+fn share_by_allocation(cell: &Cell, allocation: Allocation) -> u64 {
+    match allocation {
+        Allocation::Grid => u64::MAX,
+        Allocation::Informative => {
+            PAIR.max((cell.played().games() + cell.leased_count()).next_multiple_of(8) / 4)
+        }
+    }
+}
+
+/// Games of each extreme result that are added (Agresti and Coull 1998): a cell that begins with a row of
+/// equal results is not taken for known.
+const DOUBT: f64 = 2.0;
+
+/// The squared standard error that a cell's score will have once its leased games are played, taken over
+/// games.
+fn squared_error(played: &GameCounts, leased: u64) -> f64 {
+    let [losses, draws, wins] = played.0.map(|games| games as f64);
+    let (losses, wins) = (losses + DOUBT, wins + DOUBT);
+    let games = losses + draws + wins;
+    let score = (wins + draws / 2.0) / games;
+    let variance = (wins + draws / 4.0) / games - score * score;
+    variance / (games + leased as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(played: [u64; 3], leased: u64) -> Turn {
+        Turn::by_error(&GameCounts(played), leased)
+    }
+
+    #[test]
+    fn the_least_known_cell_is_first() {
+        // Of nothing is known less than of anything.
+        assert!(turn([0, 0, 0], 0) < turn([1, 0, 1], 0));
+        // Even cells before lopsided ones, and these before drawn ones.
+        assert!(turn([10, 0, 10], 0) < turn([2, 0, 18], 0));
+        assert!(turn([2, 0, 18], 0) < turn([0, 20, 0], 0));
+        // Whose favour it is in changes nothing, up to rounding.
+        let [a, b] = [[3, 4, 13], [13, 4, 3]].map(|played| squared_error(&GameCounts(played), 0));
+        assert!((a - b).abs() < 1e-15);
+        // What is leased will be known.
+        assert!(turn([10, 0, 10], 0) < turn([10, 0, 10], 2));
+        assert!(turn([0, 0, 0], 0) < turn([0, 0, 0], 2));
+    }
+
+    #[test]
+    fn a_timed_cell_is_for_all_workers() {
+        let of = share_of_timed;
+        assert_eq!([of(1_000, 0), of(1_000, 1)], [u64::MAX; 2]);
+        // 500 pairs over two workers: at most 125 of them at once.
+        assert_eq!([of(1_000, 2), of(1_000, 3), of(1_000, 500)], [250, 168, 2]);
+        assert_eq!([of(1, 2), of(2, 9), of(3, 2), of(9, 2)], [2, 2, 2, 4]);
+        assert_eq!([of(u64::MAX, u64::MAX), of(0, 2)], [2, 2]);
+    }
+
+    #[test]
+    fn no_count_is_beyond_it() {
+        for played in [[0, 0, 0], [u64::MAX / 4, 0, u64::MAX / 4], [0, 0, u64::MAX / 4]] {
+            let error = squared_error(&GameCounts(played), u64::MAX);
+            assert!((0.0..=0.25).contains(&error), "{error}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! How many games a lease gets, and which.
+//!
+//! A lease aims at a few seconds of work for its worker's slots: long enough that leasing costs
+//! nothing beside playing, short enough that a lost lease loses little. What a game takes is the
+//! moving average of its cell's measured wall times; where none was measured yet, the average of
+//! the experiment stands in, and the batch stays tiny until the cell's own games come in.
+//!
+//! Towards the end of an experiment a lease is at most half of its worker's part of what is left
+//! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the
+//! workers finish together.
+//!
+//! Of a timed cell a lease holds half of a worker's part of its pairs at most, where several workers are there
+//! (`allocation`): what is measured of it is then no single machine's. Pairs are never parted, here or anywhere:
+//! whoever plays a game plays its partner, unless one of the two was lost or has failed.
+//!
+//! A timed game on a quiet slot keeps the slots idle that are not quiet, and counts as their work, too.
+//!
+//! Cells are served in the order of the grid, the first to its end before the second: a person
+//! who watches sees cells become complete one after another, instead of all at the very end. Where the
+//! experiment's [`Allocation`](spelrum_model::Allocation) says so, the least known cells come first, each with a
+//! share of the lease.
+
+use spelrum_model::{CellId, GameRange};
+
+use super::cells::Cell;
+use super::policy::Policy;
+use super::ranges::whole_pairs;
+
+/// What a game is taken to cost where nothing at all was measured.
+const GAME_US_UNKNOWN: u64 = 1_000;
+
+/// Games of cells without a measured time that even a small worker gets in one lease: a sweep of
+/// many cells with few games each would otherwise need a lease for every pair.
+const UNMEASURED_GAMES_MIN: u64 = 32;
+
+/// What is left to lease in an experiment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Load {
+    /// Work in cells with a measured time.
+    pub(super) measured_us: u128,
+    /// Games in cells without one.
+    pub(super) unmeasured_games: u128,
+}
+
+impl Load {
+    /// What is left to lease in one cell.
+    pub(super) fn of(cell: &Cell) -> Self {
+        if !cell.has_games() {
+            return Self::default();
+        }
+        let games = u128::from(cell.available_count());
+        match cell.game_us() {
+            Some(game_us) => Self { measured_us: games * u128::from(game_us), ..Self::default() },
+            None => Self { unmeasured_games: games, ..Self::default() },
+        }
+    }
+}
+
+/// What there is still room for in a lease.
+#[derive(Clone, Debug)]
+pub(super) struct LeaseRoom {
+    work_us: u128,
+    games: u64,
+    ranges: usize,
+    unmeasured_games: u64,
+    /// What a game of a cell without a measured time may take, if anything is known.
+    experiment_game_us: Option<u64>,
+    /// All slots, and those for timed games.
+    slots: u64,
+    timed_slots: u64,
+}
+
+/// The games of a lease.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Batch {
+    /// They.
+    pub(super) ranges: Vec<GameRange>,
+    /// The work they are taken to be.
+    pub(super) work_us: u128,
+}
+
+impl LeaseRoom {
+    /// For a worker with `slots` of the `all_slots` that are at work, in an experiment with this
+    /// load and this average game.
+    pub(super) fn new(
+        policy: &Policy,
+        slots: u64,
+        all_slots: u64,
+        load: Load,
+        experiment_game_us: Option<u64>,
+    ) -> Self {
+        let batch_us = u128::from(slots) * u128::from(policy.batch_ms) * 1_000;
+        let work_us = match experiment_game_us {
+            None => batch_us,
+            Some(game_us) => {
+                let left_us = load.measured_us + load.unmeasured_games * u128::from(game_us);
+                batch_us.min(left_us * u128::from(slots) / (2 * u128::from(all_slots)))
+            }
+        };
+        let pair_per_slot = 2 * slots;
+        Self {
+            work_us,
+            games: policy.games_per_lease_max.max(2),
+            ranges: policy.ranges_per_lease_max.max(1),
+            unmeasured_games: match experiment_game_us {
+                None => pair_per_slot,
+                Some(_) => pair_per_slot.max(UNMEASURED_GAMES_MIN),
+            },
+            experiment_game_us,
+            slots,
+            timed_slots: slots,
+        }
+    }
+
+    /// Of a worker that plays timed games on so many of its slots; 0 is all.
+    pub(super) const fn with_quiet_slots(mut self, quiet_slots: u64) -> Self {
+        if quiet_slots > 0 {
+            self.timed_slots = quiet_slots;
+        }
+        self
+    }
+
+    /// Of no more games than these.
+    pub(super) fn with_games_max(mut self, games_max: Option<u64>) -> Self {
+        self.games = self.games.min(games_max.unwrap_or(u64::MAX)).max(2);
+        self
+    }
+
+    /// What a game of so long keeps from other games.
+    const fn kept_us(&self, cell: &Cell, game_us: u64) -> u64 {
+        if cell.is_timed() {
+            game_us.saturating_mul(self.slots) / self.timed_slots
+        } else {
+            game_us
+        }
+    }
+
+    /// Takes games of the cells in their order, of each no more than its share, until something is used
+    /// up; at least a pair, or the single game that is left of one.
+    pub(super) fn fill<'c>(
+        mut self,
+        cells: impl Iterator<Item = (CellId, &'c Cell, u64)>,
+    ) -> Batch {
+        let mut batch = Batch::default();
+        for (id, cell, mut share) in cells {
+            for available in cell.available() {
+                let affordable = self.affordable(cell);
+                let games_max =
+                    if batch.ranges.is_empty() { affordable.max(2) } else { affordable };
+                if games_max < 2 || self.ranges == 0 {
+                    return batch;
+                }
+                if share < 2 {
+                    break;
+                }
+                let range = whole_pairs(&available, games_max.min(share));
+                let count = range.end - range.start;
+                batch.work_us += self.spend(cell, count);
+                batch.ranges.push(GameRange { cell: id, first: range.start, count });
+                share -= count;
+                if range.end < available.end && share >= 2 {
+                    return batch;
+                }
+            }
+        }
+        batch
+    }
+
+    /// How many games of the cell there is room for.
+    fn affordable(&self, cell: &Cell) -> u64 {
+        let unmeasured = match cell.game_us() {
+            Some(_) => u64::MAX,
+            None if cell.is_timed() => self.unmeasured_games.min(2 * self.timed_slots),
+            None => self.unmeasured_games,
+        };
+        let in_time = cell.game_us().or(self.experiment_game_us).map_or(u64::MAX, |game_us| {
+            let game_us = self.kept_us(cell, game_us);
+            u64::try_from(self.work_us / u128::from(game_us)).unwrap_or(u64::MAX)
+        });
+        self.games.min(unmeasured).min(in_time)
+    }
+
+    /// Takes up room with games, and says what work they are taken to be.
+    fn spend(&mut self, cell: &Cell, games: u64) -> u128 {
+        let game_us = cell.game_us().or(self.experiment_game_us).unwrap_or(GAME_US_UNKNOWN);
+        let game_us = self.kept_us(cell, game_us);
+        let work_us = u128::from(games) * u128::from(game_us);
+        self.work_us = self.work_us.saturating_sub(work_us);
+        self.games -= games.min(self.games);
+        self.ranges -= 1;
+        if cell.game_us().is_none() {
+            self.unmeasured_games -= games.min(self.unmeasured_games);
+        }
+        work_us
+    }
+}

@@ -1,0 +1,147 @@
+//! One experiment: which of its cells have games to lease, and how much work they are.
+
+use std::collections::BTreeSet;
+
+use spelrum_model::{Allocation, CellId, ExperimentId, ExperimentState, GameId};
+
+use super::allocation::Turn;
+use super::attempts::Next;
+use super::batches::Load;
+use super::cells::Cell;
+use super::cells::moving_average;
+use super::with_work::WithWork;
+
+/// An experiment that is not over, or has been so only since the last drain.
+#[derive(Clone, Debug)]
+pub(super) struct Experiment {
+    /// Whether its games are handed out.
+    pub(super) state: ExperimentState,
+    /// Whether more cells may come, so that it is not finished when its games are.
+    pub(super) open: bool,
+    /// All its cells.
+    pub(super) cells: Vec<CellId>,
+    /// Which of its cells go first.
+    pub(super) allocation: Allocation,
+    /// Those with games for any batch. Ids are given in the order of the grid.
+    pub(super) with_work: WithWork,
+    /// Games to be leased alone.
+    pub(super) alone: BTreeSet<GameId>,
+    /// Games to be leased alone by a worker that holds no other suspect.
+    pub(super) suspects: BTreeSet<GameId>,
+    /// Games without a final result.
+    pub(super) unsettled: u128,
+    /// Of these, those that could be leased now, if it is running.
+    pub(super) waiting: u128,
+    /// Of these, those that are leased.
+    pub(super) leased: u128,
+    /// What is left for any batch.
+    pub(super) load: Load,
+    /// Moving average of the wall time of its games, whichever cell they are of.
+    pub(super) game_us: Option<u64>,
+}
+
+impl Experiment {
+    /// Without cells.
+    pub(super) fn new(state: ExperimentState) -> Self {
+        Self {
+            state,
+            open: false,
+            cells: Vec::new(),
+            allocation: Allocation::Grid,
+            with_work: WithWork::default(),
+            alone: BTreeSet::new(),
+            suspects: BTreeSet::new(),
+            unsettled: 0,
+            waiting: 0,
+            leased: 0,
+            load: Load { measured_us: 0, unmeasured_games: 0 },
+            game_us: None,
+        }
+    }
+
+    /// Whether it is finished or cancelled.
+    pub(super) const fn is_over(&self) -> bool {
+        matches!(self.state, ExperimentState::Finished | ExperimentState::Cancelled)
+    }
+
+    /// Whether it has games to hand out now.
+    pub(super) fn is_ready(&self) -> bool {
+        self.state == ExperimentState::Running
+            && !(self.with_work.is_empty() && self.alone.is_empty() && self.suspects.is_empty())
+    }
+
+    /// Takes in a cell that is new or has changed. `before` is what it was, if it was.
+    pub(super) fn account(&mut self, id: CellId, before: Option<CellSum>, cell: &Cell) {
+        let before = before.unwrap_or_default();
+        let after = CellSum::of(cell, self.allocation);
+        self.unsettled =
+            self.unsettled - u128::from(before.unsettled) + u128::from(after.unsettled);
+        self.waiting = self.waiting - u128::from(before.waiting) + u128::from(after.waiting);
+        self.leased = self.leased - u128::from(before.leased) + u128::from(after.leased);
+        self.load.measured_us =
+            self.load.measured_us - before.load.measured_us + after.load.measured_us;
+        self.load.unmeasured_games =
+            self.load.unmeasured_games - before.load.unmeasured_games + after.load.unmeasured_games;
+        if before.turn != after.turn || !cell.has_work() {
+            self.with_work.remove(before.turn, id, cell);
+        }
+        if cell.has_work() {
+            self.with_work.insert(after.turn, id, cell);
+        }
+        if before.task != after.task {
+            let game = |number| GameId { cell: id, number };
+            before.task.map(|number| self.alone.remove(&game(number)));
+            self.alone.extend(after.task.map(game));
+        }
+    }
+
+    /// Puts a returned game where games to be leased alone wait.
+    pub(super) fn set_apart(&mut self, game: GameId, next: Next) {
+        match next {
+            Next::Alone => self.alone.insert(game),
+            Next::Suspect => self.suspects.insert(game),
+            Next::Shared | Next::GiveUp => false,
+        };
+    }
+
+    /// Takes a game from where games to be leased alone wait.
+    pub(super) fn take_apart(&mut self, game: GameId) {
+        self.alone.remove(&game);
+        self.suspects.remove(&game);
+    }
+
+    /// Takes a measured wall time into the average.
+    pub(super) fn measure(&mut self, wall_us: u64) {
+        self.game_us = Some(moving_average(self.game_us, wall_us));
+    }
+}
+
+/// What an experiment sums up over its cells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CellSum {
+    unsettled: u64,
+    waiting: u64,
+    leased: u64,
+    load: Load,
+    turn: Turn,
+    /// The next training or verification that was never leased.
+    task: Option<u64>,
+}
+
+impl CellSum {
+    /// Of one cell, under this allocation.
+    pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
+        let (unsettled, load) = (cell.unsettled(), Load::of(cell));
+        let task = cell.next_task();
+        let (waiting, leased) = (cell.waiting_count(), cell.leased_count());
+        Self { unsettled, waiting, leased, load, turn: Turn::of(cell, allocation), task }
+    }
+
+    /// Whether games of it are still to come.
+    pub(super) const fn is_unsettled(&self) -> bool {
+        self.unsettled > 0
+    }
+}
+
+/// All of them.
+pub(super) type Experiments = std::collections::BTreeMap<ExperimentId, Experiment>;

@@ -1,0 +1,260 @@
+//! Games that engines forfeit: whether the program is at fault or the machine, and how fast a worker may lose them.
+//!
+//! A forfeit (a crash, no answer, an illegal move, too much time) is a result like any other: the program has lost.
+//! But a program that a machine lacks something for, such as its net, fails there and plays well elsewhere; and
+//! who fails at once is free at once, and takes most of the games.
+//!
+//! 1. Of each cell it is counted how many games each worker has played with an engine, and how many of these the
+//!    engine forfeited ([`evidence`]).
+//! 2. A worker at which an engine has forfeited 4 games or more, and 4 times as many as the others' rates in the
+//!    same cells make expect, is *barred* from the engine if the evidence that its rate is another is 1,000 to 1
+//!    ([`EVIDENCE`]). Its leases of such games end, it gets no more of them, and what it played with the engine is
+//!    taken out and played by others: all of it, since to take out forfeits alone would be to choose results.
+//!    Somebody lets it in again.
+//! 3. Where all forfeit, the program is at fault, and loses. A worker that is alone is compared with nobody.
+//! 4. A worker gets no more games with an engine at once than it has slots until one has come to its end there. After
+//!    a forfeit in the first moves it gets none for a second, and then a pair; after each further one in a row twice as
+//!    long, up to ten minutes. It waits so while somebody else is there with the engine and without such a row.
+//!
+//! Who is barred is durable. The counts and rows are not: a coordinator that is started anew counts from 0.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spelrum_model::demands::{Demands, Offer};
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, WorkerId};
+use spelrum_statistics::{Stratum, evidence_of_two_rates};
+
+use super::api::Time;
+
+/// How likely an honest worker is ever to be barred from an engine, at most: one in so many.
+pub const EVIDENCE: f64 = 1_000.0;
+
+/// Forfeits for which a worker may be barred.
+const FORFEITS_MIN: u64 = 4;
+
+/// So many times as many as others' rates make expect.
+const TIMES_EXPECTED: f64 = 4.0;
+
+/// Games with fewer plies than these were forfeited in the first moves.
+const EARLY_PLIES: u64 = 8;
+
+/// How long a worker waits after the first such game.
+const PAUSE_MS: u64 = 1_000;
+
+/// And at most.
+const PAUSE_MS_MAX: u64 = 600_000;
+
+/// Cells of which games are counted: the latest (invariant 9).
+const CELLS_MAX: usize = 10_000;
+
+/// Pairs of worker and engine that are remembered (invariant 9).
+const RECORDS_MAX: usize = 10_000;
+
+/// A worker and an engine, by its name in sweeps.
+type Use = (WorkerId, String);
+
+/// What is known of engines at workers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Forfeits {
+    pub(super) barred: BTreeMap<Use, Barred>,
+    /// Of each cell, by engine and worker: games, and those that the engine forfeited.
+    cells: BTreeMap<CellId, BTreeMap<(String, WorkerId), Count>>,
+    /// The same over all these cells.
+    totals: BTreeMap<(String, WorkerId), Count>,
+    pub(super) records: BTreeMap<Use, Record>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    forfeits: u64,
+    games: u64,
+}
+
+/// How an engine does at a worker.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Record {
+    /// Whether a game of it has come to its end there.
+    pub(super) has_played: bool,
+    /// Games that it has forfeited in the first moves since.
+    pub(super) failed_in_a_row: u32,
+    /// Until when the worker gets no games with it.
+    pub(super) paused_until: Time,
+}
+
+/// How a game with engines came out.
+pub(super) struct EngineGame<'g> {
+    pub(super) worker: WorkerId,
+    pub(super) cell: CellId,
+    /// The engine that forfeited it, if one did, and after how many plies.
+    pub(super) forfeit: Option<(&'g str, u64)>,
+}
+
+impl Forfeits {
+    /// Takes up the durable state.
+    pub(super) fn of(barred: Vec<(WorkerId, Barred)>) -> Self {
+        let barred = barred.into_iter().map(|(worker, it)| ((worker, it.engine.clone()), it));
+        Self { barred: barred.collect(), ..Self::default() }
+    }
+
+    /// Forgets a cell that is gone.
+    pub(super) fn forget(&mut self, cell: CellId) {
+        for (of, count) in self.cells.remove(&cell).into_iter().flatten() {
+            if let Some(total) = self.totals.get_mut(&of) {
+                total.games -= count.games;
+                total.forfeits -= count.forfeits;
+                if total.games == 0 {
+                    self.totals.remove(&of);
+                }
+            }
+        }
+    }
+
+    /// Lets a worker play with an engine again, or with all, and counts its games anew. Says whether it was barred.
+    pub(super) fn readmit(&mut self, worker: WorkerId, engine: Option<&str>) {
+        let is_meant = |it: &str| engine.is_none_or(|engine| engine == it);
+        self.barred.retain(|(other, its), _| *other != worker || !is_meant(its));
+        self.records.retain(|(other, its), _| *other != worker || !is_meant(its));
+        self.forget_counts(worker, is_meant);
+    }
+
+    pub(super) fn forget_counts(&mut self, worker: WorkerId, is_meant: impl Fn(&str) -> bool) {
+        for counts in self.cells.values_mut().chain([&mut self.totals]) {
+            counts.retain(|(engine, other), _| *other != worker || !is_meant(engine));
+        }
+    }
+
+    pub(super) fn is_barred(&self, worker: WorkerId, engine: &str) -> bool {
+        // Few are: no string is made for whoever asks.
+        self.barred.keys().any(|(other, its)| *other == worker && its == engine)
+    }
+
+    /// Whether a worker is barred from an engine that these demands name.
+    pub(super) fn bars(&self, worker: WorkerId, demands: Option<&Demands>) -> bool {
+        let engines = demands.into_iter().flat_map(|it| &it.engines);
+        !self.barred.is_empty() && engines.into_iter().any(|it| self.is_barred(worker, &it.engine))
+    }
+
+    /// From which engines workers are barred.
+    pub(super) fn barred(&self) -> impl Iterator<Item = (WorkerId, &Barred)> {
+        self.barred.iter().map(|((worker, _), barred)| (*worker, barred))
+    }
+
+    /// A worker has come with these engines.
+    pub(super) fn has(&mut self, worker: WorkerId, offer: &Offer) {
+        for offered in &*offer.engines {
+            let key = (worker, offered.engine.clone());
+            if !self.records.contains_key(&key) {
+                if self.records.len() >= RECORDS_MAX {
+                    // Ids grow: whoever came first.
+                    self.records.pop_first();
+                }
+                self.records.insert(key, Record::default());
+            }
+        }
+    }
+
+    /// Notes a game of these engines.
+    pub(super) fn note(&mut self, game: &EngineGame<'_>, engines: &BTreeSet<&str>, now: Time) {
+        if !self.cells.contains_key(&game.cell) && self.cells.len() >= CELLS_MAX {
+            // Ids grow: the oldest.
+            if let Some(&oldest) = self.cells.keys().next() {
+                self.forget(oldest);
+            }
+        }
+        let counts = self.cells.entry(game.cell).or_default();
+        for &engine in engines {
+            let forfeited = game.forfeit.filter(|(its, _)| *its == engine);
+            let of = (engine.to_owned(), game.worker);
+            let total = self.totals.entry(of.clone()).or_default();
+            for count in [counts.entry(of).or_default(), total] {
+                count.games += 1;
+                count.forfeits += u64::from(forfeited.is_some());
+            }
+            let record = self.records.entry((game.worker, engine.to_owned())).or_default();
+            match forfeited {
+                Some((_, plies)) if plies < EARLY_PLIES => {
+                    let pause_ms = PAUSE_MS << record.failed_in_a_row.min(10);
+                    record.failed_in_a_row = record.failed_in_a_row.saturating_add(1);
+                    let until = now.0.saturating_add(pause_ms.min(PAUSE_MS_MAX));
+                    record.paused_until = Time(until);
+                }
+                Some(_) | None => {
+                    *record = Record { has_played: true, ..Record::default() };
+                }
+            }
+        }
+    }
+
+    /// What an engine did at a worker, and at all others.
+    fn both(&self, worker: WorkerId, engine: &str) -> [Count; 2] {
+        let (mut own, mut others) = (Count::default(), Count::default());
+        for (&(_, other), count) in of_engine(&self.totals, engine) {
+            let sum = if other == worker { &mut own } else { &mut others };
+            sum.games += count.games;
+            sum.forfeits += count.forfeits;
+        }
+        [own, others]
+    }
+
+    /// What speaks for it that a worker is at fault for what an engine forfeits, if it is enough.
+    pub(super) fn evidence(&self, worker: WorkerId, engine: &str) -> Option<Barred> {
+        let (mut strata, mut expected, mut compared) = (Vec::new(), 0.0, 0);
+        for counts in self.cells.values() {
+            let (mut own, mut others) = (Count::default(), Count::default());
+            for (&(_, other), count) in of_engine(counts, engine) {
+                let sum = if other == worker { &mut own } else { &mut others };
+                sum.games += count.games;
+                sum.forfeits += count.forfeits;
+            }
+            if own.games == 0 {
+                continue;
+            }
+            if others.games > 0 {
+                expected += own.games as f64 * others.forfeits as f64 / others.games as f64;
+                compared += own.forfeits;
+            }
+            let [first, second] = [own, others].map(|it| [it.forfeits, it.games]);
+            strata.push(Stratum { first, second });
+        }
+        let is_much = compared >= FORFEITS_MIN && compared as f64 >= TIMES_EXPECTED * expected;
+        if !is_much || evidence_of_two_rates(&strata) < libm::log(EVIDENCE) {
+            return None;
+        }
+        let [own, others] = self.both(worker, engine);
+        Some(Barred {
+            engine: engine.to_owned(),
+            forfeits: own.forfeits,
+            games: own.games,
+            of_others: [others.forfeits, others.games],
+        })
+    }
+
+    /// The workers at which an engine has forfeited so many games that it is worth a closer look.
+    pub(super) fn suspected(&self, engine: &str) -> Vec<WorkerId> {
+        let mut all = Count::default();
+        for (_, count) in of_engine(&self.totals, engine) {
+            all.games += count.games;
+            all.forfeits += count.forfeits;
+        }
+        let is_suspected = |(_, its): &(&(String, WorkerId), &Count)| {
+            let others = [all.forfeits - its.forfeits, all.games - its.games];
+            // Half as often again as others: the rest is for the evidence.
+            its.forfeits >= FORFEITS_MIN
+                && others[1] > 0
+                && 2 * its.forfeits * others[1] >= 3 * others[0] * its.games
+        };
+        let found = of_engine(&self.totals, engine).filter(is_suspected);
+        found.map(|((_, worker), _)| *worker).collect()
+    }
+}
+
+/// The counts of an engine.
+fn of_engine<'c>(
+    counts: &'c BTreeMap<(String, WorkerId), Count>,
+    engine: &str,
+) -> impl Iterator<Item = (&'c (String, WorkerId), &'c Count)> {
+    let from = (engine.to_owned(), WorkerId(i64::MIN));
+    let to = (engine.to_owned(), WorkerId(i64::MAX));
+    counts.range(from..=to)
+}

@@ -1,0 +1,74 @@
+//! What waits for workers that have what it needs: for people.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use spelrum_model::demands::Demands;
+use spelrum_model::wanted::Wanted;
+use spelrum_model::{CellId, ExperimentId};
+
+use super::experiments::Experiment;
+use super::machine::Scheduler;
+use super::with_work::needs;
+
+impl Scheduler {
+    /// Of each running experiment the cell that waits for a slot with most memory, and how much.
+    #[must_use]
+    pub fn largest_waiting(&self) -> Vec<(ExperimentId, CellId, u64)> {
+        let largest = |(id, experiment): (ExperimentId, &Experiment)| {
+            let needs = waiting(experiment)
+                .filter_map(|cell| Some((self.cells.get(&cell)?.memory_bytes(), cell)));
+            // The first of equals.
+            let largest = needs.max_by_key(|&(bytes, cell)| (bytes, Reverse(cell)));
+            largest.map(|(bytes, cell)| (id, cell, bytes))
+        };
+        self.ready().filter_map(largest).collect()
+    }
+
+    /// What waits for workers that meet its demands, by experiment and by these.
+    #[must_use]
+    pub fn wanted(&self) -> Vec<Wanted> {
+        let mut wanted = Vec::new();
+        for (id, experiment) in self.ready() {
+            let with_work = experiment.with_work.by_needs();
+            // Those of which only games to be leased alone wait.
+            let mut others: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> = BTreeMap::new();
+            for cell in apart(experiment) {
+                if let Some(needs) = self.cells.get(&cell).and_then(needs)
+                    && with_work.get(&needs).is_none_or(|cells| !cells.contains(&cell))
+                {
+                    others.entry(needs).or_default().insert(cell);
+                }
+            }
+            let all: BTreeSet<_> = with_work.keys().chain(others.keys()).collect();
+            wanted.extend(all.into_iter().filter_map(|needs| {
+                let cells = || [with_work.get(needs), others.get(needs)].into_iter().flatten();
+                let (demands, memory_bytes) = needs;
+                Some(Wanted {
+                    experiment: id,
+                    cell: *cells().filter_map(BTreeSet::first).min()?,
+                    cells: cells().map(|cells| cells.len() as u64).sum(),
+                    demands: Arc::clone(demands),
+                    memory_bytes: *memory_bytes,
+                })
+            }));
+        }
+        wanted
+    }
+
+    /// Running experiments with games to hand out.
+    pub(super) fn ready(&self) -> impl Iterator<Item = (ExperimentId, &Experiment)> {
+        self.experiments.iter().filter(|(_, it)| it.is_ready()).map(|(&id, it)| (id, it))
+    }
+}
+
+/// Its cells with games to hand out; one may come several times.
+fn waiting(experiment: &Experiment) -> impl Iterator<Item = CellId> {
+    experiment.with_work.ids().chain(apart(experiment))
+}
+
+/// Its cells with games to be leased alone; one may come several times.
+fn apart(experiment: &Experiment) -> impl Iterator<Item = CellId> {
+    experiment.alone.iter().chain(&experiment.suspects).map(|game| game.cell)
+}

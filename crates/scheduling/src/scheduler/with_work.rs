@@ -1,0 +1,85 @@
+//! The cells of an experiment that have games for any batch, by what these ask of their worker.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use itertools::Itertools as _;
+use spelrum_model::CellId;
+use spelrum_model::demands::Demands;
+
+use super::allocation::Turn;
+use super::cells::Cell;
+
+/// The cells. Those that ask for the same are together, so that a worker that has it not passes over all of them at
+/// once, however many they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WithWork {
+    /// By their turn. No set is empty.
+    by_demands: BTreeMap<Option<Arc<Demands>>, BTreeSet<(Turn, CellId)>>,
+    /// Those with demands, by the memory of a game too. No set is empty.
+    by_needs: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>>,
+}
+
+impl WithWork {
+    /// Takes in a cell whose turn this is.
+    pub(super) fn insert(&mut self, turn: Turn, id: CellId, cell: &Cell) {
+        let demands = cell.demands().cloned();
+        self.by_demands.entry(demands).or_default().insert((turn, id));
+        if let Some(needs) = needs(cell) {
+            self.by_needs.entry(needs).or_default().insert(id);
+        }
+    }
+
+    /// Takes out a cell whose turn this was, if it is there.
+    pub(super) fn remove(&mut self, turn: Turn, id: CellId, cell: &Cell) {
+        take(&mut self.by_demands, &cell.demands().cloned(), &(turn, id));
+        if let Some(needs) = needs(cell) {
+            take(&mut self.by_needs, &needs, &id);
+        }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_demands.is_empty()
+    }
+
+    /// All, by their turn, whose demands whoever asks meets.
+    pub(super) fn for_whom(
+        &self,
+        meets: impl Fn(&Demands) -> bool,
+    ) -> impl Iterator<Item = CellId> {
+        let meets = move |demands: &Option<Arc<Demands>>| demands.as_deref().is_none_or(&meets);
+        let groups = self.by_demands.iter().filter(move |(demands, _)| meets(demands));
+        groups.map(|(_, cells)| cells).kmerge().map(|&(_, id)| id)
+    }
+
+    /// What groups of them ask for, each once.
+    pub(super) fn demands(&self) -> impl Iterator<Item = &Demands> {
+        self.by_demands.keys().filter_map(Option::as_deref)
+    }
+
+    /// All, in no order that means anything.
+    pub(super) fn ids(&self) -> impl Iterator<Item = CellId> {
+        self.by_demands.values().flatten().map(|&(_, id)| id)
+    }
+
+    /// Those with demands: by these, and by the memory that a game may take, in bytes.
+    pub(super) const fn by_needs(&self) -> &BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> {
+        &self.by_needs
+    }
+}
+
+/// What a cell's games ask of their worker, if it is more than memory.
+pub(super) fn needs(cell: &Cell) -> Option<(Arc<Demands>, u64)> {
+    Some((Arc::clone(cell.demands()?), cell.memory_bytes()))
+}
+
+/// Takes out of one of the sets, and the set with its last.
+fn take<K: Ord, V: Ord>(sets: &mut BTreeMap<K, BTreeSet<V>>, key: &K, value: &V) {
+    if let Some(set) = sets.get_mut(key) {
+        set.remove(value);
+        if set.is_empty() {
+            sets.remove(key);
+        }
+    }
+}

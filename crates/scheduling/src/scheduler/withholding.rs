@@ -1,0 +1,198 @@
+//! Which workers get no games, or few: what the records of their conduct, of exclusions and of forfeits mean for
+//! leases.
+
+use std::collections::BTreeSet;
+
+use spelrum_model::demands::Offer;
+use spelrum_model::withheld::{Barred, Withheld};
+use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
+
+use super::api::Effect;
+use super::cells::Cell;
+use super::forfeits::{EngineGame, Record};
+use super::machine::Scheduler;
+
+impl Scheduler {
+    /// A game was played: whose fault it was before, is looked at.
+    pub(super) fn played_well(
+        &mut self,
+        game: GameId,
+        played: WorkerId,
+        effects: &mut Vec<Effect>,
+    ) {
+        for worker in self.conduct.played(game, played) {
+            if let Some([faults, games]) = self.conduct.quarantine(worker, played, self.now) {
+                effects.push(Effect::Quarantined { worker, faults, games });
+                self.take_leases(worker, None, effects);
+            }
+        }
+    }
+
+    /// Whether a game of an experiment has failed at a worker and waits for another one that is there.
+    pub(super) fn is_left_to_others(
+        &self,
+        game: GameId,
+        worker: WorkerId,
+        of: ExperimentId,
+    ) -> bool {
+        let excluded = |other| self.exclusions.has(other, of);
+        // Who else could take a verification is another question: it is left to nobody.
+        !self.cells.get(&game.cell).is_some_and(Cell::is_verification)
+            && self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
+    }
+
+    /// Whether a worker gets no new games of an experiment, since too many wait for others that failed at it.
+    pub(super) fn waits_for_others(&self, worker: WorkerId, of: ExperimentId) -> bool {
+        let is_its = |game: &GameId| self.cells.get(&game.cell).map(Cell::experiment) == Some(of);
+        self.conduct.fails_in_a_row(worker)
+            && self
+                .conduct
+                .failed_at(worker)
+                .filter(is_its)
+                .any(|game| self.is_left_to_others(game, worker, of))
+    }
+
+    /// Why workers get no games, of those that get none at all.
+    #[must_use]
+    pub fn withheld(&self) -> Vec<(WorkerId, Withheld)> {
+        let excluded = self.exclusions.everywhere().map(|worker| (worker, Withheld::Excluded));
+        let of = |worker| Some((worker, self.conduct.withheld(worker, self.now)?));
+        let quarantined = self.conduct.quarantined(self.now).filter_map(of);
+        let barred = self.forfeits.barred();
+        let barred = barred.map(|(worker, it)| (worker, Withheld::Barred(it.clone())));
+        excluded.chain(quarantined).chain(barred).collect()
+    }
+}
+
+impl Scheduler {
+    /// Takes its games from a worker, and gives it no more.
+    pub(super) fn excluded(
+        &mut self,
+        worker: WorkerId,
+        from: Option<ExperimentId>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.exclusions.excluded.insert((worker, from));
+        self.take_leases(worker, from, effects);
+    }
+
+    /// Whether a worker's result of a game does not count for that. Of an experiment that is over, which may be
+    /// forgotten, the store knows whether it was excluded from that one.
+    pub(super) fn is_excluded(&self, worker: WorkerId, game: GameId) -> bool {
+        if self.is_barred_from(worker, game.cell) {
+            return true;
+        }
+        let experiment = self.cells.get(&game.cell).map(Cell::experiment);
+        let going_on = experiment.filter(|&experiment| !self.is_over(experiment));
+        going_on.map_or_else(
+            || self.exclusions.is_everywhere(worker),
+            |experiment| self.exclusions.has(worker, experiment),
+        )
+    }
+}
+
+impl Scheduler {
+    /// What a worker may be given games by: without engines that it is barred from, or that it waits with.
+    pub(super) fn allowed_offer(&mut self, worker: WorkerId, mut offer: Offer) -> Offer {
+        self.forfeits.has(worker, &offer);
+        let withheld = |engine: &str| {
+            self.forfeits.is_barred(worker, engine) || self.pauses_with(worker, engine)
+        };
+        if offer.engines.iter().any(|it| withheld(&it.engine)) {
+            let allowed = offer.engines.iter().filter(|it| !withheld(&it.engine)).cloned();
+            offer.engines = allowed.collect();
+        }
+        offer
+    }
+
+    /// Whether a worker waits with an engine, since it has failed there at once, and somebody else may do better.
+    fn pauses_with(&self, worker: WorkerId, engine: &str) -> bool {
+        let record = self.forfeits.records.get(&(worker, engine.to_owned()));
+        record.is_some_and(|it| self.now < it.paused_until)
+            && self.forfeits.records.iter().any(|((other, its), record)| {
+                its == engine
+                    && *other != worker
+                    && record.failed_in_a_row == 0
+                    && !self.forfeits.is_barred(*other, engine)
+                    && self.conduct.is_there(*other, self.now, &self.policy)
+            })
+    }
+
+    /// The most games that a worker gets at once of an experiment: few with an engine that it has not played to the
+    /// end of a game, and a pair with one that has just failed.
+    pub(super) fn games_at_once(
+        &self,
+        worker: WorkerId,
+        slots: u64,
+        of: ExperimentId,
+    ) -> Option<u64> {
+        let demands = self.experiments.get(&of)?.with_work.demands();
+        let engines = demands.flat_map(|it| &it.engines);
+        let records =
+            engines.filter_map(|it| self.forfeits.records.get(&(worker, it.engine.clone())));
+        let limits = records.filter_map(|record| match record {
+            Record { failed_in_a_row: 1.., .. } => Some(2),
+            Record { has_played: false, .. } => Some(slots.max(2)),
+            Record { has_played: true, .. } => None,
+        });
+        limits.min()
+    }
+
+    /// A game has a result: whose fault it is if an engine forfeits much is looked at.
+    pub(super) fn played_with_engines(&mut self, game: &EngineGame<'_>, effects: &mut Vec<Effect>) {
+        let demands = self.cells.get(&game.cell).and_then(Cell::demands).cloned();
+        let Some(demands) = demands.filter(|it| !it.engines.is_empty()) else { return };
+        let engines: BTreeSet<&str> = demands.engines.iter().map(|it| &*it.engine).collect();
+        self.forfeits.note(game, &engines, self.now);
+        if let Some((engine, _)) = game.forfeit
+            && self.pauses_with(game.worker, engine)
+        {
+            self.take_leases_with(game.worker, engine, effects);
+        }
+        for engine in engines {
+            for worker in self.forfeits.suspected(engine) {
+                if let Some(barred) = self.forfeits.evidence(worker, engine) {
+                    effects.push(Effect::Barred { worker, barred: barred.clone() });
+                    self.bar(worker, barred, effects);
+                }
+            }
+        }
+    }
+
+    /// Bars a worker from an engine.
+    pub(super) fn bar(&mut self, worker: WorkerId, barred: Barred, effects: &mut Vec<Effect>) {
+        let engine = barred.engine.clone();
+        self.forfeits.forget_counts(worker, |its| its == engine);
+        self.forfeits.barred.insert((worker, engine.clone()), barred);
+        self.take_leases_with(worker, &engine, effects);
+    }
+
+    /// Ends the leases of a worker that hold games with an engine, at no cost to these.
+    fn take_leases_with(&mut self, worker: WorkerId, engine: &str, effects: &mut Vec<Effect>) {
+        let needs = |cell: CellId| {
+            let demands = self.cells.get(&cell).and_then(Cell::demands);
+            demands.is_some_and(|it| it.engines.iter().any(|it| it.engine == engine))
+        };
+        let leases =
+            self.leases.ids_of(worker, |lease| lease.granted.iter().any(|it| needs(it.cell)));
+        self.end_leases(leases, effects);
+    }
+
+    /// Whether a worker is barred from an engine of a cell.
+    pub(super) fn is_barred_from(&self, worker: WorkerId, cell: CellId) -> bool {
+        let demands = self.cells.get(&cell).and_then(Cell::demands);
+        self.forfeits.bars(worker, demands.map(AsRef::as_ref))
+    }
+
+    /// Why a worker gets no games of an engine that games wait for.
+    pub(super) fn withheld_engine(&self, worker: WorkerId) -> Option<Withheld> {
+        let mut its = self.forfeits.barred().filter(|(other, _)| *other == worker);
+        its.find(|(_, barred)| self.is_waited_for(&barred.engine))
+            .map(|(_, barred)| Withheld::Barred(barred.clone()))
+    }
+
+    fn is_waited_for(&self, engine: &str) -> bool {
+        let mut demands = self.ready().flat_map(|(_, it)| self.waiting_demands(it));
+        demands.any(|it| it.engines.iter().any(|it| it.engine == engine))
+    }
+}

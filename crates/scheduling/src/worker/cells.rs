@@ -1,0 +1,104 @@
+//! The cells that are known, with how long their games take: fetched once and kept.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use spelrum_model::DefinitionHash;
+
+/// Cells that are kept (invariant 9).
+const CELLS_MAX: usize = 1_024;
+
+/// The cells.
+#[derive(Clone, Debug)]
+pub(super) struct Cells<C> {
+    known: BTreeMap<DefinitionHash, Known<C>>,
+    /// Rises with every use.
+    uses: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Known<C> {
+    cell: C,
+    /// Mean time of a game in nanoseconds, of late; 0 while unknown.
+    game_ns: u64,
+    last_used: u64,
+}
+
+impl<C: Clone> Cells<C> {
+    pub(super) const fn new() -> Self {
+        Self { known: BTreeMap::new(), uses: 0 }
+    }
+
+    /// Keeps a cell, in place of the one that was of no use for longest.
+    pub(super) fn keep(&mut self, definition: DefinitionHash, cell: C) {
+        if self.known.len() >= CELLS_MAX
+            && let Some(oldest) = self.known.iter().min_by_key(|(_, known)| known.last_used)
+        {
+            let oldest = *oldest.0;
+            self.known.remove(&oldest);
+        }
+        self.uses += 1;
+        self.known.insert(definition, Known { cell, game_ns: 0, last_used: self.uses });
+    }
+
+    /// The cell with this definition, if it is known.
+    pub(super) fn get(&mut self, definition: DefinitionHash) -> Option<C> {
+        self.uses += 1;
+        let known = self.known.get_mut(&definition)?;
+        known.last_used = self.uses;
+        Some(known.cell.clone())
+    }
+
+    /// Takes note of how long some games took together.
+    pub(super) fn measured(&mut self, definition: DefinitionHash, games: u64, took: Duration) {
+        let Some(known) = self.known.get_mut(&definition) else { return };
+        let Some(mean) = took.as_nanos().checked_div(games.into()) else { return };
+        let mean = u64::try_from(mean).unwrap_or(u64::MAX).max(1);
+        // Half of it is the last batch: quick to learn, and a single odd one is soon forgotten.
+        known.game_ns =
+            if known.game_ns == 0 { mean } else { (known.game_ns / 2 + mean / 2).max(1) };
+    }
+
+    /// How long its games take; `None` of a cell of which none was played.
+    pub(super) fn game_time(&self, definition: DefinitionHash) -> Option<Duration> {
+        self.known
+            .get(&definition)
+            .filter(|known| known.game_ns > 0)
+            .map(|known| Duration::from_nanos(known.game_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(number: u64) -> DefinitionHash {
+        DefinitionHash::of_json(&number.to_string())
+    }
+
+    #[test]
+    fn the_cells_that_are_used_are_kept() {
+        let mut cells = Cells::new();
+        for number in 0..2 * CELLS_MAX as u64 {
+            assert_eq!(cells.get(hash(number)), None);
+            cells.keep(hash(number), number);
+            assert_eq!(cells.get(hash(0)), Some(0));
+        }
+        assert_eq!(cells.known.len(), CELLS_MAX);
+        assert_eq!(cells.get(hash(1)), None);
+    }
+
+    #[test]
+    fn times_follow_the_latest_games() {
+        let mut cells = Cells::new();
+        cells.measured(hash(1), 1, Duration::from_secs(1));
+        assert_eq!(cells.game_time(hash(1)), None, "it is not known");
+        cells.keep(hash(1), ());
+        cells.measured(hash(1), 0, Duration::from_secs(1));
+        assert_eq!(cells.game_time(hash(1)), None, "none was played");
+        cells.measured(hash(1), 4, Duration::from_secs(4));
+        assert_eq!(cells.game_time(hash(1)), Some(Duration::from_secs(1)));
+        cells.measured(hash(1), 1, Duration::ZERO);
+        assert_eq!(cells.game_time(hash(1)), Some(Duration::from_millis(500)));
+    }
+}

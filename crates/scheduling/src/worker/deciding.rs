@@ -1,0 +1,274 @@
+//! What the machine does about what it knows: which games a slot gets, and which call is made.
+
+use spelrum_model::speed::ScaledTime;
+
+use super::api::{Action, Batch, Call, CallId, Caller, Outcome, Settings};
+use super::games::Taken;
+use super::lane::{Lane, Manner};
+use super::machine::{Kind, Machine, Playing, UnderWay};
+use super::outbox::{BRIMMING, FULL};
+use super::phase::Phase;
+use super::turns::Waiting;
+use crate::scheduler::Time;
+
+/// Definitions that are fetched at once.
+const FETCHES_MAX: usize = 8;
+
+/// Most leases that are given back in one call.
+const GIVE_BACK_MAX: usize = 4_096;
+
+impl<R: Outcome, C: Clone> Machine<R, C> {
+    /// Does whatever can be done now. A heartbeat only if asked: what the slots play is known then.
+    pub(super) fn decide(&mut self, says_heartbeat: bool, actions: &mut Vec<Action<R, C>>) {
+        if self.asks_when_empty && self.leases.is_empty() {
+            // Whoever waits for our games may have nothing left to do now.
+            self.asks_when_empty = false;
+            self.idle_until = None;
+        }
+        self.hand_out(actions);
+        self.advance(actions);
+        if self.phase == Phase::Ended {
+            return;
+        }
+        let Some(session) = &self.session else {
+            if self.wants_to_call() && self.hello.is_open(self.now) {
+                let patience_ms = self.hello.begin(self.now, self.settings.patience_ms);
+                self.call(Kind::Hello, patience_ms, Call::Hello, actions);
+            }
+            return;
+        };
+        let (caller, results_max) = (session.caller, session.report_results_max);
+        self.say_report(caller, results_max, actions);
+        self.say_get_cell(actions);
+        self.say_give_back(caller, actions);
+        self.say_lease_or_heartbeat(caller, says_heartbeat, actions);
+    }
+
+    /// Lets slots play what waits, or has the machine's speed measured.
+    fn hand_out(&mut self, actions: &mut Vec<Action<R, C>>) {
+        let are_idle = self.idle_slots.len() == self.slots.len();
+        if self.speeds.is_wanted() {
+            self.calibrate(are_idle, actions);
+            return;
+        }
+        let waiting = Waiting { timed: self.games.wait(true), others: self.games.wait(false) };
+        let turn = self.turns.next(waiting, are_idle, self.now);
+        while let Some(timed) = turn
+            && let Some(&slot) = self.idle_slots.first()
+            && (slot as u64) < self.slots_for(timed)
+            && self.phase == Phase::Working
+            && !self.outbox.has(BRIMMING)
+        {
+            let scaled = match self.scaled(timed) {
+                Ok(scaled) => scaled,
+                Err(game) => {
+                    // Else it could not be measured, which is tried again.
+                    if self.speeds.want(game, self.now) {
+                        self.calibrate(self.idle_slots.len() == self.slots.len(), actions);
+                    }
+                    break;
+                }
+            };
+            let slots = self.slots_for(timed);
+            let Some(taken) = self.games.take(timed, slots, &self.cells) else { break };
+            let Taken { batch, definition, name_before_play } = taken;
+            let Batch { lease, cell, range, game_timeout, in_quiet, scaled: _ } = batch;
+            let cell = cell.cell;
+            let batch = Batch { lease, cell, range, game_timeout, in_quiet, scaled };
+            self.idle_slots.remove(&slot);
+            self.leases.change(lease, |held| {
+                held.waiting -= range.count;
+                held.playing += range.count;
+            });
+            self.slots[slot] = Some(Playing {
+                lease,
+                generation: self.generation,
+                definition,
+                range,
+                number: range.first,
+                unfinished: range.count,
+                names_all: name_before_play,
+                in_quiet,
+            });
+            if name_before_play {
+                self.withheld.keep(slot, batch);
+                self.beats.game_waits(self.now);
+            } else {
+                self.beats.game_starts(self.cells.game_time(definition), self.now);
+                actions.push(Action::Play { slot, batch });
+            }
+        }
+    }
+
+    /// How time limits of the next games are scaled, if they are; the game whose speed must be known for it, if it
+    /// is not.
+    fn scaled(&self, timed: bool) -> Result<Option<ScaledTime>, &'static str> {
+        let Some((cell, scaling)) = self.games.next_scaled(timed) else { return Ok(None) };
+        let Some(game) = cell.game else { return Ok(None) };
+        self.speeds.scaled(game, scaling, self.now).map(Some).ok_or(game)
+    }
+
+    /// Has the speed measured that is wanted, once no slot plays.
+    fn calibrate(&mut self, are_idle: bool, actions: &mut Vec<Action<R, C>>) {
+        if self.phase == Phase::Working
+            && are_idle
+            && let Some(game) = self.speeds.begin()
+        {
+            actions.push(Action::Calibrate { game });
+        }
+    }
+
+    /// How many slots play timed games, or others: the first so many.
+    fn slots_for(&self, timed: bool) -> u64 {
+        let Settings { slots, quiet_slots, .. } = self.settings;
+        u64::from(if timed { quiet_slots.min(slots.get()) } else { slots.get() })
+    }
+
+    /// Whether there is anything to say that needs a Hello before it.
+    fn wants_to_call(&self) -> bool {
+        !self.is_ending()
+            || self.outbox.load().results > 0
+            || !self.leases.is_empty()
+            || !self.leases.giving_back().is_empty()
+    }
+
+    fn call(
+        &mut self,
+        kind: Kind,
+        patience_ms: u64,
+        what: Call<R>,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        self.last_call += 1;
+        let call = CallId(self.last_call);
+        let under_way = UnderWay { kind, hello: self.hellos, generation: self.generation };
+        self.calls.insert(call, under_way);
+        actions.push(Action::Call { call, patience_ms, what });
+    }
+
+    fn say_report(&mut self, caller: Caller, results_max: usize, actions: &mut Vec<Action<R, C>>) {
+        let hurry = self.is_playing_over() || self.starves();
+        if self.report.is_open(self.now)
+            && self.outbox.is_due(results_max, hurry, self.now)
+            && let Some(results) = self.outbox.report(results_max, self.now)
+        {
+            let patience_ms = self.report.begin(self.now, self.settings.patience_ms);
+            self.call(Kind::Report, patience_ms, Call::Report { caller, results }, actions);
+        }
+    }
+
+    /// Whether there are no games here, and the coordinator had none when it was asked last: what is not
+    /// reported yet may be what a course waits for, or what holds leases that keep others away.
+    fn starves(&self) -> bool {
+        self.idle_until.is_some_and(|until| until > self.now)
+            && self.idle_slots.len() == self.slots.len()
+            && self.games.are_none()
+    }
+
+    fn say_get_cell(&mut self, actions: &mut Vec<Action<R, C>>) {
+        for definition in self.games.wanted() {
+            if !self.get_cell.contains_key(&definition) && self.get_cell.len() >= FETCHES_MAX {
+                continue;
+            }
+            let lane =
+                self.get_cell.entry(definition).or_insert_with(|| Lane::new(Manner::Patient));
+            if lane.is_open(self.now) {
+                let patience_ms = lane.begin(self.now, self.settings.patience_ms);
+                self.call(
+                    Kind::GetCell(definition),
+                    patience_ms,
+                    Call::GetCell(definition),
+                    actions,
+                );
+            }
+        }
+    }
+
+    fn say_give_back(&mut self, caller: Caller, actions: &mut Vec<Action<R, C>>) {
+        let leases = self.leases.giving_back();
+        let leases: Vec<_> = leases.iter().copied().take(GIVE_BACK_MAX).collect();
+        if !leases.is_empty() && self.give_back.is_open(self.now) {
+            let patience_ms = self.give_back.begin(self.now, self.settings.patience_ms);
+            let kind = Kind::GiveBack { leases: leases.len() };
+            self.call(kind, patience_ms, Call::GiveBack { caller, leases }, actions);
+        }
+    }
+
+    /// One of the two at a time: a heartbeat must not miss a lease whose grant is still
+    /// travelling (docs/protocol.md).
+    fn say_lease_or_heartbeat(
+        &mut self,
+        caller: Caller,
+        says_heartbeat: bool,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        if self.lease.is_under_way() || self.heartbeat.is_under_way() {
+            return;
+        }
+        let beats = says_heartbeat
+            && self.heartbeat.is_open(self.now)
+            && self.beats.due_at().is_some_and(|at| at <= self.now);
+        let asks = self.asks();
+        let patience_ms = self.settings.patience_ms;
+        if beats && !(asks && self.lease_is_next) {
+            let patience_ms = self.heartbeat.begin(self.now, patience_ms);
+            self.beats.said(self.now);
+            self.withheld.named();
+            self.lease_is_next = true;
+            let (leases, playing) = (self.leases(), self.playing());
+            let what = Call::Heartbeat { caller, leases, playing };
+            self.call(Kind::Heartbeat, patience_ms, what, actions);
+        } else if asks {
+            let patience_ms = self.lease.begin(self.now, patience_ms);
+            self.lease_is_next = false;
+            let speeds = self.speeds.told(self.now);
+            self.call(Kind::Lease, patience_ms, Call::Lease { caller, speeds }, actions);
+        }
+    }
+
+    /// Whether to ask for games.
+    fn asks(&self) -> bool {
+        let is_over = |wait: Option<Time>| wait.is_none_or(|until| until <= self.now);
+        self.phase == Phase::Working
+            && self.lease.is_open(self.now)
+            && is_over(self.idle_until)
+            && is_over(self.refused_until)
+            && !self.outbox.has(FULL)
+            // What it got would lie about until it has measured.
+            && !self.speeds.is_wanted()
+            && self.games.are_few([self.slots_for(false), self.slots_for(true)], &self.cells)
+    }
+
+    /// When to send [`Event::TimePassed`](super::Event::TimePassed), unless something else happens
+    /// before: at once, if it is not after the latest event. `None` if time changes nothing.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Time> {
+        if self.phase == Phase::Ended {
+            return None;
+        }
+        let lanes = [&self.hello, &self.lease, &self.heartbeat, &self.report, &self.give_back];
+        let lanes = lanes.into_iter().chain(self.get_cell.values());
+        let others = [self.idle_until, self.refused_until, self.ends_at(), self.outbox.due_at()];
+        // What was due at the latest event was done, or waits for something else than time.
+        let later = lanes
+            .filter_map(Lane::opens_at)
+            .chain(others.into_iter().flatten())
+            .chain(self.speeds.retry_at())
+            .chain(self.beats.due_at())
+            .filter(|&at| at > self.now)
+            .min();
+        let owed = self.beats.due_at().filter(|_| self.may_owe_heartbeat && !self.is_alone_busy());
+        match (later, owed) {
+            (Some(later), Some(owed)) => Some(later.min(owed)),
+            (later, owed) => later.or(owed),
+        }
+    }
+
+    /// Whether no heartbeat can be said before an answer comes, or a wait is over.
+    fn is_alone_busy(&self) -> bool {
+        self.session.is_none()
+            || self.lease.is_under_way()
+            || self.heartbeat.is_under_way()
+            || !self.heartbeat.is_open(self.now)
+    }
+}

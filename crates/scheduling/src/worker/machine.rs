@@ -1,0 +1,549 @@
+//! The machine: what it knows, and how events change it. What it does about it is decided in
+//! `deciding`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use spelrum_model::speed::Speed;
+use spelrum_model::{DefinitionHash, GameId, GameRange, LeaseId};
+
+use super::api::{
+    Action, Answer, CallId, Event, Failure, Jitter, LeasedGames, Outcome, Session, Settings, Tally,
+};
+use super::beats::Beats;
+use super::cells::Cells;
+use super::games::Games;
+use super::lane::{Lane, Manner};
+use super::leases::Leases;
+use super::outbox::{Outbox, Refused};
+use super::phase::Phase;
+use super::speeds::Speeds;
+use super::turns::Turns;
+use super::withheld::Withheld;
+use crate::scheduler::Time;
+
+/// Never ask for games again sooner than this, whatever the coordinator says.
+const RETRY_AFTER_MS_MIN: u64 = 10;
+
+/// When to ask for games after a refusal that trying again may not mend.
+const REFUSED_RETRY_AFTER_MS: u64 = 5_000;
+
+/// A worker; see the [module](super). `R` is a finished game, `C` a cell that is ready to be
+/// played.
+#[derive(Clone, Debug)]
+pub struct Machine<R, C> {
+    pub(super) settings: Settings,
+    pub(super) phase: Phase,
+    pub(super) session: Option<Session>,
+    /// Counts Hellos.
+    pub(super) hellos: u64,
+    /// The results database that was met last.
+    database: Option<String>,
+    /// Counts the results databases that were met: what is held belongs to one of them.
+    pub(super) generation: u64,
+    pub(super) slots: Vec<Option<Playing>>,
+    pub(super) idle_slots: BTreeSet<usize>,
+    /// Whether timed games are played, or others.
+    pub(super) turns: Turns,
+    pub(super) withheld: Withheld<C>,
+    pub(super) leases: Leases,
+    pub(super) games: Games<Named<C>>,
+    pub(super) cells: Cells<Named<C>>,
+    pub(super) speeds: Speeds,
+    pub(super) outbox: Outbox<R>,
+    pub(super) beats: Beats,
+    pub(super) tally: Tally,
+    /// Calls under way.
+    pub(super) calls: BTreeMap<CallId, UnderWay>,
+    pub(super) last_call: u64,
+    pub(super) hello: Lane,
+    pub(super) lease: Lane,
+    pub(super) heartbeat: Lane,
+    pub(super) report: Lane,
+    pub(super) give_back: Lane,
+    pub(super) get_cell: BTreeMap<DefinitionHash, Lane>,
+    /// Not to ask for games before this: there were none, or they were refused.
+    pub(super) idle_until: Option<Time>,
+    pub(super) refused_until: Option<Time>,
+    /// Whether having no lease any more is a reason to ask sooner.
+    pub(super) asks_when_empty: bool,
+    /// Whether the last of Lease and Heartbeat was a Heartbeat: they take turns.
+    pub(super) lease_is_next: bool,
+    /// The time of the latest event.
+    pub(super) now: Time,
+    /// Whether a heartbeat may be due that the latest event could not say.
+    pub(super) may_owe_heartbeat: bool,
+}
+
+/// A cell that is ready, with its game where time limits of it may be scaled.
+#[derive(Clone, Debug)]
+pub(super) struct Named<C> {
+    pub(super) cell: C,
+    pub(super) game: Option<&'static str>,
+}
+
+/// A batch on a slot.
+#[derive(Clone, Debug)]
+pub(super) struct Playing {
+    pub(super) lease: LeaseId,
+    /// Which results database it is of.
+    pub(super) generation: u64,
+    pub(super) definition: DefinitionHash,
+    pub(super) range: GameRange,
+    /// The number of the game that is being played.
+    pub(super) number: u64,
+    /// How many games of it are not finished.
+    pub(super) unfinished: u64,
+    /// Whether heartbeats name all that are not, and not only the one that is being played.
+    pub(super) names_all: bool,
+    /// Whether it is played in quiet.
+    pub(super) in_quiet: bool,
+}
+
+/// A call that is under way.
+#[derive(Clone, Debug)]
+pub(super) struct UnderWay {
+    pub(super) kind: Kind,
+    /// The Hello before it.
+    pub(super) hello: u64,
+    /// Which results database was behind the coordinator.
+    pub(super) generation: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Hello,
+    Lease,
+    Heartbeat,
+    Report,
+    GiveBack {
+        /// How many leases were named.
+        leases: usize,
+    },
+    GetCell(DefinitionHash),
+}
+
+impl<R: Outcome, C: Clone> Machine<R, C> {
+    /// One that has just started, and knows nobody. Its first event is
+    /// [`TimePassed`](Event::TimePassed).
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let slots = settings.slots.get() as usize;
+        let speeds = Speeds::knowing(settings.speed.clone());
+        Self {
+            settings,
+            phase: Phase::Working,
+            session: None,
+            hellos: 0,
+            database: None,
+            generation: 0,
+            slots: vec![None; slots],
+            idle_slots: (0..slots).collect(),
+            turns: Turns::default(),
+            withheld: Withheld::new(),
+            leases: Leases::default(),
+            games: Games::new(),
+            cells: Cells::new(),
+            speeds,
+            outbox: Outbox::new(),
+            beats: Beats::default(),
+            tally: Tally::default(),
+            calls: BTreeMap::new(),
+            last_call: 0,
+            hello: Lane::new(Manner::Patient),
+            lease: Lane::new(Manner::Reluctant),
+            heartbeat: Lane::new(Manner::Regular),
+            report: Lane::new(Manner::Patient),
+            give_back: Lane::new(Manner::Patient),
+            get_cell: BTreeMap::new(),
+            idle_until: None,
+            refused_until: None,
+            asks_when_empty: false,
+            lease_is_next: false,
+            now: Time(0),
+            may_owe_heartbeat: false,
+        }
+    }
+
+    /// Takes note of an event, and says what to do. Time never goes back.
+    pub fn handle(&mut self, event: Event<R, C>, now: Time, jitter: Jitter) -> Vec<Action<R, C>> {
+        let mut actions = Vec::new();
+        if self.phase == Phase::Ended {
+            return actions;
+        }
+        self.now = self.now.max(now);
+        let says_heartbeat = matches!(event, Event::TimePassed | Event::Answered { .. });
+        match event {
+            Event::TimePassed => {}
+            Event::Answered { call, answer } => self.answered(call, answer, jitter, &mut actions),
+            Event::Started { slot, number } => self.started(slot, number),
+            Event::Finished { slot, results } => self.finished(slot, results),
+            Event::Free { slot, played, took } => self.freed(slot, played, took),
+            Event::Calibrated { game, speed } => self.calibrated(game, speed),
+            Event::Changed => self.session = None,
+            Event::Finish => self.finish(&mut actions),
+            Event::EndNow => self.end_now(&mut actions),
+        }
+        self.may_owe_heartbeat = !says_heartbeat;
+        self.decide(says_heartbeat, &mut actions);
+        actions
+    }
+
+    /// The leases that are held.
+    #[must_use]
+    pub fn leases(&self) -> Vec<LeaseId> {
+        self.leases.ids()
+    }
+
+    /// Whether it has been told to end, or has found out that nothing is left to do.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        self.phase != Phase::Working
+    }
+
+    /// Whether it has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.phase == Phase::Ended
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub const fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Results that are kept since nobody has acknowledged them, and their bytes.
+    #[must_use]
+    pub const fn unacknowledged(&self) -> (usize, usize) {
+        let load = self.outbox.load();
+        (load.results, load.bytes)
+    }
+
+    // Slots.
+
+    fn started(&mut self, slot: usize, number: u64) {
+        if let Some(Some(playing)) = self.slots.get_mut(slot) {
+            playing.number = number;
+        }
+    }
+
+    fn finished(&mut self, slot: usize, results: Vec<R>) {
+        let Some(Some(playing)) = self.slots.get_mut(slot) else { return };
+        if playing.generation != self.generation {
+            return;
+        }
+        let count = playing.unfinished.min(results.len() as u64);
+        playing.unfinished -= count;
+        self.leases.change(playing.lease, |held| {
+            held.playing -= count;
+            held.unacknowledged += count;
+        });
+        for result in results {
+            self.outbox.push(result, self.now);
+        }
+    }
+
+    fn freed(&mut self, slot: usize, played: u64, took: Duration) {
+        if let Some(playing) = self.vacate(slot) {
+            self.cells.measured(playing.definition, played, took);
+        }
+    }
+
+    /// A slot is idle again; what it has not played of its batch is given up.
+    fn vacate(&mut self, slot: usize) -> Option<Playing> {
+        let playing = self.slots.get_mut(slot).and_then(Option::take)?;
+        self.idle_slots.insert(slot);
+        if playing.generation == self.generation {
+            self.leases.change(playing.lease, |held| {
+                held.playing -= playing.unfinished;
+                held.given_up += playing.unfinished;
+            });
+        }
+        Some(playing)
+    }
+
+    /// What was measured is told at once to whoever waits for it.
+    fn calibrated(&mut self, game: String, speed: Option<Speed>) {
+        if speed.is_some() {
+            self.idle_until = None;
+        }
+        self.speeds.measured(game, speed, self.now);
+    }
+
+    /// Stops the slots that play such games, or wait to.
+    pub(super) fn stop(
+        &mut self,
+        now: bool,
+        which: impl Fn(&Playing) -> bool,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        for slot in 0..self.slots.len() {
+            if !self.slots[slot].as_ref().is_some_and(&which) {
+                continue;
+            }
+            if self.withheld.take(slot).is_some() {
+                self.vacate(slot);
+            } else {
+                actions.push(Action::Stop { slot, now });
+            }
+        }
+    }
+
+    /// A heartbeat has been heard: what it named may be played.
+    fn heartbeat_heard(&mut self, actions: &mut Vec<Action<R, C>>) {
+        let heard = self.withheld.heard();
+        actions.extend(heard.map(|(slot, batch)| Action::Play { slot, batch }));
+    }
+
+    // Answers.
+
+    fn answered(
+        &mut self,
+        call: CallId,
+        answer: Result<Answer<C>, Failure>,
+        jitter: Jitter,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        let Some(under_way) = self.calls.remove(&call) else { return };
+        let UnderWay { kind, hello, generation } = under_way;
+        let answer = match (answer, kind) {
+            (Ok(Answer::Hello(session)), Kind::Hello) => {
+                self.hello.answered();
+                self.meet(session, actions);
+                return;
+            }
+            (Ok(Answer::Granted { lease, games }), Kind::Lease) => {
+                self.lease.answered();
+                if generation == self.generation {
+                    self.granted(lease, games);
+                }
+                return;
+            }
+            (Ok(Answer::Idle { retry_after_ms, all_done, calibrate }), Kind::Lease) => {
+                self.lease.answered();
+                if let Some(game) = calibrate {
+                    self.speeds.want(&game, self.now);
+                }
+                self.idle(retry_after_ms, all_done, jitter, actions);
+                return;
+            }
+            (Ok(Answer::Drop(leases)), Kind::Heartbeat) => {
+                self.heartbeat.answered();
+                if generation == self.generation {
+                    self.drop_leases(&leases, actions);
+                }
+                self.heartbeat_heard(actions);
+                return;
+            }
+            (Ok(Answer::Acknowledged { results }), Kind::Report) if results > 0 => {
+                self.report.answered();
+                if generation == self.generation {
+                    self.acknowledged(results);
+                }
+                return;
+            }
+            (Ok(Answer::GivenBack), Kind::GiveBack { leases }) => {
+                self.give_back.answered();
+                if generation == self.generation {
+                    self.leases.given_back(leases);
+                }
+                return;
+            }
+            (Ok(Answer::Cell { cell, keep, game }), Kind::GetCell(definition)) => {
+                let cell = Named { cell, game };
+                self.get_cell.remove(&definition);
+                self.games.arrived(definition, &cell);
+                if keep {
+                    self.cells.keep(definition, cell);
+                }
+                return;
+            }
+            (Err(failure), _) => failure,
+            // An answer that is none to this.
+            (Ok(_), _) => Failure::Away { retry_after_ms: None },
+        };
+        self.unanswered(kind, hello, generation, &answer, jitter, actions);
+    }
+
+    fn unanswered(
+        &mut self,
+        kind: Kind,
+        hello: u64,
+        generation: u64,
+        failure: &Failure,
+        jitter: Jitter,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        match (kind, failure) {
+            // As good as one that was heard: what it named must not wait for ever.
+            (Kind::Heartbeat, Failure::Refused { .. }) => self.heartbeat_heard(actions),
+            (Kind::Heartbeat, _) => self.withheld.unheard(),
+            _ => {}
+        }
+        match failure {
+            Failure::Unwanted => return self.end(actions),
+            // What refuses a Hello refuses the worker.
+            Failure::Refused { .. } if kind == Kind::Hello => return self.end(actions),
+            Failure::Refused { problem } => {
+                return self.refused(kind, generation, problem, jitter);
+            }
+            Failure::SayHello if hello == self.hellos => self.session = None,
+            Failure::SayHello | Failure::Away { .. } | Failure::TimedOut => {}
+        }
+        if kind == Kind::Heartbeat {
+            self.beats.unheard(self.now);
+        }
+        let now = self.now;
+        if let Some(lane) = self.lane(kind) {
+            lane.failed(failure, now, jitter);
+        }
+        self.forget_unwanted_cells();
+    }
+
+    fn refused(&mut self, kind: Kind, generation: u64, problem: &str, jitter: Jitter) {
+        if let Some(lane) = self.lane(kind) {
+            lane.answered();
+        }
+        let is_current = generation == self.generation;
+        match kind {
+            // A refused heartbeat is as good as one that was heard: the next comes at its time.
+            Kind::Hello | Kind::Heartbeat => {}
+            Kind::Lease => self.wait_after_refusal(jitter),
+            Kind::Report if is_current => {
+                if let Some(Refused::GivenUp(lease)) = self.outbox.refused(problem) {
+                    self.tally.refused += 1;
+                    self.leases.change(lease, |held| {
+                        held.unacknowledged -= 1;
+                        held.given_up += 1;
+                    });
+                    self.wait_after_refusal(jitter);
+                }
+            }
+            Kind::GiveBack { leases } if is_current => {
+                // They end by themselves.
+                self.leases.given_back(leases);
+            }
+            Kind::GetCell(definition) => {
+                self.get_cell.remove(&definition);
+                if is_current {
+                    for (lease, games) in self.games.take_arriving(definition) {
+                        self.leases.change(lease, |held| {
+                            held.waiting -= games.range.count;
+                            held.given_up += games.range.count;
+                        });
+                    }
+                    self.wait_after_refusal(jitter);
+                }
+            }
+            Kind::Report | Kind::GiveBack { .. } => {}
+        }
+    }
+
+    /// What is given up may be granted again at once: it must not come back and go for ever.
+    fn wait_after_refusal(&mut self, jitter: Jitter) {
+        self.refused_until = Some(Time(self.now.0 + jitter.longer(REFUSED_RETRY_AFTER_MS)));
+    }
+
+    fn lane(&mut self, kind: Kind) -> Option<&mut Lane> {
+        match kind {
+            Kind::Hello => Some(&mut self.hello),
+            Kind::Lease => Some(&mut self.lease),
+            Kind::Heartbeat => Some(&mut self.heartbeat),
+            Kind::Report => Some(&mut self.report),
+            Kind::GiveBack { .. } => Some(&mut self.give_back),
+            Kind::GetCell(definition) => self.get_cell.get_mut(&definition),
+        }
+    }
+
+    fn meet(&mut self, session: Session, actions: &mut Vec<Action<R, C>>) {
+        let before = self.database.replace(session.database.clone());
+        if before.is_some_and(|before| before != session.database) {
+            // What was held means nothing to this one: its ids mean other games.
+            let generation = self.generation;
+            self.stop(true, |playing| playing.generation == generation, actions);
+            self.generation += 1;
+            self.leases.clear();
+            self.games.clear();
+            self.outbox.clear();
+            self.forget_unwanted_cells();
+            self.idle_until = None;
+        }
+        self.hellos += 1;
+        self.beats.every(session.heartbeat_interval_ms, self.now);
+        self.session = Some(session);
+    }
+
+    fn granted(&mut self, lease: LeaseId, games: Vec<LeasedGames>) {
+        self.idle_until = None;
+        self.leases.hold(lease, games.iter().map(|games| games.range.count).sum());
+        if self.is_ending() {
+            self.leases.give_up_waiting();
+            return;
+        }
+        for games in games {
+            let cell = self.cells.get(games.definition);
+            // Without quiet slots all games are alike.
+            let timed = games.timed && self.settings.quiet_slots > 0;
+            self.games.add(lease, LeasedGames { timed, ..games }, cell);
+        }
+    }
+
+    fn idle(
+        &mut self,
+        retry_after_ms: u64,
+        all_done: bool,
+        jitter: Jitter,
+        actions: &mut Vec<Action<R, C>>,
+    ) {
+        if all_done && self.settings.exit_when_done && self.leases.is_empty() {
+            self.finish(actions);
+        }
+        let wait_ms = jitter.longer(retry_after_ms.max(RETRY_AFTER_MS_MIN));
+        self.idle_until = Some(Time(self.now.0.saturating_add(wait_ms)));
+        self.asks_when_empty = !self.leases.is_empty();
+    }
+
+    fn drop_leases(&mut self, leases: &[LeaseId], actions: &mut Vec<Action<R, C>>) {
+        for &lease in leases {
+            if self.leases.get(lease).is_none() {
+                continue;
+            }
+            self.leases.drop(lease);
+            self.games.drop(lease);
+            let generation = self.generation;
+            let is_of_it =
+                |playing: &Playing| playing.lease == lease && playing.generation == generation;
+            self.stop(true, is_of_it, actions);
+        }
+        self.forget_unwanted_cells();
+    }
+
+    fn acknowledged(&mut self, results: usize) {
+        for result in self.outbox.acknowledged(results) {
+            self.tally.acknowledged += 1;
+            self.tally.failed += u64::from(result.is_failure());
+            // A late result's lease may have ended.
+            self.leases.change(result.lease(), |held| held.unacknowledged -= 1);
+        }
+    }
+
+    /// Does not fetch any more what nobody waits for.
+    pub(super) fn forget_unwanted_cells(&mut self) {
+        let wanted = self.games.wanted();
+        self.get_cell.retain(|definition, lane| lane.is_under_way() || wanted.contains(definition));
+    }
+
+    /// The games that are being played, and those that a slot may begin without another heartbeat.
+    pub(super) fn playing(&self) -> Vec<GameId> {
+        let playing = self.slots.iter().flatten();
+        let playing = playing.filter(|playing| playing.generation == self.generation);
+        playing
+            .flat_map(|playing| {
+                let Playing { range, number, names_all, .. } = playing;
+                let end = if *names_all { range.end() } else { number + 1 };
+                (*number..end).map(|number| GameId { cell: range.cell, number })
+            })
+            .collect()
+    }
+}

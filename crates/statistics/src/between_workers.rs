@@ -1,0 +1,438 @@
+//! How much of what was measured is due to who measured it: the variance between workers.
+//!
+//! What is measured of a unit (a pair, a game) is what its stratum (a cell, a side) gives, what its worker adds,
+//! and chance. Workers add amounts that are drawn, for each once, from a normal distribution, whose standard
+//! deviation is asked for. Strata may have any number of units of any worker.
+//!
+//! The interval is Wald's (1947, "A note on regression analysis"; Seely and El-Bassiouni 1983, "Applying Wald's
+//! variance component test", for the form used here), which is exact for the ratio of the two variances, for normal
+//! chance and any numbers of units, and somewhat wide for the deviation itself where units are few: along each axis of
+//! the units' table, once strata are taken out, the sum of squares has an expectation that grows with the ratio of the
+//! two variances, and their weighted mean over that of chance is distributed as F.
+
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use roots::find_root_brent;
+use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+
+use crate::clustered::Interval;
+use crate::root::Tolerance;
+
+/// What the units of one stratum that one worker played add up to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkerSum {
+    /// What else decides about them: the same for all that are compared.
+    pub stratum: usize,
+    /// Who played them.
+    pub worker: usize,
+    /// How many they are.
+    pub units: f64,
+    /// The sum of what was measured.
+    pub sum: f64,
+    /// The sum of its squares.
+    pub squares: f64,
+}
+
+/// What workers add to what is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BetweenWorkers {
+    /// The standard deviation of what workers add, with its 95% interval. With few workers its upper end is far out.
+    pub deviation: Interval,
+    /// The standard deviation of what chance adds to each unit.
+    pub within: f64,
+    /// How likely workers would seem to differ so much or more if they did not.
+    pub p_value: f64,
+    /// What each worker adds beside the mean of all, and the standard error of that; in the order of the workers'
+    /// numbers, and only of those that share a stratum with others.
+    pub effects: Vec<WorkerEffect>,
+}
+
+/// What one worker adds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WorkerEffect {
+    /// Which one.
+    pub worker: usize,
+    /// By how much what it measured is above the mean of the workers.
+    pub effect: f64,
+    /// The standard error.
+    pub error: f64,
+}
+
+/// An eigenvalue below this share of the largest is one of an axis along which nothing is compared.
+const NOTHING: f64 = 1e-9;
+
+/// Each tail of a 95% interval.
+const TAIL: f64 = 0.025;
+
+impl BetweenWorkers {
+    /// Of these sums. None where no two workers share a stratum, where nothing is left to tell chance by, or where
+    /// there is no chance: every unit of a worker in a stratum is the same.
+    #[must_use]
+    pub fn of(sums: &[WorkerSum]) -> Option<Self> {
+        let table = Table::of(sums)?;
+        let eigen = SymmetricEigen::new(table.compared.clone());
+        let largest = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
+        // Of each axis: how much is compared along it, and what was found.
+        let (mut axes, mut inverse) =
+            (Vec::new(), DMatrix::zeros(table.workers.len(), table.workers.len()));
+        for (value, axis) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
+            if *value > NOTHING * largest {
+                let found = axis.dot(&table.above);
+                axes.push((*value, found * found / value));
+                inverse += axis * axis.transpose() / *value;
+            }
+        }
+        let freedom = table.units - table.strata as f64 - axes.len() as f64;
+        if axes.is_empty() || freedom < 1.0 {
+            return None;
+        }
+        let explained: f64 = axes.iter().map(|(_, square)| square).sum();
+        let left = table.squares - explained;
+        if left <= table.rounding {
+            return None;
+        }
+        let chance = left / freedom;
+        let wald = Wald { axes, chance };
+        let distribution = FisherSnedecor::new(wald.axes.len() as f64, freedom).ok()?;
+        // A library's quantiles of F are less exact than its probabilities.
+        let deviation = |ratio: f64| (chance * ratio).sqrt();
+        let bound =
+            |tail: f64| deviation(wald.ratio(|statistic| distribution.cdf(statistic) - tail));
+        let effects = table.effects(&inverse, chance);
+        Some(Self {
+            deviation: Interval {
+                value: deviation(wald.ratio(|statistic| statistic - 1.0)),
+                low: bound(1.0 - TAIL),
+                high: bound(TAIL),
+            },
+            within: chance.sqrt(),
+            p_value: distribution.sf(wald.statistic(0.0)),
+            effects,
+        })
+    }
+}
+
+/// What is compared along each axis.
+struct Wald {
+    /// Its eigenvalue, and the sum of squares found along it.
+    axes: Vec<(f64, f64)>,
+    /// The variance of chance.
+    chance: f64,
+}
+
+impl Wald {
+    /// Distributed as F if the variance between workers is so many times that of chance.
+    fn statistic(&self, ratio: f64) -> f64 {
+        let sum: f64 = self.axes.iter().map(|(value, square)| square / (1.0 + ratio * value)).sum();
+        sum / self.axes.len() as f64 / self.chance
+    }
+
+    /// The ratio at which nothing is `left`, which falls with the statistic, as that does with the ratio; 0 if nothing
+    /// is left there already.
+    fn ratio(&self, left: impl Fn(f64) -> f64) -> f64 {
+        let left = |ratio: f64| left(self.statistic(ratio));
+        if left(0.0) <= 0.0 {
+            return 0.0;
+        }
+        let mut above = 1.0;
+        while left(above) > 0.0 && above < RATIO_MAX {
+            above *= 2.0;
+        }
+        let mut tolerance = Tolerance(above * 1e-12);
+        find_root_brent(0.0, above, left, &mut tolerance).unwrap_or(above)
+    }
+}
+
+/// A variance between workers that is larger beside that of chance is not looked for.
+const RATIO_MAX: f64 = 1e30;
+
+/// The sums with the strata's means taken out.
+struct Table {
+    /// The workers' own numbers.
+    workers: Vec<usize>,
+    strata: usize,
+    units: f64,
+    /// How much each two workers are compared: in the diagonal the units of each, less what their strata's means
+    /// take.
+    compared: DMatrix<f64>,
+    /// By how much the sum of each worker is above what the strata's means give.
+    above: DVector<f64>,
+    /// The sum of the squares of what is left of the units, and what of it is rounding.
+    squares: f64,
+    rounding: f64,
+}
+
+/// What a sum of squares must exceed, as a share of the squares that it is the difference of.
+const ROUNDING: f64 = 1e-10;
+
+impl Table {
+    /// Of the strata that at least two workers share; the others say nothing of workers, but of chance.
+    fn of(sums: &[WorkerSum]) -> Option<Self> {
+        let mut sums: Vec<WorkerSum> = sums.iter().copied().filter(|sum| sum.units > 0.0).collect();
+        sums.sort_by_key(|sum| (sum.stratum, sum.worker));
+        debug_assert!(
+            sums.is_sorted_by(|a, b| (a.stratum, a.worker) < (b.stratum, b.worker)),
+            "a worker has two sums of a stratum"
+        );
+        let strata: Vec<&[WorkerSum]> = sums.chunk_by(|a, b| a.stratum == b.stratum).collect();
+        let shared = strata.iter().filter(|stratum| stratum.len() > 1);
+        let mut workers: Vec<usize> = shared.flat_map(|it| it.iter()).map(|it| it.worker).collect();
+        workers.sort_unstable();
+        workers.dedup();
+        if workers.is_empty() {
+            return None;
+        }
+        let count = workers.len();
+        let place = |worker: usize| workers.binary_search(&worker).ok();
+        let mut compared = DMatrix::zeros(count, count);
+        let mut above = DVector::zeros(count);
+        let (mut units, mut squares, mut all) = (0.0, 0.0, 0.0);
+        for stratum in &strata {
+            let total: f64 = stratum.iter().map(|it| it.units).sum();
+            let sum: f64 = stratum.iter().map(|it| it.sum).sum();
+            let of_squares: f64 = stratum.iter().map(|it| it.squares).sum();
+            units += total;
+            squares += of_squares - sum * sum / total;
+            all += of_squares;
+            if stratum.len() == 1 {
+                continue;
+            }
+            for one in *stratum {
+                let Some(row) = place(one.worker) else { continue };
+                above[row] += one.sum - one.units * sum / total;
+                compared[(row, row)] += one.units;
+                for other in *stratum {
+                    let Some(column) = place(other.worker) else { continue };
+                    compared[(row, column)] -= one.units * other.units / total;
+                }
+            }
+        }
+        let rounding = ROUNDING * all;
+        Some(Self { strata: strata.len(), workers, units, compared, above, squares, rounding })
+    }
+
+    /// What each worker adds, by least squares.
+    fn effects(&self, inverse: &DMatrix<f64>, chance: f64) -> Vec<WorkerEffect> {
+        let effects = inverse * &self.above;
+        let of = |(row, &worker): (usize, &usize)| WorkerEffect {
+            worker,
+            effect: effects[row],
+            error: (chance * inverse[(row, row)]).sqrt(),
+        };
+        self.workers.iter().enumerate().map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_core::{Rng as _, SeedableRng as _};
+    use statrs::distribution::Normal;
+
+    use super::*;
+
+    /// Draws from the normal distribution.
+    struct Chance(ChaCha8Rng, Normal);
+
+    impl Chance {
+        fn new(seed: u64) -> Self {
+            Self(ChaCha8Rng::seed_from_u64(seed), Normal::standard())
+        }
+
+        fn normal(&mut self) -> f64 {
+            self.1.inverse_cdf((self.0.next_u64() as f64 + 0.5) / 18_446_744_073_709_551_616.0)
+        }
+
+        fn below(&mut self, bound: u64) -> u64 {
+            self.0.next_u64() % bound
+        }
+    }
+
+    /// Single units: stratum, worker, what was measured.
+    type Units = Vec<(usize, usize, f64)>;
+
+    /// Cells of which each worker has played any number of games.
+    fn draw(chance: &mut Chance, workers: usize, strata: usize, deviation: f64) -> Units {
+        let adds: Vec<f64> = (0..workers).map(|_| deviation * chance.normal()).collect();
+        let mut units = Units::new();
+        for stratum in 0..strata {
+            for (worker, adds) in adds.iter().enumerate() {
+                for _ in 0..chance.below(9) {
+                    units.push((stratum, worker, 10.0 * stratum as f64 + adds + chance.normal()));
+                }
+            }
+        }
+        units
+    }
+
+    fn sums(units: &Units) -> Vec<WorkerSum> {
+        let mut sums: Vec<WorkerSum> = Vec::new();
+        for &(stratum, worker, measured) in units {
+            let is_it = |sum: &WorkerSum| (sum.stratum, sum.worker) == (stratum, worker);
+            let place = sums.iter().position(is_it).unwrap_or_else(|| {
+                sums.push(WorkerSum { stratum, worker, units: 0.0, sum: 0.0, squares: 0.0 });
+                sums.len() - 1
+            });
+            sums[place].units += 1.0;
+            sums[place].sum += measured;
+            sums[place].squares += measured * measured;
+        }
+        sums
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-7 * (1.0 + a.abs().max(b.abs()))
+    }
+
+    /// The same over single units and their whole projection, without axes.
+    #[test]
+    fn it_is_what_the_units_themselves_give() {
+        let mut chance = Chance::new(1);
+        for round in 0..40 {
+            let units = draw(&mut chance, 2 + round % 4, 1 + round % 3, 0.7);
+            let Some(found) = BetweenWorkers::of(&sums(&units)) else { continue };
+            let of = |column: usize, is_stratum: bool| {
+                DVector::from_iterator(
+                    units.len(),
+                    units.iter().map(|&(stratum, worker, _)| {
+                        f64::from(u8::from(column == if is_stratum { stratum } else { worker }))
+                    }),
+                )
+            };
+            let columns = |count: usize, is_stratum| {
+                let all: Vec<_> = (0..count).map(|column| of(column, is_stratum)).collect();
+                DMatrix::from_columns(&all)
+            };
+            let (strata, workers) = (columns(3, true), columns(5, false));
+            let measured = DVector::from_iterator(units.len(), units.iter().map(|it| it.2));
+            let hat = &strata * strata.clone().pseudo_inverse(1e-9).unwrap();
+            let left = DMatrix::identity(units.len(), units.len()) - hat;
+            let compared = workers.transpose() * &left * &workers;
+            let above = workers.transpose() * &left * &measured;
+            let square = |ratio: f64| {
+                let grown = &compared + ratio * &compared * &compared;
+                above.dot(&(grown.pseudo_inverse(1e-7).unwrap() * &above))
+            };
+            let rank = compared.rank(1e-7);
+            let chance = (measured.dot(&(&left * &measured)) - square(0.0))
+                / (units.len() - strata.rank(1e-9) - rank) as f64;
+            assert!(close(found.within * found.within, chance), "{found:?}");
+            let distribution =
+                FisherSnedecor::new(rank as f64, (units.len() - strata.rank(1e-9) - rank) as f64)
+                    .unwrap();
+            let statistic =
+                |deviation: f64| square(deviation * deviation / chance) / rank as f64 / chance;
+            let Interval { value, low, high } = found.deviation;
+            for (deviation, is, should_be) in [
+                (value, statistic(value), 1.0),
+                (low, distribution.cdf(statistic(low)), 0.975),
+                (high, distribution.cdf(statistic(high)), 0.025),
+            ] {
+                assert!(
+                    close(is, should_be) || (deviation == 0.0 && is < should_be),
+                    "{is} is not {should_be}: {found:?}"
+                );
+            }
+            // They solve the normal equations, and their mean is none.
+            let mut effects = DVector::zeros(5);
+            found.effects.iter().for_each(|it| effects[it.worker] = it.effect);
+            let solved = (&compared * &effects - &above).amax();
+            assert!(solved < 1e-9 * (1.0 + above.amax()), "{effects} leave {solved}: {found:?}");
+            assert!(effects.sum().abs() < 1e-9, "{effects}");
+        }
+    }
+
+    /// With as many units of each worker there is a formula (Searle, Casella and McCulloch 1992, section 3.5).
+    #[test]
+    fn balanced_tables_give_the_intervals_of_the_textbook() {
+        let means = [1.0, 2.0, 4.0];
+        let sums: Vec<WorkerSum> = (0..3)
+            .map(|worker| {
+                let mean: f64 = means[worker];
+                let squares = 10.0 * (mean * mean + 0.9);
+                WorkerSum { stratum: 5, worker, units: 10.0, sum: 10.0 * mean, squares }
+            })
+            .collect();
+        let found = BetweenWorkers::of(&sums).unwrap();
+        // Chance: 27 degrees of freedom, a sum of squares of 27; workers: 2 and 140 / 3.
+        let f = 140.0 / 6.0;
+        let distribution = FisherSnedecor::new(2.0, 27.0).unwrap();
+        let bound = |quantile| ((f / distribution.inverse_cdf(quantile) - 1.0) / 10.0).sqrt();
+        assert!(close(found.within, 1.0));
+        assert!(close(found.deviation.value, ((f - 1.0) / 10.0).sqrt()), "{found:?}");
+        assert!(
+            close(found.deviation.low, bound(0.975)) && close(found.deviation.high, bound(0.025))
+        );
+        assert!(close(found.p_value, distribution.sf(f)));
+        let effects: Vec<f64> = found.effects.iter().map(|it| it.effect).collect();
+        assert!(close(effects[0], -4.0 / 3.0) && close(effects[2], 5.0 / 3.0), "{effects:?}");
+    }
+
+    /// The interval has the true deviation as often as it says, whatever the table is like.
+    #[test]
+    fn intervals_keep_their_promise() {
+        let mut chance = Chance::new(2);
+        for (workers, strata, deviation) in [(2, 3, 0.5), (4, 2, 0.0), (6, 3, 0.3), (5, 1, 2.0)] {
+            let (mut in_it, mut told, mut noticed) = (0, 0, 0);
+            for _ in 0..2_000 {
+                let units = draw(&mut chance, workers, strata, deviation);
+                let Some(found) = BetweenWorkers::of(&sums(&units)) else { continue };
+                told += 1;
+                let Interval { low, high, .. } = found.deviation;
+                in_it += usize::from(low <= deviation && deviation <= high);
+                noticed += usize::from(found.p_value < 0.05);
+            }
+            assert!(told > 1_900, "{workers} workers: {told} told");
+            let share = f64::from(in_it as u32) / f64::from(told);
+            // Without any variance only the lower tail can miss. With few units the variance of chance is known
+            // badly, and the interval is wide.
+            let expected = if deviation > 0.0 { 0.95..0.98 } else { 0.975..0.975 };
+            let [least, most] = [expected.start - 0.016, expected.end + 0.016];
+            assert!(
+                (least..=most).contains(&share),
+                "{workers} workers, {deviation}: {share} of intervals"
+            );
+            let share = f64::from(noticed as u32) / f64::from(told);
+            assert!(deviation > 0.0 || (share - 0.05).abs() < 0.016, "{share} noticed");
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_not_compared() {
+        let one = |stratum, worker, units, sum, squares| WorkerSum {
+            stratum,
+            worker,
+            units,
+            sum,
+            squares,
+        };
+        let none: [&[WorkerSum]; 5] = [
+            &[],
+            // A worker alone, and two that share nothing.
+            &[one(0, 0, 9.0, 3.0, 4.0)],
+            &[one(0, 0, 9.0, 3.0, 4.0), one(1, 1, 9.0, 5.0, 4.0)],
+            // Nothing tells chance, or there is none.
+            &[one(0, 0, 1.0, 3.0, 9.0), one(0, 1, 1.0, 2.0, 4.0)],
+            &[one(0, 0, 5.0, 5.0, 5.0), one(0, 1, 5.0, 10.0, 20.0)],
+        ];
+        for sums in none {
+            assert_eq!(BetweenWorkers::of(sums), None, "{sums:?}");
+        }
+        // What a worker alone has played tells chance.
+        let more = [one(0, 0, 2.0, 3.0, 5.0), one(0, 1, 2.0, 3.0, 5.0), one(1, 7, 9.0, 3.0, 4.0)];
+        let found = BetweenWorkers::of(&more).unwrap();
+        assert_eq!(found.deviation.low, 0.0);
+        assert_eq!(found.effects.iter().map(|it| it.worker).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    /// The order in which sums come, and an offset of a stratum, change nothing.
+    #[test]
+    fn offsets_of_strata_take_nothing_away() {
+        let mut chance = Chance::new(3);
+        let units = draw(&mut chance, 4, 3, 1.0);
+        let found = BetweenWorkers::of(&sums(&units)).unwrap();
+        let moved = units.iter().rev().map(|&(s, w, it)| (s, w, it + 3.0 * s as f64)).collect();
+        let again = BetweenWorkers::of(&sums(&moved)).unwrap();
+        assert!(close(found.deviation.value, again.deviation.value));
+        assert!(close(found.deviation.high, again.deviation.high));
+    }
+}

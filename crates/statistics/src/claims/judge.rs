@@ -1,0 +1,246 @@
+//! What came of claims: p-values, verdicts and bands.
+
+use std::collections::BTreeSet;
+use std::iter;
+
+use super::holm::holm;
+use super::{Bound, Claimed, Quantifier};
+use crate::{ScoreInterval, ScoreTest};
+
+/// A claim with what came of its cells.
+#[derive(Clone, Debug)]
+pub struct ClaimToJudge {
+    /// What it claims of its cells' scores.
+    pub claimed: Claimed,
+    /// Whether it is outside the family: nothing is promised of how often it is wrong.
+    pub is_exploratory: bool,
+    /// Whether it counts among those that are judged together: it was stated with them. One that is exploratory
+    /// since its cells were changed later still costs the others what it would have cost.
+    pub is_counted: bool,
+    /// Its cells.
+    pub cells: Vec<CellOfClaim>,
+}
+
+/// What came of a cell that a claim is about.
+#[derive(Clone, Copy, Debug)]
+pub struct CellOfClaim {
+    /// Names the cell among those of all claims.
+    pub cell: i64,
+    /// Whether the claim is about the second player's score and not the first's.
+    pub is_of_second: bool,
+    /// What its sweep has made of it.
+    pub state: StateOfCell,
+    /// What its games tell of its first player's score; none without any.
+    pub score: Option<ScoreTest>,
+}
+
+/// Whether a cell's score may be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateOfCell {
+    /// It has games to play.
+    Open,
+    /// It has none left.
+    Finished,
+    /// A sequential test ends it, after which its score has no valid p-value.
+    Sequential,
+    /// One game, or pair, from one opening was played over and over: its score has no p-value.
+    Repeats,
+    /// Its sweep names it no longer.
+    Gone,
+}
+
+/// What is to be said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It holds, at the family's error rate.
+    Supported,
+    /// It was not shown to hold, which does not mean that it is false.
+    NotShown,
+    /// Its cells have games to play; or it hangs on other claims of its family, whose cells have.
+    Open,
+    /// It has a p-value, and is outside the family.
+    Exploratory,
+    /// Nothing can be said of it.
+    NotJudged(NotJudged),
+}
+
+/// Why nothing can be said of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotJudged {
+    /// A sequential rule ends its cells.
+    Sequential,
+    /// Some of its cells have one game over and over.
+    Repeats,
+    /// The sweep names some of its cells no longer.
+    Gone,
+}
+
+/// A claim, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedClaim {
+    /// What is to be said of it.
+    pub judgement: Judgement,
+    /// Its p-values, once its cells are finished.
+    pub figures: Option<ClaimFigures>,
+    /// Its cells, in their order.
+    pub cells: Vec<JudgedCell>,
+}
+
+/// A claim's p-values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClaimFigures {
+    /// How probable it is at the most to see cells that speak as much for the claim, were it false.
+    pub p: f64,
+    /// Adjusted for the family ([`holm`]); none of an exploratory claim.
+    pub p_adjusted: Option<f64>,
+}
+
+/// What a claim's cell says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgedCell {
+    /// The one-sided p-value of this cell alone.
+    pub p: Option<f64>,
+    /// The score of the claim's player, with a band: see [`judge`].
+    pub band: Option<ScoreInterval>,
+}
+
+/// Judges claims: those that are not exploratory as one family, by [`holm`].
+///
+/// A claim of every cell has the largest of its cells' p-values (the intersection-union test: Berger 1982); one of
+/// some cells the smallest, times their number (Bonferroni's correction: Dunn 1961). A claim whose cells are not
+/// finished, that is not judged, or that was stated with the family and left it, counts as one with a p-value of 1.
+/// So no verdict of a finished claim that is supported is taken back when others are finished: a smaller p-value of
+/// one never takes the rejection of another away. A claim stays open as long as others are whose p-values could
+/// still make it supported.
+///
+/// Bands are simultaneous: those of all cells of the family hold the true scores together, with a probability
+/// of 1 less the error rate (Bonferroni). The bands of an exploratory claim are so among its own cells.
+#[must_use]
+pub fn judge(claims: &[ClaimToJudge]) -> Vec<JudgedClaim> {
+    // A cell seen from its other side has the same band, mirrored.
+    let of_family: BTreeSet<i64> = claims
+        .iter()
+        .filter(|claim| !claim.is_exploratory)
+        .flat_map(|claim| claim.cells.iter().map(|cell| cell.cell))
+        .collect();
+    let mut judged: Vec<JudgedClaim> = claims
+        .iter()
+        .map(|claim| {
+            let bands = if claim.is_exploratory { claim.cells.len() } else { of_family.len() };
+            claim.alone(bands)
+        })
+        .collect();
+    judge_family(claims, &mut judged);
+    judged
+}
+
+/// Gives the claims of the family their adjusted p-values, and what these mean.
+fn judge_family(claims: &[ClaimToJudge], judged: &mut [JudgedClaim]) {
+    let family: Vec<usize> =
+        (0..claims.len()).filter(|&claim| !claims[claim].is_exploratory).collect();
+    let left = claims.iter().filter(|claim| claim.is_exploratory && claim.is_counted).count();
+    let adjusted_if_open_were = |p_of_open: f64| {
+        let p = |&claim: &usize| match (judged[claim].figures, judged[claim].judgement) {
+            (Some(figures), _) => figures.p,
+            (None, Judgement::Open) => p_of_open,
+            (None, _) => 1.0,
+        };
+        holm(&family.iter().map(p).chain(iter::repeat_n(1.0, left)).collect::<Vec<f64>>())
+    };
+    let (worst, best) = (adjusted_if_open_were(1.0), adjusted_if_open_were(0.0));
+    for ((&claim, worst), best) in family.iter().zip(worst).zip(best) {
+        let error_rate = claims[claim].claimed.error_rate;
+        let JudgedClaim { judgement, figures: Some(figures), .. } = &mut judged[claim] else {
+            continue;
+        };
+        figures.p_adjusted = Some(worst);
+        *judgement = if worst <= error_rate {
+            Judgement::Supported
+        } else if best <= error_rate {
+            Judgement::Open
+        } else {
+            Judgement::NotShown
+        };
+    }
+}
+
+impl ClaimToJudge {
+    /// What its cells say, without the family. So many bands hold together.
+    fn alone(&self, bands: usize) -> JudgedClaim {
+        let band_error = self.claimed.error_rate / bands.max(1) as f64;
+        let cells: Vec<JudgedCell> =
+            self.cells.iter().map(|cell| cell.judge(self.claimed.score, band_error)).collect();
+        let is = |state: StateOfCell| self.cells.iter().any(|cell| cell.state == state);
+        let judgement = if is(StateOfCell::Sequential) {
+            Judgement::NotJudged(NotJudged::Sequential)
+        } else if is(StateOfCell::Repeats) {
+            Judgement::NotJudged(NotJudged::Repeats)
+        } else if is(StateOfCell::Gone) {
+            Judgement::NotJudged(NotJudged::Gone)
+        } else if is(StateOfCell::Open) {
+            Judgement::Open
+        } else if self.is_exploratory {
+            Judgement::Exploratory
+        } else {
+            // By itself it has been shown nothing.
+            Judgement::NotShown
+        };
+        let p_values: Option<Vec<f64>> = cells.iter().map(|cell| cell.p).collect();
+        let figures = p_values
+            .map(|p_values| match self.claimed.quantifier {
+                Quantifier::Every => p_values.iter().copied().fold(0.0, f64::max),
+                Quantifier::Some => {
+                    let smallest = p_values.iter().copied().fold(1.0, f64::min);
+                    (smallest * p_values.len() as f64).min(1.0)
+                }
+            })
+            .map(|p| ClaimFigures { p, p_adjusted: None });
+        JudgedClaim { judgement, figures, cells }
+    }
+}
+
+impl CellOfClaim {
+    fn judge(&self, bound: Bound, band_error: f64) -> JudgedCell {
+        if self.state != StateOfCell::Finished {
+            return JudgedCell { p: None, band: None };
+        }
+        // No games speak for nothing.
+        let Some(score) = self.score else { return JudgedCell { p: Some(1.0), band: None } };
+        let band = score.interval(band_error);
+        let (bound, band) = match self.is_of_second {
+            false => (bound, band),
+            true => (bound.of_opponent(), band.of_opponent()),
+        };
+        let p = match bound {
+            Bound::Above(bound) => score.p_value_above(bound),
+            Bound::Below(bound) => score.p_value_below(bound),
+        };
+        JudgedCell { p: Some(p), band: Some(band) }
+    }
+}
+
+impl Judgement {
+    /// Its name, in JSON and on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::NotShown => "not_shown",
+            Self::Open => "open",
+            Self::Exploratory => "exploratory",
+            Self::NotJudged(_) => "not_judged",
+        }
+    }
+}
+
+impl NotJudged {
+    /// The reason in words.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Sequential => "its cells end by a sequential rule",
+            Self::Repeats => "repeated games are not evidence: take more openings",
+            Self::Gone => "the sweep has some of its cells no longer",
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Claims about scores, stated before there are any, and judged together at one family-wise error rate.
+
+mod holm;
+mod judge;
+
+use serde::{Deserialize, Serialize};
+
+pub use holm::holm;
+pub use judge::{
+    CellOfClaim, ClaimFigures, ClaimToJudge, JudgedCell, JudgedClaim, Judgement, NotJudged,
+    StateOfCell, judge,
+};
+
+/// The bound, the quantifier and the error rate of a claim.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claimed {
+    /// What the score is claimed to be.
+    pub score: Bound,
+    /// In how many of the cells.
+    pub quantifier: Quantifier,
+    /// How probable it may be that any false claim of the family is called supported.
+    pub error_rate: f64,
+}
+
+/// What a score is claimed to be: more than 0 and less than 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// Above this.
+    Above(f64),
+    /// Below this.
+    Below(f64),
+}
+
+/// In how many of its cells a claim is to hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantifier {
+    /// In each of them.
+    #[default]
+    Every,
+    /// In at least one.
+    Some,
+}
+
+impl Bound {
+    /// The score that it names.
+    #[must_use]
+    pub const fn score(self) -> f64 {
+        match self {
+            Self::Above(score) | Self::Below(score) => score,
+        }
+    }
+
+    /// The same of the other player's score.
+    #[must_use]
+    pub fn of_opponent(self) -> Self {
+        match self {
+            Self::Above(score) => Self::Below(1.0 - score),
+            Self::Below(score) => Self::Above(1.0 - score),
+        }
+    }
+}
+
+impl Quantifier {
+    /// Its word in a sweep.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Every => "every",
+            Self::Some => "some",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! Differences between cells that differ in one thing: in their place on one axis, or in who plays.
+
+use std::collections::BTreeMap;
+
+use super::{ComparedCell, Values, by_pairing};
+use crate::{Clustered, Interval};
+
+/// The most differences that are told: a round robin of 100 players has 9,800.
+pub const DIFFERENCES_MAX: usize = 10_000;
+
+/// How much more a player scores in one cell than in another, which differs from it in one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference<Cell> {
+    /// The cell, and the one that it is compared with.
+    pub cells: [Cell; 2],
+    /// What differs.
+    pub changed: Changed,
+    /// The values on the axes that both have.
+    pub place: Vec<Option<String>>,
+    /// Whose score it is. Where players are compared, the name of the cell's.
+    pub player: String,
+    /// Whom it meets.
+    pub opponent: String,
+    /// From how many openings both have pairs (games, where sides are fixed).
+    pub openings_shared: u64,
+    /// The difference in points per game.
+    pub score: f64,
+    /// Its 95% interval, within -1..=1; none where there are too few openings.
+    pub interval: Option<Interval>,
+}
+
+/// In what two cells differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// In their value on this axis.
+    Axis {
+        /// Its place among the axes.
+        axis: usize,
+        /// The value of the other cell.
+        from: String,
+        /// The value of the cell.
+        to: String,
+    },
+    /// In who meets the opponent.
+    Player {
+        /// The name of the other cell's.
+        from: String,
+    },
+}
+
+/// The differences between neighbours on each axis (from the next lower value, where values are numbers;
+/// else from the first value), then those between the players that meet the same opponent (from the first
+/// of them). Cells come in the grid's order, and axes by their places. Beyond [`DIFFERENCES_MAX`] nothing is
+/// told; the flag says whether there were more.
+#[must_use]
+pub fn differences<Cell: Copy>(
+    axes: &[usize],
+    cells: &[ComparedCell<Cell>],
+) -> (Vec<Difference<Cell>>, bool) {
+    let mut all: Vec<Difference<Cell>> = Vec::new();
+    for pairing in by_pairing(cells) {
+        for &axis in axes {
+            along(axis, &pairing, &mut all);
+            if all.len() > DIFFERENCES_MAX {
+                all.truncate(DIFFERENCES_MAX);
+                return (all, true);
+            }
+        }
+    }
+    between_players(cells, &mut all);
+    let is_truncated = all.len() > DIFFERENCES_MAX;
+    all.truncate(DIFFERENCES_MAX);
+    (all, is_truncated)
+}
+
+/// A place without its value on one axis.
+fn without(axis: usize, place: &[Option<String>]) -> Vec<Option<String>> {
+    let mut place = place.to_vec();
+    place[axis] = None;
+    place
+}
+
+fn along<Cell: Copy>(
+    axis: usize,
+    pairing: &[&ComparedCell<Cell>],
+    all: &mut Vec<Difference<Cell>>,
+) {
+    let values = Values::on(axis, pairing);
+    if values.len() < 2 {
+        return;
+    }
+    let mut lines: Vec<Vec<(usize, &ComparedCell<Cell>)>> = Vec::new();
+    let mut places: BTreeMap<Vec<Option<String>>, usize> = BTreeMap::new();
+    for &cell in pairing {
+        let Some(place) = cell.place[axis].as_deref().and_then(|value| values.place(value)) else {
+            continue;
+        };
+        let next = lines.len();
+        let line = *places.entry(without(axis, &cell.place)).or_insert(next);
+        if line == next {
+            lines.push(Vec::new());
+        }
+        lines[line].push((place, cell));
+    }
+    for mut line in lines {
+        line.sort_by_key(|&(place, _)| place);
+        for (index, &(place, cell)) in line.iter().enumerate().skip(1) {
+            let before = if values.are_numbers { index - 1 } else { 0 };
+            let (from, other) = line[before];
+            all.push(Difference::of(
+                [cell, other],
+                Changed::Axis { axis, from: values.at(from), to: values.at(place) },
+                (cell.player.clone(), cell.opponent.clone()),
+                without(axis, &cell.place),
+                [cell.score.clone(), other.score.clone()],
+            ));
+        }
+    }
+}
+
+/// The same score seen by the other player.
+fn of_the_other(score: &Clustered) -> Clustered {
+    Clustered::certain(1.0).minus(score)
+}
+
+fn between_players<Cell: Copy>(cells: &[ComparedCell<Cell>], all: &mut Vec<Difference<Cell>>) {
+    // Those that met an opponent at one place, each once, in the order of cells.
+    type Met<'a, Cell> = Vec<(&'a str, &'a ComparedCell<Cell>, bool)>;
+    let mut places: BTreeMap<(&str, &[Option<String>]), usize> = BTreeMap::new();
+    let mut meetings: Vec<(&str, Met<'_, Cell>)> = Vec::new();
+    for cell in cells {
+        for (player, opponent, is_first) in
+            [(&cell.player, &cell.opponent, true), (&cell.opponent, &cell.player, false)]
+        {
+            let next = meetings.len();
+            let place = *places.entry((opponent, &cell.place)).or_insert(next);
+            if place == next {
+                meetings.push((opponent, Vec::new()));
+            }
+            let met = &mut meetings[place].1;
+            if met.iter().all(|(known, ..)| *known != player.as_str()) {
+                met.push((player, cell, is_first));
+            }
+        }
+    }
+    for (opponent, met) in meetings {
+        let seen = |cell: &ComparedCell<Cell>, is_first: bool| match is_first {
+            true => cell.score.clone(),
+            false => of_the_other(&cell.score),
+        };
+        let Some(&(from, other, other_first)) = met.first() else { continue };
+        for &(player, cell, is_first) in &met[1..] {
+            all.push(Difference::of(
+                [cell, other],
+                Changed::Player { from: from.to_owned() },
+                (player.to_owned(), opponent.to_owned()),
+                cell.place.clone(),
+                [seen(cell, is_first), seen(other, other_first)],
+            ));
+            if all.len() > DIFFERENCES_MAX {
+                return;
+            }
+        }
+    }
+}
+
+impl<Cell: Copy> Difference<Cell> {
+    fn of(
+        cells: [&ComparedCell<Cell>; 2],
+        changed: Changed,
+        (player, opponent): (String, String),
+        place: Vec<Option<String>>,
+        [score, other]: [Clustered; 2],
+    ) -> Self {
+        let difference = score.minus(&other);
+        Self {
+            cells: cells.map(|cell| cell.cell),
+            changed,
+            place,
+            player,
+            opponent,
+            openings_shared: score.openings_shared(&other),
+            score: difference.value(),
+            interval: difference.interval().map(|interval| interval.clamped(-1.0, 1.0)),
+        }
+    }
+}

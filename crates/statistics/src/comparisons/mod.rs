@@ -1,0 +1,111 @@
+//! What changes between the cells of an experiment: how much a player's score gains from one value of an axis to
+//! the next, what each axis does over all of a grid, and how much a result depends on its seed.
+//!
+//! Everything here is a weighted sum of cells' scores (see [`Clustered`]), so that what openings do to several
+//! cells at once cancels, or adds up, as it does in the sum.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `differences` | between cells that differ in one thing |
+//! | `effects` | of axes and of two axes together, over all cells of a pairing |
+//! | `replicates` | cells that differ in their seed alone |
+
+mod differences;
+mod effects;
+mod replicates;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+pub use differences::{Changed, DIFFERENCES_MAX, Difference, differences};
+pub use effects::{Contrast, Effect, Effects, effects};
+use foldhash::fast::FixedState;
+use indexmap::IndexSet;
+pub use replicates::{Replicates, replicates};
+
+use crate::Clustered;
+
+/// A cell with games, as far as comparisons ask. `Cell` identifies it among the others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedCell<Cell> {
+    /// The cell.
+    pub cell: Cell,
+    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    pub place: Vec<Option<String>>,
+    /// The first player's name.
+    pub player: String,
+    /// The second player's; never the first's.
+    pub opponent: String,
+    /// The seed of its openings and its players.
+    pub seed: u64,
+    /// The first player's score.
+    pub score: Clustered,
+}
+
+/// The values of an axis, as far as cells have them.
+struct Values<'a> {
+    /// Numbers in their order; words as cells have them first.
+    values: IndexSet<&'a str, FixedState>,
+    are_numbers: bool,
+}
+
+impl<'a> Values<'a> {
+    /// Cells come in the grid's order.
+    fn on<Cell>(axis: usize, cells: &[&'a ComparedCell<Cell>]) -> Self {
+        let of = |cell: &&'a ComparedCell<Cell>| cell.place.get(axis).and_then(Option::as_deref);
+        let mut values: IndexSet<&str, FixedState> = cells.iter().filter_map(of).collect();
+        let number = |value: &&str| number_of(value);
+        let are_numbers = values.iter().all(|value| number(value).is_some());
+        if are_numbers {
+            // A sample of the grid may come to a greater value first.
+            values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
+        }
+        Self { values, are_numbers }
+    }
+
+    fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The value at a place.
+    fn at(&self, place: usize) -> String {
+        self.values.get_index(place).map_or_else(String::new, |&value| value.to_owned())
+    }
+
+    fn place(&self, value: &str) -> Option<usize> {
+        self.values.get_index_of(value)
+    }
+}
+
+/// A value as a number to order by: numbers, times with their unit, and what has no bound.
+fn number_of(value: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 4] = [("us", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 6e4)];
+    if value == "unlimited" {
+        return Some(f64::INFINITY);
+    }
+    let plain = value.parse::<f64>().ok();
+    let with_unit = || {
+        let of = |(unit, factor): (&str, f64)| {
+            Some(factor * value.strip_suffix(unit)?.parse::<f64>().ok()?)
+        };
+        UNITS.into_iter().find_map(of)
+    };
+    plain.or_else(with_unit).filter(|number| !number.is_nan())
+}
+
+/// The cells of each pairing, pairings in the order of their first cells.
+fn by_pairing<Cell>(cells: &[ComparedCell<Cell>]) -> Vec<Vec<&ComparedCell<Cell>>> {
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut pairings: Vec<Vec<&ComparedCell<Cell>>> = Vec::new();
+    for cell in cells {
+        let next = pairings.len();
+        let place = *places.entry((&cell.player, &cell.opponent)).or_insert(next);
+        if place == next {
+            pairings.push(Vec::new());
+        }
+        pairings[place].push(cell);
+    }
+    pairings
+}

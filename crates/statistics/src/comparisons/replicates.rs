@@ -1,0 +1,87 @@
+//! Cells that differ in their seed alone: one experiment, done again.
+
+use std::collections::BTreeMap;
+
+use super::ComparedCell;
+use crate::{Clustered, Interval};
+
+/// One cell, done again with other seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replicates<Cell> {
+    /// The first of the cells.
+    pub cell: Cell,
+    /// Their values on the axes, but for that of the seed.
+    pub place: Vec<Option<String>>,
+    /// The player's name.
+    pub player: String,
+    /// Whom it meets.
+    pub opponent: String,
+    /// How many seeds.
+    pub seeds: u64,
+    /// The mean over seeds of the player's score.
+    pub score: f64,
+    /// Its 95% interval, by how much the seeds' scores differ, or their own errors where these are greater;
+    /// within 0..=1; none of one seed.
+    pub interval: Option<Interval>,
+    /// The standard deviation of the seeds' scores.
+    pub deviation: Option<f64>,
+    /// As much of it as openings do not explain: the standard deviation that scores over endless games would have
+    /// from seed to seed. 0 where openings explain all.
+    pub deviation_between: Option<f64>,
+}
+
+/// The cells that were done again, in the grid's order. `seed_axes` are the axes that give the seed.
+#[must_use]
+pub fn replicates<Cell: Copy>(
+    seed_axes: &[usize],
+    cells: &[ComparedCell<Cell>],
+) -> Vec<Replicates<Cell>> {
+    type Key<'a> = (Vec<Option<String>>, &'a str, &'a str);
+    let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+    let mut groups: Vec<(Vec<Option<String>>, Vec<&ComparedCell<Cell>>)> = Vec::new();
+    for cell in cells {
+        let mut place = cell.place.clone();
+        for &axis in seed_axes {
+            place[axis] = None;
+        }
+        let next = groups.len();
+        let group = *places.entry((place.clone(), &cell.player, &cell.opponent)).or_insert(next);
+        if group == next {
+            groups.push((place, Vec::new()));
+        }
+        groups[group].1.push(cell);
+    }
+    let is_repeated = |group: &[&ComparedCell<Cell>]| {
+        group.windows(2).any(|cells| cells[0].seed != cells[1].seed)
+    };
+    let groups = groups.into_iter().filter(|(_, group)| is_repeated(group));
+    groups.map(|(place, group)| of(place, &group)).collect()
+}
+
+fn of<Cell: Copy>(place: Vec<Option<String>>, group: &[&ComparedCell<Cell>]) -> Replicates<Cell> {
+    let count = group.len() as f64;
+    let mean = group.iter().map(|cell| cell.score.value()).sum::<f64>() / count;
+    let square = |cell: &&ComparedCell<Cell>| {
+        let distance = cell.score.value() - mean;
+        distance * distance
+    };
+    let freedom = count - 1.0;
+    let variance = (freedom > 0.0).then(|| group.iter().map(square).sum::<f64>() / freedom);
+    let within = group.iter().map(|cell| cell.score.variance()).sum::<f64>() / count;
+    // Seeds that came out alike by chance have at least the errors of their own scores.
+    let over_seeds = variance
+        .map(|variance| Clustered::certain(mean).with_error(variance.max(within) / count, freedom));
+    Replicates {
+        cell: group[0].cell,
+        place,
+        player: group[0].player.clone(),
+        opponent: group[0].opponent.clone(),
+        seeds: group.len() as u64,
+        score: mean,
+        interval: over_seeds
+            .and_then(|mean| mean.interval())
+            .map(|interval| interval.clamped(0.0, 1.0)),
+        deviation: variance.map(f64::sqrt),
+        deviation_between: variance.map(|variance| (variance - within).max(0.0).sqrt()),
+    }
+}

@@ -1,0 +1,218 @@
+//! The interval of a score, and what it says in other words.
+
+use statrs::function::beta::checked_beta_reg;
+
+use crate::elo::elo_of_score;
+use crate::moments::Moments;
+use crate::openings::OpeningSpread;
+use crate::strength::normal_distribution;
+use crate::student::student_quantile;
+
+/// A mean score per game in 0..=1 with a 95% confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScoreInterval {
+    /// The mean score; 0.5 without games.
+    pub score: f64,
+    /// Lower bound, at least 0.
+    pub low: f64,
+    /// Upper bound, at most 1.
+    pub high: f64,
+}
+
+/// What a [`ScoreInterval`] says of strength. Infinite where the counts know no bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Confidence {
+    /// The score as a difference in Elo.
+    pub elo: f64,
+    /// The interval's lower bound in Elo.
+    pub elo_low: f64,
+    /// Its upper bound in Elo.
+    pub elo_high: f64,
+    /// Likelihood of superiority: above 97.5% exactly where the interval is above one half, and so at
+    /// every other level. One half where there is no interval.
+    pub los: f64,
+}
+
+impl ScoreInterval {
+    /// Its bounds in Elo.
+    #[must_use]
+    pub fn elo(&self) -> [f64; 2] {
+        [elo_of_score(self.low), elo_of_score(self.high)]
+    }
+
+    /// The other player's.
+    #[must_use]
+    pub fn of_opponent(&self) -> Self {
+        Self { score: 1.0 - self.score, low: 1.0 - self.high, high: 1.0 - self.low }
+    }
+}
+
+/// Tests of whether a mean score is above or below a bound, and its interval at any level: what a
+/// [`ScoreInterval`] says, looked up the other way round.
+#[derive(Clone, Copy, Debug)]
+pub struct ScoreTest(Wilson);
+
+impl ScoreTest {
+    pub(super) const fn of(wilson: Wilson) -> Self {
+        Self(wilson)
+    }
+
+    /// The one-sided p-value of a score above the bound, which is more than 0 and less than 1: at most α exactly
+    /// where the interval with an error of α on each side is above the bound. 1 where too few units say anything.
+    #[must_use]
+    pub fn p_value_above(&self, bound: f64) -> f64 {
+        self.0.lead_over(bound).map_or(1.0, |(lead, freedom)| student_distribution(-lead, freedom))
+    }
+
+    /// The same of a score below the bound.
+    #[must_use]
+    pub fn p_value_below(&self, bound: f64) -> f64 {
+        self.0.lead_over(bound).map_or(1.0, |(lead, freedom)| student_distribution(lead, freedom))
+    }
+
+    /// The interval with this error, more than 0 and less than 1, half of it on either side.
+    #[must_use]
+    pub fn interval(&self, error: f64) -> ScoreInterval {
+        self.0.interval_at(|freedom| student_upper_quantile(error / 2.0, freedom))
+    }
+}
+
+/// Wilson's score interval (Wilson 1927) with an effective sample size. An interval decides where a cell
+/// ends (`stopping`), so it comes from + - * / sqrt alone (invariant 2).
+///
+/// A unit's score is not a coin:
+/// its variance v is that of a coin of the same mean times some r ≤ 1, so N units are worth N / r
+/// tosses (Korn and Graubard 1998 do the same with surveys' design effects). As r must be estimated,
+/// half a unit of each extreme score is added first (the prior of Jeffreys; compare Agresti and Coull
+/// 1998), which keeps v above zero when all units are equal, and Student's quantile with N - 1 degrees
+/// of freedom stands in for the normal one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wilson {
+    score: f64,
+    /// How many tosses of a coin the units are worth.
+    tosses: f64,
+    /// The units but one, without a fraction; none of less than two, which say nothing.
+    freedom: Option<f64>,
+}
+
+/// Added of each extreme score, for the variance only.
+const HALF_A_UNIT: f64 = 0.5;
+
+impl Wilson {
+    /// Of scores 0..=1 in equal steps, given how many units (pairs or games) have each.
+    pub(super) fn of<const CLASSES: usize>(counts: &[f64; CLASSES]) -> Self {
+        let Moments { count, mean: score, .. } = Moments::of(counts);
+        if count < 2.0 {
+            return Self { score, tosses: count, freedom: None };
+        }
+        let mut smoothed = *counts;
+        for extreme in [0, CLASSES - 1] {
+            smoothed[extreme] += HALF_A_UNIT;
+        }
+        let Moments { mean, variance, .. } = Moments::of(&smoothed);
+        Self::smoothed(score, count, mean, variance)
+    }
+
+    /// Of openings, each weighted by its units. An opening's share of the weights is its own, but all
+    /// together they count for as many as they are worth; so half an opening of each extreme is added.
+    pub(super) fn over_openings(score: f64, spread: &OpeningSpread) -> Self {
+        let OpeningSpread { effective: count, variance } = *spread;
+        if count < 2.0 {
+            return Self { score, tosses: count, freedom: None };
+        }
+        let all = count + 2.0 * HALF_A_UNIT;
+        let mean = (count * score + HALF_A_UNIT) / all;
+        let moved = (score - mean) * (score - mean);
+        let extremes = HALF_A_UNIT * (mean * mean + (1.0 - mean) * (1.0 - mean));
+        let variance = (count * (variance + moved) + extremes) / all;
+        Self::smoothed(score, count, mean, variance)
+    }
+
+    /// Of so many units, from their mean and variance with the two halves among them.
+    fn smoothed(score: f64, count: f64, mean: f64, variance: f64) -> Self {
+        let ratio = (variance / (mean * (1.0 - mean))).min(1.0);
+        // Openings are worth a fraction of one where they are not played equally often: rounded down, the
+        // quantile is no less than it should be.
+        Self { score, tosses: count / ratio, freedom: Some((count - 1.0).floor()) }
+    }
+
+    /// How much of these units' evidence is left over openings of this spread.
+    pub(super) fn worth_over(&self, spread: &OpeningSpread) -> f64 {
+        let over_openings = Self::over_openings(self.score, spread);
+        if self.tosses > 0.0 { (over_openings.tosses / self.tosses).min(1.0) } else { 1.0 }
+    }
+
+    /// Defined for every input: fewer than two units give 0..1; equal units give an interval of
+    /// some width that shrinks with their number.
+    pub(super) fn interval(&self) -> ScoreInterval {
+        self.interval_at(student_quantile)
+    }
+
+    /// The interval with this quantile of Student's distribution, by its degrees of freedom.
+    fn interval_at(&self, quantile: impl Fn(f64) -> f64) -> ScoreInterval {
+        let Self { score, tosses, freedom } = *self;
+        let Some(freedom) = freedom else {
+            return ScoreInterval { score, low: 0.0, high: 1.0 };
+        };
+        let t = quantile(freedom);
+        let t2 = t * t / tosses;
+        let centre = (score + t2 / 2.0) / (1.0 + t2);
+        let spread = score * (1.0 - score) / tosses + t2 / (4.0 * tosses);
+        let half_width = t * spread.sqrt() / (1.0 + t2);
+        // The bounds hold the score by theory; this only catches rounding, and what somebody else claims
+        // to be a score.
+        ScoreInterval {
+            score,
+            low: (centre - half_width).max(0.0).min(score),
+            high: (centre + half_width).min(1.0).max(score),
+        }
+    }
+
+    /// How many standard deviations of a coin of this score the score is above it, with the degrees of freedom:
+    /// Wilson's interval holds a score as long as that is within t.
+    fn lead_over(&self, bound: f64) -> Option<(f64, f64)> {
+        let deviation = (bound * (1.0 - bound) / self.tosses).sqrt();
+        self.freedom.map(|freedom| ((self.score - bound) / deviation, freedom))
+    }
+
+    pub(super) fn confidence(&self) -> Confidence {
+        let [elo_low, elo_high] = self.interval().elo();
+        // The same t, looked up the other way round.
+        let los = self.freedom.map_or(0.5, |freedom| {
+            student_distribution(2.0 * (self.score - 0.5) * self.tosses.sqrt(), freedom)
+        });
+        Confidence { elo: elo_of_score(self.score), elo_low, elo_high, los }
+    }
+}
+
+/// The t that Student's distribution exceeds with this probability, of at most one half: by halving, since the
+/// function that it inverts is the one that p-values come from.
+fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
+    let exceeds = |t: f64| student_distribution(-t, freedom) > probability;
+    let mut high = 1.0;
+    while exceeds(high) && high < f64::MAX / 2.0 {
+        high *= 2.0;
+    }
+    let mut low = 0.0;
+    // Until no number lies between.
+    loop {
+        let middle = low + (high - low) / 2.0;
+        if middle <= low || middle >= high {
+            return high;
+        }
+        if exceeds(middle) { low = middle } else { high = middle }
+    }
+}
+
+/// Student's t distribution function.
+fn student_distribution(t: f64, freedom: f64) -> f64 {
+    if freedom > 1e5 {
+        // Abramowitz and Stegun (1964, 26.7.8): here right to 1e-9, while the beta function loses its digits.
+        let z = t * (1.0 - 1.0 / (4.0 * freedom)) / (1.0 + t * t / (2.0 * freedom)).sqrt();
+        return normal_distribution(z);
+    }
+    let tail = checked_beta_reg(freedom / 2.0, 0.5, freedom / (freedom + t * t));
+    // Of these arguments it always has a value.
+    let tail = tail.unwrap_or(1.0) / 2.0;
+    if t > 0.0 { 1.0 - tail } else { tail }
+}

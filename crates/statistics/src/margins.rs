@@ -1,0 +1,130 @@
+//! By how much games are won: the mean margin of a cell's games, over the units that its score is over.
+//!
+//! Games of a pair, or from one opening where openings come again, are alike: they are one unit, with as many
+//! games as there are that have a margin. The mean is a ratio of two sums over units of unequal size, with the
+//! linearised variance of such a ratio (Cochran 1977, section 6.3) and Student's distribution.
+
+use crate::per_game::OverGames;
+use crate::ratio::{Ratio, RatioSums};
+
+/// What the margins of a cell's games add up to over units, seen from its first player.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MarginSums {
+    /// Games with a margin.
+    pub games: f64,
+    /// Their margins.
+    pub sum: f64,
+    /// The squares of a unit's games.
+    pub games_squared: f64,
+    /// A unit's games times its margins.
+    pub products: f64,
+    /// The squares of a unit's margins.
+    pub squares: f64,
+}
+
+impl MarginSums {
+    /// Adds a unit: so many games, with margins of this sum.
+    pub fn add(&mut self, games: u64, sum: i64) {
+        let (games, sum) = (games as f64, sum as f64);
+        self.games += games;
+        self.sum += sum;
+        self.games_squared += games * games;
+        self.products += games * sum;
+        self.squares += sum * sum;
+    }
+
+    /// The mean margin of a game, with its 95% interval; none without a game that has one.
+    #[must_use]
+    pub fn mean(&self) -> Option<OverGames> {
+        let Self { games: base, sum, games_squared: base_squared, products, squares } = *self;
+        let mean = Ratio::of(RatioSums { base, sum, base_squared, products, squares })?;
+        let interval = mean.interval(mean.variance, mean.freedom);
+        Some(OverGames { value: mean.value, interval })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use spelrum_engine::Random;
+
+    use super::*;
+    use crate::student_quantile_95;
+
+    fn sums(units: &[(u64, i64)]) -> MarginSums {
+        let mut sums = MarginSums::default();
+        for &(games, sum) in units {
+            sums.add(games, sum);
+        }
+        sums
+    }
+
+    #[test]
+    fn little_or_equal_data_has_defined_means() {
+        assert_eq!(sums(&[]).mean(), None);
+        assert_eq!(sums(&[(0, 0), (0, 0)]).mean(), None, "nothing but forfeits");
+        let alone = sums(&[(2, 20)]).mean().unwrap();
+        assert_eq!((alone.value, alone.interval), (10.0, None));
+        let equal = sums(&[(2, -20); 5]).mean().unwrap();
+        let interval = equal.interval.unwrap();
+        assert_eq!((interval.low, equal.value, interval.high), (-10.0, -10.0, -10.0));
+    }
+
+    proptest! {
+        /// Of pairs that are all complete it is the textbook's interval of the mean of their means.
+        #[test]
+        fn whole_pairs_give_students_interval(pairs in prop::collection::vec(-128_i64..=128, 2..60)) {
+            let units: Vec<(u64, i64)> = pairs.iter().map(|&sum| (2, sum)).collect();
+            let told = sums(&units).mean().unwrap();
+            let count = pairs.len() as f64;
+            let means: Vec<f64> = pairs.iter().map(|&sum| sum as f64 / 2.0).collect();
+            let mean = means.iter().sum::<f64>() / count;
+            let squares: f64 = means.iter().map(|it| (it - mean) * (it - mean)).sum();
+            let error = student_quantile_95(count - 1.0).unwrap()
+                * (squares / (count - 1.0) / count).sqrt();
+            let interval = told.interval.unwrap();
+            prop_assert!((told.value - mean).abs() < 1e-9);
+            prop_assert!((interval.low - (mean - error)).abs() < 1e-6, "{interval:?} {error}");
+            prop_assert!((interval.high - (mean + error)).abs() < 1e-6);
+        }
+
+        /// Seen from the other player all signs change, and nothing else.
+        #[test]
+        fn the_other_player_sees_the_opposite(
+            units in prop::collection::vec((0_u64..=4, -200_i64..=200), 1..30),
+        ) {
+            let other: Vec<(u64, i64)> = units.iter().map(|&(games, sum)| (games, -sum)).collect();
+            let (own, other) = (sums(&units).mean(), sums(&other).mean());
+            prop_assert_eq!(own.map(|it| it.value), other.map(|it| -it.value));
+            let ends = |it: OverGames| it.interval.map(|it| (it.low, it.high));
+            let turned = other.and_then(ends).map(|(low, high)| (-high, -low));
+            prop_assert_eq!(own.and_then(ends), turned);
+        }
+    }
+
+    /// How often the interval holds the true mean, of pairs whose games have an opening in common.
+    #[test]
+    fn intervals_hold_the_true_mean_about_as_often_as_they_say() {
+        let mut random = Random::from_key([9; 32]);
+        let mut draw = |spread: u32| i64::from(random.below(2 * spread + 1)) - i64::from(spread);
+        for pairs in [10, 40] {
+            let trials = 1_000;
+            let held = (0..trials).filter(|_| {
+                let mut sums = MarginSums::default();
+                for _ in 0..pairs {
+                    let opening = draw(10);
+                    let margins = [6 + opening + draw(20), 6 + opening + draw(20)];
+                    // One in nine was lost by a fault, and has none.
+                    let is_whole = draw(4) != 0;
+                    let (games, sum) =
+                        if is_whole { (2, margins[0] + margins[1]) } else { (1, margins[0]) };
+                    sums.add(games, sum);
+                }
+                let interval = sums.mean().unwrap().interval.unwrap();
+                interval.low <= 6.0 && 6.0 <= interval.high
+            });
+            let share = held.count() as f64 / f64::from(trials);
+            assert!((0.93..=0.975).contains(&share), "{pairs} pairs: {share}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Wald's sequential probability ratio test between two strengths, with the generalised likelihood
+//! ratio of match runners (Van den Bergh, "Normalized Elo", 2021).
+//!
+//! Which distribution of scores two players have is not known, only what strength they would have by a
+//! hypothesis. So the ratio is that of the likeliest distribution under one hypothesis to the likeliest
+//! under the other. It decides where a cell ends: logarithms are those of `libm` (invariant 2).
+
+use core::f64::consts::LN_10;
+
+use roots::find_root_brent;
+
+use crate::counts::{GameCounts, PairCounts};
+use crate::elo::score_of_elo;
+use crate::root::Tolerance;
+
+/// In which units a test has its strengths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EloModel {
+    /// Elo as it follows from the expected score by the logistic function: the same difference is fewer
+    /// points where draws are many.
+    Logistic,
+    /// Normalized Elo: a lead in units of the standard deviation of a game's score. A test takes about the same
+    /// number of games whatever the draws.
+    #[default]
+    Normalized,
+}
+
+/// The sequential test of whether the first player is rather `elo1` stronger than the second, or `elo0`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sprt {
+    elo0: f64,
+    elo1: f64,
+    alpha: f64,
+    beta: f64,
+    model: EloModel,
+    over_pairs: bool,
+}
+
+/// No figure of it is NaN.
+impl Eq for Sprt {}
+
+/// What a sequential test says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// `elo0` rather than `elo1`.
+    Elo0,
+    /// `elo1` rather than `elo0`.
+    Elo1,
+}
+
+impl Verdict {
+    /// Its name, in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Elo0 => "elo0",
+            Self::Elo1 => "elo1",
+        }
+    }
+}
+
+/// The strengths that can be tested for, in Elo of either model, to both sides of 0. Beyond, hardly any
+/// distribution of a pair's scores has them.
+pub const SPRT_ELO_MAX: f64 = 200.0;
+
+/// Both kinds of error may have a probability up to, and not with, this.
+pub const SPRT_ERROR_MAX: f64 = 0.5;
+
+/// A unit's class that was never seen is taken for seen so often.
+const NEVER_SEEN: f64 = 1e-3;
+
+impl EloModel {
+    /// Its name, in sweeps and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Logistic => "logistic",
+            Self::Normalized => "normalized",
+        }
+    }
+
+    /// All there are.
+    pub const ALL: [Self; 2] = [Self::Normalized, Self::Logistic];
+
+    /// The model of this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|model| model.name() == name)
+    }
+}
+
+impl Sprt {
+    /// The test between `elo0` and a larger `elo1`, both within [`SPRT_ELO_MAX`], which takes `elo1` where
+    /// `elo0` is true with probability `alpha`, and the other way round with `beta`, both above 0 and
+    /// below [`SPRT_ERROR_MAX`]. None for other figures.
+    #[must_use]
+    pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64, model: EloModel) -> Option<Self> {
+        let is_strength = |elo: f64| elo.abs() <= SPRT_ELO_MAX;
+        let is_error = |probability: f64| probability > 0.0 && probability < SPRT_ERROR_MAX;
+        let is_test = is_strength(elo0) && is_strength(elo1) && elo0 < elo1;
+        // Adding zero makes the zero of `-0` positive: two tests that are equal are written alike.
+        (is_test && is_error(alpha) && is_error(beta)).then_some(Self {
+            elo0: elo0 + 0.0,
+            elo1: elo1 + 0.0,
+            alpha,
+            beta,
+            model,
+            over_pairs: false,
+        })
+    }
+
+    /// The same test, whose pairs (games, where sides are fixed) are taken for independent also where openings come
+    /// again: as every test was read once.
+    #[must_use]
+    pub const fn over_pairs(self) -> Self {
+        Self { over_pairs: true, ..self }
+    }
+
+    /// Whether it is so.
+    #[must_use]
+    pub const fn is_over_pairs(&self) -> bool {
+        self.over_pairs
+    }
+
+    /// The weaker hypothesis, in Elo.
+    #[must_use]
+    pub const fn elo0(&self) -> f64 {
+        self.elo0
+    }
+
+    /// The stronger hypothesis, in Elo.
+    #[must_use]
+    pub const fn elo1(&self) -> f64 {
+        self.elo1
+    }
+
+    /// The strength that a verdict accepts.
+    #[must_use]
+    pub const fn elo_of(&self, verdict: Verdict) -> f64 {
+        match verdict {
+            Verdict::Elo0 => self.elo0,
+            Verdict::Elo1 => self.elo1,
+        }
+    }
+
+    /// How probable it is to take `elo1` where `elo0` is true.
+    #[must_use]
+    pub const fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// How probable it is to take `elo0` where `elo1` is true.
+    #[must_use]
+    pub const fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    /// The units of its strengths.
+    #[must_use]
+    pub const fn model(&self) -> EloModel {
+        self.model
+    }
+
+    /// The logarithms of the likelihood ratio at which it takes `elo0`, at or below, and `elo1`, at or above
+    /// (Wald 1945).
+    #[must_use]
+    pub fn bounds(&self) -> [f64; 2] {
+        let Self { alpha, beta, .. } = *self;
+        [libm::log(beta / (1.0 - alpha)), libm::log((1.0 - beta) / alpha)]
+    }
+
+    /// What a logarithm of the likelihood ratio says; nothing between the bounds.
+    #[must_use]
+    pub fn verdict(&self, llr: f64) -> Option<Verdict> {
+        let [lower, upper] = self.bounds();
+        if llr <= lower {
+            Some(Verdict::Elo0)
+        } else if llr >= upper {
+            Some(Verdict::Elo1)
+        } else {
+            None
+        }
+    }
+
+    /// The logarithm of how much likelier pairs are under `elo1` than under `elo0`; 0 of no pairs.
+    #[must_use]
+    pub fn llr_of_pairs(&self, pairs: &PairCounts) -> f64 {
+        self.llr(&pairs.0, 2.0)
+    }
+
+    /// The same over games with fixed sides.
+    #[must_use]
+    pub fn llr_of_games(&self, games: &GameCounts) -> f64 {
+        self.llr(&games.0, 1.0)
+    }
+
+    /// `games` is how many games one of the counted scores is the mean of.
+    fn llr<const CLASSES: usize>(&self, counts: &[u64; CLASSES], games: f64) -> f64 {
+        if counts.iter().all(|&count| count == 0) {
+            return 0.0;
+        }
+        let counts = counts.map(|count| if count == 0 { NEVER_SEEN } else { count as f64 });
+        let total: f64 = counts.iter().sum();
+        let seen = Distribution(counts.map(|count| count / total));
+        let [under0, under1] = [self.elo0, self.elo1].map(|elo| match self.model {
+            EloModel::Logistic => seen.likeliest_of_mean(score_of_elo(elo)),
+            EloModel::Normalized => seen.likeliest_of_t_value(elo * games.sqrt() * LN_10 / 800.0),
+        });
+        let ratios = under1.0.iter().zip(&under0.0).map(|(p1, p0)| libm::log(p1 / p0));
+        counts.iter().zip(ratios).map(|(count, ratio)| count * ratio).sum()
+    }
+}
+
+/// How probable each score is, of scores 0..=1 in equal steps. Each is above 0.
+#[derive(Clone, Copy)]
+struct Distribution<const CLASSES: usize>([f64; CLASSES]);
+
+impl<const CLASSES: usize> Distribution<CLASSES> {
+    fn score(class: usize) -> f64 {
+        class as f64 / (CLASSES - 1) as f64
+    }
+
+    /// The likeliest distribution with this mean, given that this one was seen.
+    fn likeliest_of_mean(&self, mean: f64) -> Self {
+        let [mut distances, mut tilted] = [[0.0; CLASSES]; 2];
+        for (class, distance) in distances.iter_mut().enumerate() {
+            *distance = Self::score(class) - mean;
+        }
+        self.likeliest_where_none_is_left(&distances, &mut tilted);
+        Self(tilted)
+    }
+
+    /// The likeliest distribution whose mean is so many of its standard deviations above one half.
+    ///
+    /// The condition is not linear in the probabilities: it is replaced by its tangent at the
+    /// distribution found last, until nothing changes.
+    fn likeliest_of_t_value(&self, t: f64) -> Self {
+        let mut found = Self([1.0 / CLASSES as f64; CLASSES]);
+        for _ in 0..TANGENTS_MAX {
+            let (mean, deviation) = found.moments();
+            let mut distances = [0.0; CLASSES];
+            for (class, distance) in distances.iter_mut().enumerate() {
+                let score = Self::score(class);
+                let off = (score - mean) / deviation;
+                *distance = score - 0.5 - t * deviation * (1.0 + off * off) / 2.0;
+            }
+            let before = found.0;
+            if !self.likeliest_where_none_is_left(&distances, &mut found.0) {
+                break;
+            }
+            let change = before.iter().zip(&found.0).map(|(a, b)| (a - b).abs());
+            if change.fold(0.0, f64::max) < UNCHANGED {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The likeliest distribution in which the mean of these distances is 0, given that this one was seen:
+    /// each class's probability is divided by 1 + tilt × distance. Without distances to both sides there is
+    /// none.
+    fn likeliest_where_none_is_left(
+        &self,
+        distances: &[f64; CLASSES],
+        tilted: &mut [f64; CLASSES],
+    ) -> bool {
+        let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = distances.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if !(least < 0.0 && most > 0.0) {
+            return false;
+        }
+        // Where a divisor would be 0, the sum is infinite: within, it falls from one infinity to the other.
+        let [low, high] = [-1.0 / most, -1.0 / least];
+        let left = |tilt: f64| {
+            self.0.iter().zip(distances).map(|(p, d)| p * d / (1.0 + tilt * d)).sum::<f64>()
+        };
+        let inset = (high - low) * INSET;
+        let mut tolerance = Tolerance((high - low) * f64::EPSILON);
+        let tilt = find_root_brent(low + inset, high - inset, left, &mut tolerance);
+        // No sign changes only where the root is nearer to an end than the inset.
+        let tilt = tilt.unwrap_or(if left(low + inset) < 0.0 { low + inset } else { high - inset });
+        for ((p, d), tilted) in self.0.iter().zip(distances).zip(tilted) {
+            *tilted = p / (1.0 + tilt * d);
+        }
+        true
+    }
+
+    fn moments(&self) -> (f64, f64) {
+        let scored = || self.0.iter().enumerate().map(|(class, p)| (Self::score(class), p));
+        let mean = scored().map(|(score, p)| score * p).sum::<f64>();
+        let variance = scored().map(|(score, p)| p * (score - mean) * (score - mean)).sum::<f64>();
+        (mean, variance.sqrt())
+    }
+}
+
+/// How often the tangent is laid, at the most.
+const TANGENTS_MAX: u32 = 100;
+
+/// No probability changed by more.
+const UNCHANGED: f64 = 1e-12;
+
+/// How far from the ends a tilt is looked for, as a part of what lies between them.
+const INSET: f64 = 1e-13;

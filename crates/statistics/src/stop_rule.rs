@@ -1,0 +1,227 @@
+//! The rule itself, and when it is asked.
+
+use core::fmt;
+
+use crate::tally::{OpeningTally, Tally};
+use crate::{OpeningSpread, Sprt};
+
+/// The first checkpoint, in units. Below it an interval says little, and looking often at little data
+/// is what makes stopped experiments wrong.
+pub const FIRST_CHECKPOINT: u64 = 25;
+
+/// When a cell has been played enough. Its text names it: equal rules have equal texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopRule {
+    /// Once the 95% interval of its score is so narrow: over openings where they come again.
+    Precision(Precision),
+    /// Once a sequential test has its answer.
+    Sprt(Sprt),
+}
+
+/// Half the width of an interval of a score, in points per game.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    points: f64,
+    over_pairs: bool,
+}
+
+/// It is never NaN.
+impl Eq for Precision {}
+
+impl Precision {
+    /// More than 0 and less than 0.5, which is what an interval of nothing has.
+    #[must_use]
+    pub fn new(points: f64) -> Option<Self> {
+        (points > 0.0 && points < 0.5).then_some(Self { points, over_pairs: false })
+    }
+
+    /// The same of the interval over pairs (games, where sides are fixed) also where openings come again: as
+    /// every precision was read once.
+    #[must_use]
+    pub const fn over_pairs(self) -> Self {
+        Self { points: self.points, over_pairs: true }
+    }
+
+    /// Whether it is so.
+    #[must_use]
+    pub const fn is_over_pairs(self) -> bool {
+        self.over_pairs
+    }
+
+    /// In points per game.
+    #[must_use]
+    pub const fn points(self) -> f64 {
+        self.points
+    }
+
+    /// The finest precision of an even score that is read over so many openings, however many games are
+    /// played and however alike the openings are.
+    #[must_use]
+    pub fn finest_over(openings: u64) -> f64 {
+        let alike = OpeningSpread { effective: openings as f64, variance: 0.0 };
+        let interval = alike.interval(0.5);
+        (interval.high - interval.low) / 2.0
+    }
+}
+
+impl StopRule {
+    /// Half the width of the interval, in points per game; none but more than 0 and less than 0.5.
+    #[must_use]
+    pub fn of_precision(points: f64) -> Option<Self> {
+        Precision::new(points).map(Self::Precision)
+    }
+
+    /// Whether it needs the units by opening, where openings come again.
+    #[must_use]
+    pub const fn minds_openings(&self) -> bool {
+        match self {
+            Self::Precision(precision) => !precision.over_pairs,
+            Self::Sprt(sprt) => !sprt.is_over_pairs(),
+        }
+    }
+
+    /// Whether these results are enough; with the same by opening, if it is to be read over openings.
+    #[must_use]
+    pub fn is_reached(&self, tally: &Tally, openings: Option<&OpeningTally>) -> bool {
+        match self {
+            Self::Precision(precision) => {
+                let openings = openings.filter(|_| !precision.over_pairs);
+                let interval = tally.interval_over(openings);
+                (interval.high - interval.low) / 2.0 <= precision.points()
+            }
+            Self::Sprt(sprt) => {
+                let openings = openings.filter(|_| !sprt.is_over_pairs());
+                sprt.verdict(tally.llr_over(sprt, openings)).is_some()
+            }
+        }
+    }
+
+    /// From checkpoint to checkpoint the units grow by a part of them: one in so many, rounded up. A
+    /// sequential test holds its error rates however often it is asked, and ends the sooner; an interval's
+    /// coverage suffers from each look.
+    const fn growth_parts(&self) -> u64 {
+        match self {
+            Self::Precision(_) => 10,
+            Self::Sprt(_) => 100,
+        }
+    }
+
+    /// The first checkpoint beyond so many units.
+    #[must_use]
+    pub fn checkpoint_after(&self, units: u64) -> u64 {
+        let mut checkpoint = FIRST_CHECKPOINT;
+        while checkpoint <= units {
+            checkpoint = checkpoint.saturating_add(checkpoint.div_ceil(self.growth_parts()));
+            if checkpoint == u64::MAX {
+                break;
+            }
+        }
+        checkpoint
+    }
+
+    /// Whether the rule is asked after so many units.
+    #[must_use]
+    pub fn is_asked_after(&self, units: u64) -> bool {
+        units > 0 && self.checkpoint_after(units - 1) == units
+    }
+}
+
+impl StopRule {
+    /// Describes when a cell ends: `SPRT of elo0 = 0 against elo1 = 20 (normalized Elo), alpha 0.05, beta 0.05`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Precision(precision) => {
+                let over = if precision.over_pairs { " over pairs" } else { "" };
+                let points = precision.points();
+                format!("precision: the 95% interval{over} of the score is ± {points} or narrower")
+            }
+            Self::Sprt(sprt) => {
+                let [elo0, elo1] = [sprt.elo0(), sprt.elo1()];
+                let [alpha, beta] = [sprt.alpha(), sprt.beta()];
+                let model = sprt.model().name();
+                let over = if sprt.is_over_pairs() { ", over pairs" } else { "" };
+                format!(
+                    "SPRT of elo0 = {elo0} against elo1 = {elo1} ({model} Elo), alpha {alpha}, beta {beta}{over}"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for StopRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Precision(precision) => {
+                let over = if precision.over_pairs { " over pairs" } else { "" };
+                write!(f, "precision {}{over}", precision.points())
+            }
+            Self::Sprt(sprt) => {
+                let [elo0, elo1] = [sprt.elo0(), sprt.elo1()];
+                let [alpha, beta] = [sprt.alpha(), sprt.beta()];
+                let model = sprt.model().name();
+                let over = if sprt.is_over_pairs() { " over pairs" } else { "" };
+                write!(f, "sprt {elo0} to {elo1} Elo, {model}, alpha {alpha}, beta {beta}{over}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EloModel;
+
+    #[test]
+    fn a_rule_is_described_in_words() {
+        let rules = [
+            StopRule::Sprt(Sprt::new(0.0, 20.0, 0.05, 0.1, EloModel::Logistic).unwrap()),
+            precision(),
+        ];
+        assert_eq!(
+            rules.map(|rule| rule.words()),
+            [
+                "SPRT of elo0 = 0 against elo1 = 20 (logistic Elo), alpha 0.05, beta 0.1",
+                "precision: the 95% interval of the score is ± 0.03 or narrower"
+            ]
+        );
+    }
+
+    fn precision() -> StopRule {
+        StopRule::of_precision(0.03).unwrap()
+    }
+
+    fn sprt() -> StopRule {
+        StopRule::Sprt(Sprt::new(-2.5, 10.0, 0.05, 0.1, EloModel::Normalized).unwrap())
+    }
+
+    #[test]
+    fn checkpoints_are_fixed() {
+        let asked = |rule: StopRule, until| -> Vec<u64> {
+            (0..until).filter(|&units| rule.is_asked_after(units)).collect()
+        };
+        let first = [25, 28, 31, 35, 39, 43, 48, 53, 59, 65, 72, 80, 88, 97];
+        assert_eq!(asked(precision(), 100), first);
+        assert_eq!(asked(sprt(), 107), (25..=100).chain([101, 103, 105]).collect::<Vec<_>>());
+        for rule in [precision(), sprt()] {
+            assert_eq!(rule.checkpoint_after(0), 25);
+            assert_eq!(rule.checkpoint_after(u64::MAX), u64::MAX);
+        }
+    }
+
+    #[test]
+    fn a_precision_is_in_its_open_range() {
+        let is_one = |precision| StopRule::of_precision(precision).is_some();
+        assert!([f64::MIN_POSITIVE, 0.03, 0.499].into_iter().all(is_one));
+        assert!(![-0.1, 0.0, 0.5, 1.0, f64::NAN, f64::INFINITY].into_iter().any(is_one));
+    }
+
+    #[test]
+    fn a_rule_is_named_by_its_text() {
+        assert_eq!(precision().to_string(), "precision 0.03");
+        let of_once = StopRule::Precision(Precision::new(0.03).unwrap().over_pairs());
+        assert_eq!(of_once.to_string(), "precision 0.03 over pairs");
+        assert_ne!(of_once, precision());
+        assert_eq!(sprt().to_string(), "sprt -2.5 to 10 Elo, normalized, alpha 0.05, beta 0.1");
+    }
+}

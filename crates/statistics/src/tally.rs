@@ -1,0 +1,188 @@
+//! Results of units, counted.
+
+use crate::{
+    Confidence, GameCounts, OpeningCounts, OpeningSpread, PairCounts, ScoreInterval, ScoreTest,
+    Sprt, Strength,
+};
+
+/// How many units have each result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tally {
+    /// Of a cell whose players swap sides: the unit is the pair.
+    Pairs(PairCounts),
+    /// Of one with fixed sides: the unit is the game.
+    Games(GameCounts),
+}
+
+/// The same units by the opening that they started from, where openings come again: what a rule is read
+/// over. Eight bytes for each opening that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningTally {
+    openings_count: u64,
+    /// By opening: its units and their half points. The last one has some.
+    sums: Vec<[u32; 2]>,
+    counts: OpeningCounts,
+}
+
+impl OpeningTally {
+    /// Of nothing, where the first opening comes again after so many; none where there is one alone, since
+    /// what is played is about that one.
+    #[must_use]
+    pub fn new(openings_count: Option<u64>) -> Option<Self> {
+        let openings_count = openings_count.filter(|&openings| openings > 1)?;
+        Some(Self { openings_count, sums: Vec::new(), counts: OpeningCounts::default() })
+    }
+
+    /// Counts so many units, given the number of one of them, in which the cell's first player got so many
+    /// half points in all.
+    pub fn add(&mut self, unit: u64, units: u64, half_points: u64) {
+        if units == 0 {
+            return;
+        }
+        let opening = usize::try_from(self.opening_number(unit)).unwrap_or(usize::MAX);
+        if self.sums.len() <= opening {
+            self.sums.resize(opening + 1, [0, 0]);
+        }
+        let sums = &mut self.sums[opening];
+        let [before, its] = sums.map(u64::from);
+        self.counts.remove(before, its);
+        let (units, half_points) = (before + units, its + half_points);
+        self.counts.insert(units, half_points);
+        // No cell has as many games.
+        *sums = [units, half_points].map(|sum| u32::try_from(sum).unwrap_or(u32::MAX));
+    }
+
+    /// Which opening a unit with this number starts from.
+    #[must_use]
+    pub const fn opening_number(&self, unit: u64) -> u64 {
+        unit % self.openings_count
+    }
+
+    /// How scores vary over openings, if they come again among so many units of so many games.
+    fn spread(&self, units: u64, games_of_unit: u64) -> Option<OpeningSpread> {
+        (self.openings_count < units).then(|| self.counts.spread(games_of_unit))
+    }
+}
+
+impl Tally {
+    /// Of nothing.
+    #[must_use]
+    pub fn new(swap_sides: bool) -> Self {
+        if swap_sides {
+            Self::Pairs(PairCounts::default())
+        } else {
+            Self::Games(GameCounts::default())
+        }
+    }
+
+    /// How many games a unit has.
+    #[must_use]
+    pub const fn games_of_unit(&self) -> u64 {
+        match self {
+            Self::Pairs(_) => 2,
+            Self::Games(_) => 1,
+        }
+    }
+
+    /// How many units.
+    #[must_use]
+    pub fn units(&self) -> u64 {
+        match self {
+            Self::Pairs(pairs) => pairs.pairs(),
+            Self::Games(games) => games.games(),
+        }
+    }
+
+    /// Counts a unit in which the cell's first player got so many half points.
+    ///
+    /// # Panics
+    /// If that is more than the unit's games have.
+    pub fn add(&mut self, half_points: usize) {
+        self.counts()[half_points] += 1;
+    }
+
+    /// Takes a unit away again.
+    ///
+    /// # Panics
+    /// As [`Tally::add`], or if there is none.
+    pub fn remove(&mut self, half_points: usize) {
+        self.counts()[half_points] -= 1;
+    }
+
+    /// The mean score of the first player and its interval.
+    #[must_use]
+    pub fn interval(&self) -> ScoreInterval {
+        match self {
+            Self::Pairs(pairs) => pairs.interval(),
+            Self::Games(games) => games.interval(),
+        }
+    }
+
+    /// The same over openings, where they come again.
+    #[must_use]
+    pub fn interval_over(&self, openings: Option<&OpeningTally>) -> ScoreInterval {
+        let of_units = self.interval();
+        let spread = openings.and_then(|it| it.spread(self.units(), self.games_of_unit()));
+        spread.map_or(of_units, |spread| spread.interval(of_units.score))
+    }
+
+    /// What the interval says of strength.
+    #[must_use]
+    pub fn confidence(&self) -> Confidence {
+        match self {
+            Self::Pairs(pairs) => pairs.confidence(),
+            Self::Games(games) => games.confidence(),
+        }
+    }
+
+    /// Tests of the mean score, by the same interval.
+    #[must_use]
+    pub fn test(&self) -> ScoreTest {
+        match self {
+            Self::Pairs(pairs) => pairs.test(),
+            Self::Games(games) => games.test(),
+        }
+    }
+
+    /// The difference in strength as match runners print it.
+    #[must_use]
+    pub fn strength(&self) -> Strength {
+        match self {
+            Self::Pairs(pairs) => pairs.strength(),
+            Self::Games(games) => games.strength(),
+        }
+    }
+
+    /// The same where openings come again: as much of it as the units are worth over openings.
+    #[must_use]
+    pub fn llr_over(&self, sprt: &Sprt, openings: Option<&OpeningTally>) -> f64 {
+        let spread = openings.and_then(|it| it.spread(self.units(), self.games_of_unit()));
+        self.llr_of_spread(sprt, spread)
+    }
+
+    /// The same, given how the scores of openings vary that come again.
+    #[must_use]
+    pub fn llr_of_spread(&self, sprt: &Sprt, spread: Option<OpeningSpread>) -> f64 {
+        let worth = spread.map_or(1.0, |spread| match self {
+            Self::Pairs(pairs) => pairs.worth_over(&spread),
+            Self::Games(games) => games.worth_over(&spread),
+        });
+        self.llr(sprt) * worth
+    }
+
+    /// The logarithm of a sequential test's likelihood ratio over units that are independent of each other.
+    #[must_use]
+    pub fn llr(&self, sprt: &Sprt) -> f64 {
+        match self {
+            Self::Pairs(pairs) => sprt.llr_of_pairs(pairs),
+            Self::Games(games) => sprt.llr_of_games(games),
+        }
+    }
+
+    fn counts(&mut self) -> &mut [u64] {
+        match self {
+            Self::Pairs(pairs) => &mut pairs.0,
+            Self::Games(games) => &mut games.0,
+        }
+    }
+}

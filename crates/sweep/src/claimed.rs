@@ -1,0 +1,115 @@
+//! Which cells the claims of a sweep are about.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use spelrum_model::Role;
+use spelrum_model::claims::{CLAIMED_CELLS_MAX, Claim, ClaimedCell};
+
+use crate::claims::{ClaimInFile, Part};
+use crate::fault::Fault;
+use crate::file::SweepFile;
+
+/// The claims of a sweep, with the cells that were found of them.
+pub(super) struct Claimed<'a> {
+    claims: Vec<(&'a ClaimInFile, Cells)>,
+    /// The cells of all of them.
+    count: usize,
+}
+
+#[derive(Default)]
+struct Cells {
+    /// By number, with the claim's player in each.
+    found: BTreeMap<usize, Role>,
+    /// Whether it would be about a player's games against itself.
+    has_self_play: bool,
+}
+
+impl<'a> Claimed<'a> {
+    pub(super) fn of(claims: &'a [ClaimInFile]) -> Self {
+        let claims = claims.iter().map(|claim| (claim, Cells::default())).collect();
+        Self { claims, count: 0 }
+    }
+
+    /// Takes in that these two variants meet at a point, in the cell of this number.
+    pub(super) fn see(
+        &mut self,
+        cell: usize,
+        point: &[u32],
+        names: (usize, usize),
+        is_self_play: bool,
+    ) -> Result<(), Fault> {
+        for (claim, cells) in self.claims.iter_mut().filter(|(claim, _)| claim.is_at(point)) {
+            let player = match claim.part_of(names) {
+                Part::Neither => continue,
+                // Nobody is stronger than itself.
+                Part::Player(_) | Part::Both if is_self_play => {
+                    cells.has_self_play = true;
+                    continue;
+                }
+                Part::Player(role) => Some(role),
+                Part::Both => None,
+            };
+            let known = match cells.found.entry(cell) {
+                Entry::Vacant(vacant) => player.map(|player| {
+                    self.count += 1;
+                    *vacant.insert(player)
+                }),
+                Entry::Occupied(known) => Some(*known.get()),
+            };
+            if player.is_none() || known != player {
+                let name = &claim.statement.player;
+                return Err(Fault::at(
+                    &claim.place,
+                    format!("`{name}` is both players of a cell that this claim is about"),
+                    "say whose score it is: name one variant as the player, or the other as its opponent",
+                ));
+            }
+            if self.count > CLAIMED_CELLS_MAX {
+                return Err(Fault::at(
+                    &claim.place,
+                    format!(
+                        "the claims up to this one are about more than {CLAIMED_CELLS_MAX} cells"
+                    ),
+                    "name fewer values in `at`, or state fewer claims",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A claim that is about no cell is a slip.
+    pub(super) fn check(&self, file: &SweepFile) -> Result<(), Fault> {
+        match self.claims.iter().find(|(_, cells)| cells.found.is_empty()) {
+            None => Ok(()),
+            Some((claim, cells)) if cells.has_self_play => Err(Fault::at(
+                &claim.place,
+                "this claim is about nothing but self-play",
+                "nobody is stronger than itself: name players who meet somebody else, or remove it",
+            )),
+            Some((claim, _)) => Err(Fault::at(
+                &claim.place,
+                "this claim is about no cell",
+                match file.sample {
+                    Some(_) => {
+                        "name a point of the sample and players who meet there, or remove it"
+                    }
+                    None => "name players who meet, and cells that no override skips, or remove it",
+                },
+            )),
+        }
+    }
+
+    pub(super) fn into_claims(self) -> Vec<Claim> {
+        let of = |(claim, cells): (&ClaimInFile, Cells)| Claim {
+            text: claim.text.clone(),
+            statement: claim.statement.clone(),
+            cells: cells
+                .found
+                .into_iter()
+                .map(|(cell, player)| ClaimedCell { cell, player })
+                .collect(),
+        };
+        self.claims.into_iter().map(of).collect()
+    }
+}

@@ -1,0 +1,279 @@
+//! `[[claims]]`: what a sweep states of its results before there are any.
+
+use std::collections::BTreeSet;
+
+use spelrum_model::Role;
+use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, CLAIMS_MAX, DEFAULT_ERROR_RATE, Statement};
+use spelrum_statistics::claims::{Bound, Quantifier};
+
+use crate::axes::{Axis, axis_value};
+use crate::fault::{Fault, Span, did_you_mean};
+use crate::keys;
+use crate::meant::{Meant, MeantValues};
+use crate::players::Players;
+use crate::stop::number;
+use crate::tree::{Entry, Node, Table, Tree};
+
+/// A claim, as far as the file alone tells.
+#[derive(Debug)]
+pub(super) struct ClaimInFile {
+    pub(super) place: Span,
+    pub(super) text: String,
+    pub(super) statement: Statement,
+    axes: MeantValues,
+    /// For each variant whether it is the claim's player.
+    player: Vec<bool>,
+    /// For each variant whether it is whom that meets; none: anybody is.
+    opponent: Option<Vec<bool>>,
+}
+
+/// Which part two players have in a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// It is not about them.
+    Neither,
+    /// The claim's player is this one of the two.
+    Player(Role),
+    /// Both are.
+    Both,
+}
+
+const EXAMPLE: &str = "[[claims]] and below it text = \"ab beats gm\", player = \"ab\", opponent = \"gm\" \
+                       and score_above = 0.5";
+
+impl ClaimInFile {
+    /// Whether it is about a point.
+    pub(super) fn is_at(&self, point: &[u32]) -> bool {
+        self.axes.iter().all(|(axis, meant)| meant.binary_search(&point[*axis]).is_ok())
+    }
+
+    /// What a pairing of variants is to it.
+    pub(super) fn part_of(&self, (first, second): (usize, usize)) -> Part {
+        let meets = |variant: usize| self.opponent.as_ref().is_none_or(|of| of[variant]);
+        match (self.player[first] && meets(second), self.player[second] && meets(first)) {
+            (true, true) => Part::Both,
+            (true, false) => Part::Player(Role::Player),
+            (false, true) => Part::Player(Role::Opponent),
+            (false, false) => Part::Neither,
+        }
+    }
+}
+
+/// Reads `claims` and `error_rate`.
+pub(super) fn read(
+    claims: Option<&Node>,
+    error_rate: Option<&Node>,
+    axes: &[Axis],
+    players: &Players,
+) -> Result<Vec<ClaimInFile>, Fault> {
+    let Some(node) = claims else {
+        return match error_rate {
+            None => Ok(Vec::new()),
+            Some(node) => Err(Fault::at(
+                &node.place,
+                "`error_rate` is that of claims, and there are none",
+                format!("state one: {EXAMPLE}; or remove `error_rate`"),
+            )),
+        };
+    };
+    let Tree::Array(nodes) = &node.tree else {
+        return Err(node.wrong_type("`claims`", "a list of tables", EXAMPLE));
+    };
+    if nodes.is_empty() {
+        let remedy = format!("state one: {EXAMPLE}; or remove `claims`");
+        return Err(Fault::at(&node.place, "there is no claim in `claims`", remedy));
+    }
+    if nodes.len() > CLAIMS_MAX {
+        let problem = format!("{} claims are too many", nodes.len());
+        let remedy = format!("state at most {CLAIMS_MAX}: each makes the others harder to show");
+        return Err(Fault::at(&node.place, problem, remedy));
+    }
+    let error_rate = read_error_rate(error_rate)?;
+    let mut reader = Reader { meant: Meant::of(axes, players), axes, error_rate };
+    let mut known = BTreeSet::new();
+    let read = |node: &Node| {
+        let claim = reader.read(node)?;
+        if known.insert(claim.text.clone()) {
+            return Ok(claim);
+        }
+        let problem = format!("two claims say \"{}\"", claim.text);
+        let remedy = "give each a text of its own: reports name claims by it";
+        Err(Fault::at(&claim.place, problem, remedy))
+    };
+    nodes.iter().map(read).collect()
+}
+
+fn read_error_rate(node: Option<&Node>) -> Result<f64, Fault> {
+    let Some(node) = node else { return Ok(DEFAULT_ERROR_RATE) };
+    let error_rate = number(node, "`error_rate`", "error_rate = 0.05")?;
+    if error_rate > 0.0 && error_rate < 0.5 {
+        return Ok(error_rate);
+    }
+    Err(Fault::at(
+        &node.place,
+        format!("claims cannot be judged at the error rate {error_rate}"),
+        "choose how probable it may be that any false claim is called supported: more than 0 and less \
+         than 0.5; 0.05 is usual",
+    ))
+}
+
+struct Reader<'a> {
+    meant: Meant<'a>,
+    axes: &'a [Axis],
+    error_rate: f64,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, node: &Node) -> Result<ClaimInFile, Fault> {
+        let table = node.table("a claim", EXAMPLE)?;
+        keys::check(table, "the claim", &keys::CLAIM)?;
+        let required = |key: &str| {
+            table.get(key).ok_or_else(|| {
+                let remedy = format!("write, for example, {EXAMPLE}");
+                Fault::at(&node.place, format!("this claim has no `{key}`"), remedy)
+            })
+        };
+        let text = claim_text(&required("text")?.value)?;
+        let player = required("player")?;
+        let opponent = table.get("opponent");
+        let score = bound(table, &node.place)?;
+        let (player_name, player_variants) = self.player(player)?;
+        let (opponent_name, opponent_variants) = match opponent {
+            None => (None, None),
+            Some(entry) => {
+                let (name, variants) = self.player(entry)?;
+                let both = |variant: usize| player_variants[variant] && variants[variant];
+                if (0..variants.len()).any(both) {
+                    return Err(Fault::at(
+                        &entry.value.place,
+                        format!("`{player_name}` and its opponent `{name}` are one player here"),
+                        "nobody is stronger than itself: name two different players, such as two \
+                         variants",
+                    ));
+                }
+                (Some(name), Some(variants))
+            }
+        };
+        let axes = match table.get("at") {
+            None => Vec::new(),
+            Some(entry) => self.places(&entry.value)?,
+        };
+        Ok(ClaimInFile {
+            place: node.place.clone(),
+            text,
+            statement: Statement {
+                player: player_name,
+                opponent: opponent_name,
+                at: self.shown(&axes),
+                score,
+                quantifier: quantifier(table)?,
+                error_rate: self.error_rate,
+            },
+            axes,
+            player: player_variants,
+            opponent: opponent_variants,
+        })
+    }
+
+    /// One name, and for each variant whether it means it.
+    fn player(&self, entry: &Entry) -> Result<(String, Vec<bool>), Fault> {
+        let key = &entry.key;
+        let name = entry.value.text(&format!("`{key}`"), &format!("{key} = \"alphabeta\""))?;
+        Ok((name.to_owned(), self.meant.players(entry)?))
+    }
+
+    /// The axes that are named and their values that are meant, in the order of the axes.
+    fn places(&mut self, node: &Node) -> Result<MeantValues, Fault> {
+        let table = node.table("`at`", "at = { depth = [1, 2] }")?;
+        if table.entries.is_empty() {
+            return Err(Fault::at(
+                &node.place,
+                "`at` names no axis",
+                "name one, such as at = { depth = 6 }; or remove `at`, to mean every cell",
+            ));
+        }
+        let mut named = Vec::new();
+        for entry in &table.entries {
+            let axis = self.meant.axis(entry, &[])?;
+            named.push((axis, self.meant.values(axis, &entry.value)?));
+        }
+        named.sort_unstable();
+        Ok(named)
+    }
+
+    /// The same as the axes have them, however the claim wrote them.
+    fn shown(&self, places: &[(usize, Vec<u32>)]) -> Vec<(String, Vec<String>)> {
+        let shown = |(axis, values): &(usize, Vec<u32>)| {
+            let Axis { name, values: of_axis, .. } = &self.axes[*axis];
+            let text = |&value: &u32| axis_value(&of_axis[value as usize]).text;
+            (name.clone(), values.iter().map(text).collect())
+        };
+        places.iter().map(shown).collect()
+    }
+}
+
+/// What is claimed, in words: a line of text.
+fn claim_text(node: &Node) -> Result<String, Fault> {
+    let example = "text = \"ab beats gm at every depth\"";
+    let text = node.text("`text`", example)?;
+    let problem = if text.trim().is_empty() {
+        "this claim says nothing"
+    } else if text.len() > CLAIM_TEXT_BYTES_MAX {
+        "this claim is too long"
+    } else if text.contains(char::is_control) {
+        "this claim has line breaks, or other characters that cannot be shown"
+    } else {
+        return Ok(text.to_owned());
+    };
+    let remedy = format!(
+        "say what is claimed in one line of at most {CLAIM_TEXT_BYTES_MAX} bytes: {example}"
+    );
+    Err(Fault::at(&node.place, problem, remedy))
+}
+
+/// `score_above`, or `score_below`.
+fn bound(table: &Table, place: &Span) -> Result<Bound, Fault> {
+    let (entry, bound): (&Entry, fn(f64) -> Bound) =
+        match (table.get("score_above"), table.get("score_below")) {
+            (Some(above), None) => (above, Bound::Above),
+            (None, Some(below)) => (below, Bound::Below),
+            (None, None) => {
+                return Err(Fault::at(
+                    place,
+                    "this claim does not say what the score is to be",
+                    "write score_above = 0.5, or score_below = 0.5",
+                ));
+            }
+            (Some(_), Some(below)) => {
+                return Err(Fault::at(
+                    &below.key_place,
+                    "a claim has either `score_above` or `score_below`",
+                    "remove one of them, or make two claims of it",
+                ));
+            }
+        };
+    let key = &entry.key;
+    let score = number(&entry.value, &format!("`{key}`"), &format!("{key} = 0.5"))?;
+    if score > 0.0 && score < 1.0 {
+        return Ok(bound(score));
+    }
+    Err(Fault::at(
+        &entry.value.place,
+        format!("a score is from 0 to 1: games cannot tell whether one is {} {score}", &key[6..]),
+        "choose more than 0 and less than 1: 0.5 is an even score",
+    ))
+}
+
+/// `in`.
+fn quantifier(table: &Table) -> Result<Quantifier, Fault> {
+    let Some(entry) = table.get("in") else { return Ok(Quantifier::default()) };
+    let word = entry.value.text("`in`", "in = \"every\"")?;
+    let known = [Quantifier::Every, Quantifier::Some];
+    known.into_iter().find(|known| known.name() == word).ok_or_else(|| {
+        Fault::at(
+            &entry.value.place,
+            format!("`in` cannot be \"{word}\""),
+            did_you_mean(word, "choices", known.map(Quantifier::name)),
+        )
+    })
+}

@@ -1,0 +1,350 @@
+//! `[evolve]` at a point of the grid: from its table to what its runs do.
+
+use spelrum_engine::expression::{DEPTH_MAX, FeatureInfo, Function, NODES_MAX, Node as Label};
+use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_model::course::{EvolveSettings, Fitness, Meet, Reevaluate};
+use spelrum_optimize::genetic_programming::breeding::Breeding;
+use spelrum_optimize::genetic_programming::selection::{Parsimony, Selection};
+use spelrum_optimize::genetic_programming::trees::Initial;
+use spelrum_optimize::genetic_programming::variation::{Mutation, Points};
+use spelrum_optimize::genetic_programming::{Limits, Primitives};
+
+use super::super::fault::{Fault, did_you_mean};
+use super::super::fields::{number_of_games, texts, word};
+use super::super::keys::course::evolve::{
+    DEPTH, ELITE, GENERATIONS, GENERATIONS_MAX, MUTATION_RATE, POPULATION, POPULATION_MAX,
+    RUNS_EACH_MAX, TOURNAMENT_SIZE,
+};
+use super::super::tree::{Entry, Node, Scalar, Tree};
+use super::Course;
+
+/// What its table may be.
+pub(super) const EXAMPLE: &str =
+    "evolve = { player = \"evolved\", population = 25, generations = 50 }";
+
+/// The player's parameter that is bred where the sweep does not say.
+const PARAMETER: &str = "formula";
+
+impl Course<'_> {
+    /// What the player has for its formula where one is needed to read it: one that every game has.
+    pub(super) fn formula_that_stands_for_any(&self) -> Result<Entry, Fault> {
+        let node = self.value("parameter").map_or_else(|| self.required("player"), Ok)?;
+        let tree = Tree::Scalar(Scalar::Text("0".to_owned()));
+        Ok(Entry {
+            key: self.bred()?.to_owned(),
+            key_place: node.place.clone(),
+            value: Node { place: node.place.clone(), tree },
+        })
+    }
+
+    fn bred(&self) -> Result<&str, Fault> {
+        match self.value("parameter") {
+            None => Ok(PARAMETER),
+            Some(node) => node.text("`parameter`", "parameter = \"formula\""),
+        }
+    }
+
+    /// How often the run is done.
+    pub(super) fn runs_each(&self) -> Result<u64, Fault> {
+        self.whole("runs", 1, 1, RUNS_EACH_MAX)
+    }
+
+    /// What the runs do. `meets_itself` says whether the pairing lets the player meet nobody but itself,
+    /// `cut_off_by` what ends games before the game's own rules do.
+    pub(super) fn evolve(
+        &self,
+        rules: &Rules,
+        player: &Parameters,
+        meets_itself: bool,
+        cut_off_by: Option<&str>,
+    ) -> Result<EvolveSettings, Fault> {
+        let features = rules.features();
+        let primitives = self.primitives(rules.name(), features)?;
+        self.check_parameter(player, features)?;
+        let population = self.size("population", POPULATION, 2, POPULATION_MAX)?;
+        let elite = self.size("elite", ELITE, 0, POPULATION_MAX)?;
+        if elite >= population {
+            let place = [self.value("elite"), self.value("population")];
+            let place = place.into_iter().flatten().next().unwrap_or(self.node);
+            let problem =
+                format!("an elite of {elite} leaves no room in a population of {population}");
+            let remedy =
+                format!("choose an elite of at most {}, or more individuals", population - 1);
+            return Err(Fault::at(&place.place, problem, remedy));
+        }
+        let depth = self.size("depth", DEPTH, 0, DEPTH_MAX as i64)?;
+        let limits =
+            Limits { depth, nodes: self.size("nodes", NODES_MAX as i64, 1, NODES_MAX as i64)? };
+        let initial_depth = self.size("initial_depth", depth as i64, 0, depth as i64)?;
+        let fitness = word(self.table, "fitness", &Fitness::ALL)?;
+        let meet = word(self.table, "meet", &Meet::ALL)?.unwrap_or_default();
+        let hall_of_fame = self.size("hall_of_fame", 0, 0, 1_000)?;
+        self.check_meetings(meet, hall_of_fame, meets_itself)?;
+        let fitness = fitness.unwrap_or(Fitness::Score);
+        if meet != Meet::KnockOut {
+            self.check_margins(fitness, rules, cut_off_by)?;
+        }
+        let breeding = Breeding {
+            primitives,
+            limits,
+            population,
+            initial: word(self.table, "initial", &Initial::ALL)?.unwrap_or(Initial::Ramped),
+            initial_depth,
+            elite,
+            mutation_rate: self.mutation_rate()?,
+            mutation: word(self.table, "mutation", &Mutation::ALL)?.unwrap_or(Mutation::Label),
+            points: word(self.table, "crossover_points", &Points::ALL)?.unwrap_or(Points::Uniform),
+            selection: self.selection()?,
+            duplicates: self.duplicates()?,
+        };
+        Ok(EvolveSettings {
+            parameter: self.bred()?.to_owned(),
+            features,
+            breeding,
+            generations: self.whole("generations", GENERATIONS, 1, GENERATIONS_MAX)?,
+            fitness,
+            parsimony: self.parsimony()?,
+            meet,
+            hall_of_fame,
+            reevaluate: self.reevaluate(meet, hall_of_fame)?,
+            games: self.value("games").map(|node| number_of_games(node, true)).transpose()?,
+        })
+    }
+
+    fn size(&self, key: &str, default: i64, min: i64, max: i64) -> Result<usize, Fault> {
+        // All bounds are far below 2^32.
+        self.whole(key, default, min, max).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    }
+
+    fn check_parameter(&self, player: &Parameters, features: &[FeatureInfo]) -> Result<(), Fault> {
+        let name = self.bred()?;
+        let is_formula = |value: &Value| {
+            let Value::Text(text) = value else { return false };
+            spelrum_engine::expression::Expression::parse(text, features).is_ok()
+        };
+        if player.get(name).is_some_and(is_formula) {
+            return Ok(());
+        }
+        let node = self.value("parameter").unwrap_or(self.node);
+        let problem = format!("`{name}` is not a formula of the player");
+        let remedy = "give the player evaluation = \"expression\", and breed its \"formula\"";
+        Err(Fault::at(&node.place, problem, remedy))
+    }
+
+    fn primitives(&self, game: &str, all: &[FeatureInfo]) -> Result<Primitives, Fault> {
+        let example = "functions = [\"+\", \"-\"]";
+        let mut functions = Vec::new();
+        match self.value("functions") {
+            None => functions.extend(Function::ALL),
+            Some(node) => {
+                for (text, place) in texts(node, "`functions`", example)? {
+                    let function =
+                        Function::ALL.into_iter().find(|it| it.symbol().to_string() == text);
+                    let Some(function) = function else {
+                        let problem = format!("there is no function \"{text}\"");
+                        return Err(Fault::at(
+                            place,
+                            problem,
+                            "choose from \"+\", \"-\", \"*\" and \"/\"",
+                        ));
+                    };
+                    if functions.contains(&function) {
+                        let problem = format!("the function \"{text}\" is there twice");
+                        return Err(Fault::at(place, problem, "remove one"));
+                    }
+                    functions.push(function);
+                }
+            }
+        }
+        let mut leaves: Vec<Label> = Vec::new();
+        match self.value("features") {
+            None => leaves.extend((0..).take(all.len()).map(Label::Feature)),
+            Some(node) => {
+                for (text, place) in texts(node, "`features`", "features = [\"own_rows\"]")? {
+                    let Some(number) = all.iter().position(|feature| feature.name == text) else {
+                        let problem = format!("{game} has no feature `{text}`");
+                        let known = all.iter().map(|feature| feature.name);
+                        return Err(Fault::at(
+                            place,
+                            problem,
+                            did_you_mean(text, "features", known),
+                        ));
+                    };
+                    let leaf = Label::Feature(u16::try_from(number).unwrap_or(u16::MAX));
+                    if leaves.contains(&leaf) {
+                        let problem = format!("the feature `{text}` is there twice");
+                        return Err(Fault::at(place, problem, "remove one"));
+                    }
+                    leaves.push(leaf);
+                }
+            }
+        }
+        if let Some(node) = self.value("constants") {
+            let Tree::Array(constants) = &node.tree else {
+                return Err(node.wrong_type("`constants`", "a list", "constants = [1, 10]"));
+            };
+            for node in constants {
+                let constant = match &node.tree {
+                    Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
+                    Tree::Scalar(Scalar::Number(number)) => *number,
+                    Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
+                        return Err(node.wrong_type(
+                            "a constant",
+                            "a number",
+                            "constants = [1, 10]",
+                        ));
+                    }
+                };
+                // Formulas cannot tell -0 from 0.
+                let leaf = Label::Constant(constant + 0.0);
+                if leaves.contains(&leaf) {
+                    let problem = format!("the constant {constant} is there twice");
+                    return Err(Fault::at(&node.place, problem, "remove one"));
+                }
+                leaves.push(leaf);
+            }
+        }
+        if leaves.is_empty() {
+            let node = self.value("features").unwrap_or(self.node);
+            let problem = match all.is_empty() {
+                true => format!("{game} has no features, and there are no constants"),
+                false => "trees have no leaves: there are no features and no constants".to_owned(),
+            };
+            let remedy = "name features of the game, or evolve formulas of another game";
+            return Err(Fault::at(&node.place, problem, remedy));
+        }
+        Ok(Primitives { functions, leaves })
+    }
+
+    fn mutation_rate(&self) -> Result<f64, Fault> {
+        let Some(node) = self.value("mutation_rate") else { return Ok(MUTATION_RATE) };
+        let rate = match &node.tree {
+            Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
+            Tree::Scalar(Scalar::Number(number)) => *number,
+            Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
+                return Err(node.wrong_type("`mutation_rate`", "a number", "mutation_rate = 0.05"));
+            }
+        };
+        match (0.0..=1.0).contains(&rate) {
+            true => Ok(rate),
+            false => {
+                let problem = format!("`mutation_rate` cannot be {rate}");
+                Err(Fault::at(&node.place, problem, "choose 0 to 1: it is a probability"))
+            }
+        }
+    }
+
+    fn duplicates(&self) -> Result<bool, Fault> {
+        match self.value("duplicates") {
+            None => Ok(true),
+            Some(Node { tree: Tree::Scalar(Scalar::Bool(duplicates)), .. }) => Ok(*duplicates),
+            Some(node) => {
+                Err(node.wrong_type("`duplicates`", "true or false", "duplicates = false"))
+            }
+        }
+    }
+
+    fn selection(&self) -> Result<Selection, Fault> {
+        let size = self.whole("tournament_size", TOURNAMENT_SIZE, 1, POPULATION_MAX)?;
+        let words = [
+            ("study", Selection::Study),
+            ("proportional", Selection::Proportional),
+            ("tournament", Selection::Tournament(size)),
+        ];
+        Ok(word(self.table, "selection", &words)?.unwrap_or(Selection::Study))
+    }
+
+    fn parsimony(&self) -> Result<Parsimony, Fault> {
+        let Some(node) = self.value("parsimony") else { return Ok(Parsimony::Free) };
+        let price = match &node.tree {
+            Tree::Scalar(Scalar::Text(_)) => {
+                let words =
+                    [("none", Parsimony::Free), ("lexicographic", Parsimony::Lexicographic)];
+                return Ok(word(self.table, "parsimony", &words)?.unwrap_or(Parsimony::Free));
+            }
+            Tree::Scalar(Scalar::Integer(integer)) => *integer as f64,
+            Tree::Scalar(Scalar::Number(number)) => *number,
+            Tree::Scalar(Scalar::Bool(_)) | Tree::Array(_) | Tree::Table(_) => {
+                let wanted = "a word or a number";
+                return Err(node.wrong_type(
+                    "`parsimony`",
+                    wanted,
+                    "parsimony = \"lexicographic\"",
+                ));
+            }
+        };
+        match price >= 0.0 {
+            true => Ok(Parsimony::PerNode(price)),
+            false => {
+                let problem = format!("`parsimony` cannot be {price}");
+                Err(Fault::at(&node.place, problem, "choose what a node costs: 0 or more"))
+            }
+        }
+    }
+
+    fn check_meetings(
+        &self,
+        meet: Meet,
+        hall_of_fame: usize,
+        meets_itself: bool,
+    ) -> Result<(), Fault> {
+        let fault = |key: &str, problem: &str, remedy: &str| {
+            let node = self.value(key).unwrap_or(self.node);
+            Err(Fault::at(&node.place, problem, remedy))
+        };
+        match meet {
+            Meet::Opponents if meets_itself => fault(
+                "meet",
+                "nobody is there whom individuals could meet",
+                "write meet = \"league\" or \"knock-out\", or pair the player with others",
+            ),
+            Meet::KnockOut if hall_of_fame > 0 => fault(
+                "hall_of_fame",
+                "in a knock-out nobody meets a hall of fame",
+                "remove it, or choose another `meet`",
+            ),
+            Meet::Opponents | Meet::League | Meet::KnockOut => Ok(()),
+        }
+    }
+
+    fn check_margins(
+        &self,
+        fitness: Fitness,
+        rules: &Rules,
+        cut_off_by: Option<&str>,
+    ) -> Result<(), Fault> {
+        let node = self.value("fitness").unwrap_or(self.node);
+        let problem = match cut_off_by {
+            _ if !fitness.needs_margins() => return Ok(()),
+            _ if !has_margins(rules) => format!("games of {} have no margin", rules.name()),
+            Some(key) => format!("games that `{key}` ends have no margin, and would count as even"),
+            None => return Ok(()),
+        };
+        let remedy = match cut_off_by.filter(|_| has_margins(rules)) {
+            Some(key) => format!("remove `{key}`, or write fitness = \"score\""),
+            None => "write fitness = \"score\"".to_owned(),
+        };
+        Err(Fault::at(&node.place, problem, remedy))
+    }
+
+    fn reevaluate(&self, meet: Meet, hall_of_fame: usize) -> Result<Reevaluate, Fault> {
+        let said = word(self.table, "reevaluate", &Reevaluate::ALL)?;
+        if meet == Meet::Opponents && hall_of_fame == 0 {
+            return Ok(said.unwrap_or(Reevaluate::Children));
+        }
+        match said {
+            None | Some(Reevaluate::Always) => Ok(Reevaluate::Always),
+            Some(Reevaluate::Children | Reevaluate::New) => {
+                let node = self.value("reevaluate").unwrap_or(self.node);
+                let problem = "whom individuals meet changes from generation to generation, so none can keep \
+                               what it came to";
+                Err(Fault::at(&node.place, problem, "write reevaluate = \"always\", or remove it"))
+            }
+        }
+    }
+}
+
+/// Whether games have a margin.
+fn has_margins(rules: &Rules) -> bool {
+    rules.game().margin.is_some()
+}

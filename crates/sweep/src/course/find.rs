@@ -1,0 +1,107 @@
+//! `find`: the value of a parameter at which two players are even.
+
+use spelrum_engine::{Parameters, Player, Rules, Value, parse_duration_us};
+use spelrum_model::course::{FindSettings, LedParameter, Unit};
+
+use super::super::fault::{Fault, Span};
+use super::super::fields::word;
+use super::super::keys::course::{
+    AT_ONCE_MAX, STEPS_MAX,
+    find::{FIND_AT_ONCE, FIND_STEPS},
+};
+use super::super::tree::{Entry, Node, Scalar, Tree};
+use super::Course;
+
+/// How to write it.
+pub(super) const EXAMPLE: &str =
+    "find = { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }";
+
+impl Course<'_> {
+    /// What the player says of the parameters that are decided.
+    pub(super) fn stands_for(&self) -> Result<Vec<Entry>, Fault> {
+        let parameter = self.required("parameter")?;
+        Ok(vec![Entry {
+            key: self.text("parameter")?.to_owned(),
+            key_place: parameter.place.clone(),
+            value: self.required("from")?.clone(),
+        }])
+    }
+
+    /// What a run at a point does, whose player has these parameters.
+    pub(super) fn find(&self, rules: &Rules, player: &Parameters) -> Result<FindSettings, Fault> {
+        let log = word(self.table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
+        let [from, to] = [self.required("from")?, self.required("to")?];
+        let place = &self.required("parameter")?.place;
+        let parameter = led(rules, player, (self.text("parameter")?, place), [from, to], log)?;
+        Ok(FindSettings {
+            parameter,
+            steps: self.whole("steps", FIND_STEPS, 1, STEPS_MAX)?,
+            at_once: self.whole("at_once", FIND_AT_ONCE, 1, AT_ONCE_MAX)?,
+        })
+    }
+}
+
+/// A parameter with the ends of what is tried of it, of a player that has one of them.
+pub(super) fn led(
+    rules: &Rules,
+    player: &Parameters,
+    (name, place): (&str, &Span),
+    ends: [&Node; 2],
+    log: bool,
+) -> Result<LedParameter, Fault> {
+    let microseconds = format!("{name}_us");
+    let (key, unit) = match (player.get(name), player.get(&microseconds)) {
+        (Some(Value::Integer(_)), _) => (name.to_owned(), Unit::Whole),
+        (Some(Value::Number(_)), _) => (name.to_owned(), Unit::Real),
+        (_, Some(Value::Integer(_))) => (microseconds, Unit::Microseconds),
+        _ => {
+            let problem = format!("`{name}` is not a number or a duration");
+            let remedy = "name a parameter such as \"move_time\", \"nodes\" or \"depth\"";
+            return Err(Fault::at(place, problem, remedy));
+        }
+    };
+    let [low, high] = [number(ends[0], name, unit)?, number(ends[1], name, unit)?];
+    if low >= high {
+        let problem = format!("there is nothing between {} and {}", ends[0], ends[1]);
+        return Err(Fault::at(&ends[1].place, problem, "choose a greater end"));
+    }
+    if log && low <= 0.0 {
+        let problem = format!("{} has no logarithm", ends[0]);
+        return Err(Fault::at(
+            &ends[0].place,
+            problem,
+            "begin above 0, or write scale = \"linear\"",
+        ));
+    }
+    let parameter = LedParameter { name: name.to_owned(), key, unit, low, high, log };
+    // What lies between two good values is good.
+    let mut with_end = player.clone();
+    with_end.insert(parameter.key.clone(), parameter.value(high));
+    Player::from_parameters(rules, &with_end)
+        .map_err(|error| Fault::at(&ends[1].place, error.problem, error.remedy))?;
+    Ok(parameter)
+}
+
+/// A number of a parameter.
+pub(super) fn number(node: &Node, name: &str, unit: Unit) -> Result<f64, Fault> {
+    match (&node.tree, unit) {
+        (Tree::Scalar(Scalar::Integer(integer)), Unit::Whole | Unit::Real) => Ok(*integer as f64),
+        (Tree::Scalar(Scalar::Number(number)), Unit::Real) => Ok(*number),
+        (Tree::Scalar(Scalar::Text(text)), Unit::Microseconds) => parse_duration_us(text)
+            .map(|us| us as f64)
+            .ok_or_else(|| node.wrong_type(&format!("`{name}`"), "a duration", "from = \"1ms\"")),
+        _ => Err(node.wrong_type(
+            &format!("an end of `{name}`"),
+            match unit {
+                Unit::Whole => "a whole number",
+                Unit::Real => "a number",
+                Unit::Microseconds => "a duration",
+            },
+            match unit {
+                Unit::Whole => "from = 1, to = 100000",
+                Unit::Real => "from = 0.1, to = 0.9",
+                Unit::Microseconds => "from = \"1ms\", to = \"1s\"",
+            },
+        )),
+    }
+}

@@ -1,0 +1,292 @@
+//! Tables such as `find`: what came of an experiment's cells decides which it gets next. Each kind of course has a
+//! file of its own.
+//!
+//! The table of one names the player that it decides about. At each point of the grid it becomes the
+//! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
+
+mod evolve;
+mod find;
+mod tune;
+
+use spelrum_engine::{Parameters, Rules};
+use spelrum_model::Task;
+use spelrum_model::course::{CourseKind, RunSettings};
+
+use super::axes::Axis;
+use super::fault::Fault;
+use super::keys::{
+    self, Key,
+    course::evolve::{CELLS_MAX, EVOLVE, INDIVIDUALS_MAX},
+    course::{RUNS_MAX, STEPS_MAX, find::FIND, tune::TUNE},
+};
+use super::merge;
+use super::pairing::Pairing;
+use super::players::Players;
+use super::template::substitute;
+use super::tree::{Entry, Node, Table};
+
+/// The course of a sweep, read. What may name axes is still a tree.
+#[derive(Debug)]
+pub(super) struct CourseInFile {
+    pub(super) kind: CourseKind,
+    /// Its table.
+    pub(super) node: Node,
+    /// The player that it decides about, by its place among the variants.
+    pub(super) subject: usize,
+    /// Whether that player meets nobody but itself.
+    pub(super) meets_itself: bool,
+    /// What its player says of the parameters that are decided: a value that stands for any.
+    pub(super) stands_for: Vec<Entry>,
+    /// How many games its cells have that confirm what was found; 0 where there are none.
+    pub(super) confirm: u64,
+    /// What ends games before the game's own rules do, if the sweep says so: such a game has no margin.
+    cut_off_by: Option<&'static str>,
+}
+
+/// Keys that a sweep with a course cannot have, each with why.
+const NOT_WITH_A_COURSE: [(&str, &str); 7] = [
+    ("stop", "remove it: every cell has all its games"),
+    ("allocate", "remove it: its course says which cells come next"),
+    ("override", "remove it: the cells that it would change are not known yet"),
+    ("anchors", "remove it: play a sweep of its own to rate players"),
+    ("claims", "remove them: state claims in the sweep that confirms what was found"),
+    ("error_rate", "remove it: it is about claims"),
+    ("measure", "remove it: what a course decides by is the score"),
+];
+
+/// Reads the table of a course, if there is one.
+pub(super) fn read(
+    root: &Table,
+    task: Task,
+    swap_sides: bool,
+    axes: &[Axis],
+    players: &Players,
+    pairing: &Pairing,
+) -> Result<Option<CourseInFile>, Fault> {
+    let found = CourseKind::ALL.into_iter().find_map(|kind| Some((kind, root.get(kind.name())?)));
+    let Some((kind, entry)) = found else { return Ok(None) };
+    let name = kind.name();
+    if task != Task::Game {
+        let problem = format!("an accuracy experiment cannot have `{name}`");
+        return Err(Fault::at(&entry.key_place, problem, "remove one of them"));
+    }
+    for (key, remedy) in NOT_WITH_A_COURSE {
+        if let Some(there) = root.get(key) {
+            let problem = format!("a sweep with `{name}` has no `{key}`");
+            return Err(Fault::at(&there.key_place, problem, remedy));
+        }
+    }
+    let table = Course { kind, node: &entry.value, table: table_of(kind, &entry.value)? };
+    keys::check(table.table, &format!("`{name}`"), keys_of(kind))?;
+    if !swap_sides {
+        return Err(Fault::at(
+            &entry.key_place,
+            format!("`{name}` needs pairs of games"),
+            "remove swap_sides = false: who moves first would decide what is found",
+        ));
+    }
+    if let Some(axis) = axes.iter().find(|axis| kind.axes().contains(&axis.name.as_str())) {
+        let problem = format!("an axis of a sweep with `{name}` cannot be named `{}`", axis.name);
+        return Err(Fault::at(
+            &axis.place,
+            problem,
+            "rename it: results have an axis of this name",
+        ));
+    }
+    let subject = table.subject(players, pairing)?;
+    let stands_for = match kind {
+        CourseKind::Find => table.stands_for()?,
+        // Its player says where it begins.
+        CourseKind::Tune => Vec::new(),
+        CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
+    };
+    let player = players.template(subject);
+    for Entry { key, .. } in &stands_for {
+        if let Some(said) = player.parameters.entries.iter().find(|it| it.key == *key) {
+            let problem = format!("`{key}` of `{}` is what `{name}` decides", player.name);
+            return Err(Fault::at(&said.key_place, problem, "remove it from the player"));
+        }
+    }
+    let meets_itself = pairing.pairs.contains(&(subject, subject));
+    let confirm = match kind {
+        CourseKind::Find | CourseKind::Evolve => 0,
+        CourseKind::Tune => table.confirm()?,
+    };
+    let is_limited = |node: &Node| !matches!(node.text("", ""), Ok("unlimited"));
+    let limited =
+        root.get("max_plies").filter(|entry| is_limited(&entry.value)).map(|_| "max_plies");
+    let cut_off_by = root.get("adjudication").map(|_| "adjudication").or(limited);
+    let node = entry.value.clone();
+    Ok(Some(CourseInFile { kind, node, subject, meets_itself, stands_for, confirm, cut_off_by }))
+}
+
+/// The table of a course.
+struct Course<'a> {
+    kind: CourseKind,
+    node: &'a Node,
+    table: &'a Table,
+}
+
+fn keys_of(kind: CourseKind) -> &'static [Key] {
+    match kind {
+        CourseKind::Find => &FIND,
+        CourseKind::Tune => &TUNE,
+        CourseKind::Evolve => &EVOLVE,
+    }
+}
+
+fn table_of(kind: CourseKind, node: &Node) -> Result<&Table, Fault> {
+    let what = format!("`{}`", kind.name());
+    node.table(&what, &format!("[{}]", kind.name()))
+}
+
+impl<'a> Course<'a> {
+    fn of(kind: CourseKind, node: &'a Node) -> Result<Self, Fault> {
+        Ok(Self { kind, node, table: table_of(kind, node)? })
+    }
+
+    fn example(&self) -> &'static str {
+        match self.kind {
+            CourseKind::Find => find::EXAMPLE,
+            CourseKind::Tune => tune::EXAMPLE,
+            CourseKind::Evolve => evolve::EXAMPLE,
+        }
+    }
+
+    fn value(&self, key: &str) -> Option<&'a Node> {
+        self.table.get(key).map(|entry| &entry.value)
+    }
+
+    fn required(&self, key: &str) -> Result<&'a Node, Fault> {
+        self.value(key).ok_or_else(|| {
+            let problem = format!("`{}` has no `{key}`", self.kind.name());
+            Fault::at(&self.node.place, problem, format!("write, for example, {}", self.example()))
+        })
+    }
+
+    fn text(&self, key: &str) -> Result<&'a str, Fault> {
+        self.required(key)?.text(&format!("`{key}`"), self.example())
+    }
+
+    /// A whole number in a range.
+    fn whole(&self, key: &str, default: i64, min: i64, max: i64) -> Result<u64, Fault> {
+        let Some(node) = self.value(key) else { return Ok(default.unsigned_abs()) };
+        let number = node.integer(&format!("`{key}`"), &format!("{key} = {default}"))?;
+        if (min..=max).contains(&number) {
+            return Ok(number.unsigned_abs());
+        }
+        let problem = format!("`{key}` cannot be {number}");
+        Err(Fault::at(&node.place, problem, format!("choose {min} to {max}")))
+    }
+
+    /// The player that it decides about.
+    fn subject(&self, players: &Players, pairing: &Pairing) -> Result<usize, Fault> {
+        let node = self.required("player")?;
+        let name = self.text("player")?;
+        let &[subject] = &*players.named(name, &node.place)? else {
+            let problem = format!("`{name}` is several players");
+            let remedy = "make what it varies an axis: each value gets a run of its own";
+            return Err(Fault::at(&node.place, problem, remedy));
+        };
+        if self.kind != CourseKind::Find && pairing.pairs == [(subject, subject)] {
+            return Ok(subject);
+        }
+        let other = pairing.pairs.iter().find(|(a, b)| (*a == subject) == (*b == subject));
+        if let Some(&(a, b)) = other {
+            let [a, b] = [a, b].map(|variant| &players.variants[variant].name);
+            return Err(Fault::at(
+                &node.place,
+                match a == b {
+                    true => format!("`{a}` would meet itself"),
+                    false => format!("`{a}` and `{b}` meet, of whom `{name}` is neither"),
+                },
+                match self.kind {
+                    CourseKind::Find => {
+                        format!("write pairing = {{ gauntlet = \"{name}\" }}, with others to meet")
+                    }
+                    CourseKind::Tune | CourseKind::Evolve => format!(
+                        "write pairing = {{ gauntlet = \"{name}\" }}, with others to meet, or \
+                         pairing = {{ pairs = [[\"{name}\", \"{name}\"]] }}"
+                    ),
+                },
+            ));
+        }
+        Ok(subject)
+    }
+}
+
+impl CourseInFile {
+    /// Refuses more runs, or more of what they have together, than anybody holds. `runs` are what they do, each with
+    /// how many it meets.
+    pub(super) fn check_size<'r>(
+        &self,
+        runs: impl ExactSizeIterator<Item = (&'r RunSettings, u64)>,
+    ) -> Result<(), Fault> {
+        let (name, number) = (self.kind.name(), runs.len());
+        if number > RUNS_MAX {
+            let problem = format!("`{name}` would have {number} runs");
+            let remedy = format!("sweep fewer values, or pair fewer players: at most {RUNS_MAX}");
+            return Err(Fault::at(&self.node.place, problem, remedy));
+        }
+        let (mut cells, mut individuals) = (0_u64, 0_u64);
+        for (settings, meetings) in runs {
+            cells = cells.saturating_add(settings.cells_at_most(meetings));
+            individuals = individuals.saturating_add(settings.individuals());
+        }
+        let (what, cells_max, fewer) = match self.kind {
+            CourseKind::Find => ("steps", STEPS_MAX.unsigned_abs(), "choose fewer"),
+            CourseKind::Tune => {
+                ("cells", STEPS_MAX.unsigned_abs(), "choose fewer steps, or meet fewer players")
+            }
+            CourseKind::Evolve => {
+                ("cells", CELLS_MAX, "choose fewer runs, generations or individuals")
+            }
+        };
+        let all = [(cells, cells_max, what), (individuals, INDIVIDUALS_MAX, "individuals")];
+        match all.into_iter().find(|(there, max, _)| there > max) {
+            None => Ok(()),
+            Some((there, max, what)) => {
+                let problem = format!("the {number} runs of `{name}` would have {there} {what}");
+                let remedy = format!("{fewer}: at most {max} in all");
+                Err(Fault::at(&self.node.place, problem, remedy))
+            }
+        }
+    }
+
+    /// Its table at a point.
+    fn node_at(&self, axes: &[Axis], point: &[u32]) -> Result<Node, Fault> {
+        let used = merge::axes_of_course(&self.node, axes)?;
+        Ok(substitute(&merge::merge_course(&self.node, &used, axes, point), axes, point))
+    }
+
+    /// How many runs there are of the same at a point.
+    pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
+        match self.kind {
+            CourseKind::Find | CourseKind::Tune => Ok(1),
+            CourseKind::Evolve => Course::of(self.kind, &self.node_at(axes, point)?)?.runs_each(),
+        }
+    }
+
+    /// What the run at a point does, whose subject is this player there.
+    pub(super) fn settings(
+        &self,
+        axes: &[Axis],
+        point: &[u32],
+        rules: &Rules,
+        player: &Parameters,
+    ) -> Result<RunSettings, Fault> {
+        let node = self.node_at(axes, point)?;
+        let course = Course::of(self.kind, &node)?;
+        keys::check(course.table, &format!("`{}`", self.kind.name()), keys_of(self.kind))?;
+        match self.kind {
+            CourseKind::Find => course.find(rules, player).map(RunSettings::Find),
+            CourseKind::Tune => {
+                let tune = course.tune(rules, player, self.meets_itself)?;
+                Ok(RunSettings::Tune(Box::new(tune)))
+            }
+            CourseKind::Evolve => course
+                .evolve(rules, player, self.meets_itself, self.cut_off_by)
+                .map(|settings| RunSettings::Evolve(Box::new(settings))),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `tune`: the best settings of a player.
+
+use spelrum_engine::{Parameters, Rules, Value};
+use spelrum_model::course::{Tunable, TuneMethod, TuneSettings, TunedParameter, part_of};
+use spelrum_model::seeds::SEED_END;
+use spelrum_optimize::cmaes::usual_population;
+use spelrum_optimize::space::Level;
+
+use super::super::fault::{Fault, Span};
+use super::super::fields::word;
+use super::super::keys::{
+    self,
+    course::{
+        AT_ONCE_MAX, STEPS_MAX,
+        tune::{
+            CHOICES_MAX, PARAMETERS_MAX, POPULATION_MAX, TUNE_AT_ONCE, TUNE_CONFIRM, TUNE_STEPS,
+            TUNED,
+        },
+    },
+};
+use super::super::tree::{Entry, Node, Scalar, Table, Tree};
+use super::{Course, find};
+
+/// How to write it.
+pub(super) const EXAMPLE: &str =
+    "tune = { player = \"genetic\", parameters = { crossover_rate = { from = 0.0, to = 1.0 } } }";
+
+/// The perturbation of SPSA where the sweep does not say: a twentieth of what a parameter may be, as fishtest has it.
+const PERTURBATION: f64 = 0.05;
+
+impl Course<'_> {
+    /// What a run at a point does, whose player has these parameters.
+    pub(super) fn tune(
+        &self,
+        rules: &Rules,
+        player: &Parameters,
+        against_itself: bool,
+    ) -> Result<TuneSettings, Fault> {
+        let node = self.required("parameters")?;
+        let table = node.table("`parameters`", EXAMPLE)?;
+        if table.entries.is_empty() || table.entries.len() > PARAMETERS_MAX {
+            let problem = format!("`tune` decides {} parameters", table.entries.len());
+            return Err(Fault::at(&node.place, problem, format!("name 1 to {PARAMETERS_MAX}")));
+        }
+        let parameters = table
+            .entries
+            .iter()
+            .map(|entry| parameter(rules, player, entry))
+            .collect::<Result<Vec<_>, _>>()?;
+        let is_spsa =
+            word(self.table, "method", &[("spsa", true), ("cma-es", false)])?.unwrap_or(true);
+        let method = match is_spsa {
+            true => self.spsa()?,
+            false => self.cma_es(&parameters)?,
+        };
+        let tune = TuneSettings {
+            rules: rules.clone(),
+            player: player.clone(),
+            parameters,
+            method,
+            steps: self.whole("steps", TUNE_STEPS, 1, STEPS_MAX)?,
+            at_once: self.whole("at_once", TUNE_AT_ONCE, 1, AT_ONCE_MAX)?,
+            confirm: self.confirm()?,
+            against_itself,
+        };
+        tune.check().map_err(|(place, error)| {
+            let entry = &table.entries[place];
+            let problem = format!("where `{}` is tried: {}", entry.key, error.problem);
+            Fault::at(&entry.key_place, problem, error.remedy)
+        })?;
+        Ok(tune)
+    }
+
+    /// How many games confirm what was found.
+    pub(super) fn confirm(&self) -> Result<u64, Fault> {
+        let most = (SEED_END >> 20).cast_signed();
+        let confirm = self.whole("confirm", TUNE_CONFIRM, 0, most)?;
+        match self.value("confirm") {
+            Some(node) if confirm % 2 == 1 => {
+                let problem = format!("`confirm` cannot be {confirm}: games come in pairs");
+                Err(Fault::at(&node.place, problem, format!("write confirm = {}", confirm + 1)))
+            }
+            Some(_) | None => Ok(confirm),
+        }
+    }
+
+    fn spsa(&self) -> Result<TuneMethod, Fault> {
+        self.without("population", "only `cma-es` has one")?;
+        let step = self.above_0("step", 1000.0)?;
+        let perturbation = self.above_0("perturbation", 0.5)?.unwrap_or(PERTURBATION);
+        Ok(TuneMethod::Spsa { step, perturbation })
+    }
+
+    fn cma_es(&self, parameters: &[TunedParameter]) -> Result<TuneMethod, Fault> {
+        for key in ["step", "perturbation", "at_once"] {
+            self.without(key, "only `spsa` has one")?;
+        }
+        let dimensions: Vec<_> = parameters.iter().map(TunedParameter::dimension).collect();
+        let usual = usual_population(&dimensions).cast_signed();
+        let population = self.whole("population", usual, 2, POPULATION_MAX)?;
+        Ok(TuneMethod::CmaEs { population })
+    }
+
+    /// Refuses a key that has no effect.
+    fn without(&self, key: &str, why: &str) -> Result<(), Fault> {
+        match self.table.get(key) {
+            None => Ok(()),
+            Some(entry) => {
+                let problem = format!("`{key}` has no effect here: {why}");
+                Err(Fault::at(&entry.key_place, problem, "remove it, or choose the other `method`"))
+            }
+        }
+    }
+
+    /// A number above 0.
+    fn above_0(&self, key: &str, most: f64) -> Result<Option<f64>, Fault> {
+        let Some(node) = self.value(key) else { return Ok(None) };
+        let number = match node.tree {
+            Tree::Scalar(Scalar::Integer(integer)) => integer as f64,
+            Tree::Scalar(Scalar::Number(number)) => number,
+            Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
+                let example = format!("{key} = 0.05");
+                return Err(node.wrong_type(&format!("`{key}`"), "a number", &example));
+            }
+        };
+        if number > 0.0 && number <= most {
+            return Ok(Some(number));
+        }
+        let problem = format!("`{key}` cannot be {number}");
+        Err(Fault::at(&node.place, problem, format!("choose a number above 0, up to {most}")))
+    }
+}
+
+/// A parameter that is decided.
+fn parameter(rules: &Rules, player: &Parameters, entry: &Entry) -> Result<TunedParameter, Fault> {
+    let name = &entry.key;
+    let what = format!("`{name}` of `parameters`");
+    let example = format!("{name} = {{ from = 0, to = 8 }}");
+    let table = entry.value.table(&what, &example)?;
+    keys::check(table, &what, &TUNED)?;
+    let [from, to] = ["from", "to"].map(|key| table.get(key).map(|entry| &entry.value));
+    match (from, to, player.get(name)) {
+        (Some(from), Some(to), _) if table.get("choices").is_none() => {
+            numbers(rules, player, entry, table, [from, to])
+        }
+        (None, None, Some(known @ (Value::Bool(_) | Value::Text(_)))) => {
+            choices(known, entry, table)
+        }
+        (None, None, Some(known)) if table.get("choices").is_some() => choices(known, entry, table),
+        (None, None, None) if !player.contains_key(&format!("{name}_us")) => Err(Fault::at(
+            &entry.key_place,
+            format!("the player does not have `{name}`"),
+            "name one of its parameters, and give the player a value of it to begin with",
+        )),
+        _ => Err(Fault::at(
+            &entry.key_place,
+            format!("{what} needs `from` and `to`, or `choices` of words, switches or numbers"),
+            format!("write, for example, {example}"),
+        )),
+    }
+}
+
+fn numbers(
+    rules: &Rules,
+    player: &Parameters,
+    entry: &Entry,
+    table: &Table,
+    ends: [&Node; 2],
+) -> Result<TunedParameter, Fault> {
+    let name = &entry.key;
+    let log = word(table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(false);
+    let led = find::led(rules, player, (name, &entry.key_place), ends, log)?;
+    let (start, place) = match table.get("start") {
+        Some(start) => (find::number(&start.value, name, led.unit)?, &start.value.place),
+        None => match player.get(&led.key) {
+            Some(Value::Integer(integer)) => (*integer as f64, &entry.key_place),
+            Some(Value::Number(number)) => (*number, &entry.key_place),
+            Some(_) | None => (led.low, &entry.key_place),
+        },
+    };
+    if !(led.low..=led.high).contains(&start) {
+        let shown = led.shown(start).text;
+        return Err(Fault::at(
+            place,
+            format!(
+                "`{name}` begins with {shown}, which is not between {} and {}",
+                ends[0], ends[1]
+            ),
+            "let it begin between them: the player's own value, or `start`",
+        ));
+    }
+    let start = Level::Part(part_of(&led, start));
+    Ok(TunedParameter { name: name.clone(), values: Tunable::Numbers(led), start })
+}
+
+fn choices(known: &Value, entry: &Entry, table: &Table) -> Result<TunedParameter, Fault> {
+    let name = &entry.key;
+    let read = |node: &Node| -> Result<Value, Fault> {
+        let Tree::Scalar(scalar) = &node.tree else {
+            return Err(node.wrong_type(&format!("a choice of `{name}`"), "a value", "true"));
+        };
+        Ok(match (Value::from(scalar.clone()), known) {
+            (Value::Integer(integer), Value::Number(_)) => Value::Number(integer as f64),
+            (value, _) => value,
+        })
+    };
+    let values = match table.get("choices") {
+        None if matches!(known, Value::Bool(_)) => vec![Value::Bool(false), Value::Bool(true)],
+        None => {
+            let problem = format!("`{name}` has no `choices`");
+            let remedy = format!("write {name} = {{ choices = [\"one\", \"other\"] }}");
+            return Err(Fault::at(&entry.key_place, problem, remedy));
+        }
+        Some(choices) => {
+            let example = "choices = [\"one\", \"other\"]";
+            let Tree::Array(nodes) = &choices.value.tree else {
+                return Err(choices.value.wrong_type("`choices`", "a list", example));
+            };
+            let mut values = Vec::new();
+            for node in nodes {
+                let value = read(node)?;
+                if values.contains(&value) {
+                    let problem = format!("{node} is a choice of `{name}` twice");
+                    return Err(Fault::at(&node.place, problem, "remove one of them"));
+                }
+                values.push(value);
+            }
+            if values.len() < 2 || values.len() > CHOICES_MAX {
+                let problem = format!("`{name}` has {} choices", values.len());
+                let remedy = format!("name 2 to {CHOICES_MAX}");
+                return Err(Fault::at(&choices.value.place, problem, remedy));
+            }
+            values
+        }
+    };
+    if let Some(scale) = table.get("scale") {
+        let problem = format!("`{name}` has choices, and no scale");
+        return Err(Fault::at(&scale.key_place, problem, "remove `scale`"));
+    }
+    let (start, place): (Value, &Span) = match table.get("start") {
+        Some(start) => (read(&start.value)?, &start.value.place),
+        None => (known.clone(), &entry.key_place),
+    };
+    let Some(start) = values.iter().position(|value| *value == start) else {
+        return Err(Fault::at(
+            place,
+            format!("`{name}` begins with {start}, which is not one of its choices"),
+            "add it to `choices`, or write another `start`",
+        ));
+    };
+    let values = Tunable::Choices(name.clone(), values);
+    Ok(TunedParameter { name: name.clone(), values, start: Level::Choice(start) })
+}

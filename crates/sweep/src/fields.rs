@@ -1,0 +1,90 @@
+//! Reading of values that several tables have: names, words, lists of texts.
+
+use crate::fault::{Fault, Span, did_you_mean};
+use crate::tree::{Node, Table, Tree};
+
+/// Longest name of an experiment, an axis or a player, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Checks the name of an axis or a player: it becomes a column, a key, a word in messages.
+pub(super) fn check_name(what: &str, name: &str, place: &Span) -> Result<(), Fault> {
+    let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    let goes_on_well = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if starts_well && goes_on_well && name.len() <= NAME_BYTES_MAX {
+        return Ok(());
+    }
+    Err(Fault::at(
+        place,
+        format!("`{name}` cannot be the name of {what}"),
+        format!("use a letter, then letters, digits, `_` and `-`, at most {NAME_BYTES_MAX} in all"),
+    ))
+}
+
+/// A number of games: whole pairs if sides are swapped; at least a pair or a game.
+pub(super) fn number_of_games(node: &Node, swap_sides: bool) -> Result<u64, Fault> {
+    let games = node.integer("`games`", "games = 100")?;
+    if games < 1 {
+        let problem = format!("a cell cannot have {games} games");
+        let remedy = if swap_sides { "play at least 2: a pair" } else { "play at least 1" };
+        return Err(Fault::at(&node.place, problem, remedy));
+    }
+    if swap_sides && games % 2 != 0 {
+        let even = match games {
+            1 => "2".to_owned(),
+            _ => format!("{}, or {}", games - 1, games.saturating_add(1)),
+        };
+        let remedy = format!("write {even}; or play single games, with swap_sides = false");
+        let problem = format!("games come in colour-swapped pairs: {games} is odd");
+        return Err(Fault::at(&node.place, problem, remedy));
+    }
+    Ok(games.unsigned_abs())
+}
+
+/// A key that takes one of a few words.
+pub(super) fn word<T: Copy>(
+    root: &Table,
+    key: &str,
+    words: &[(&str, T)],
+) -> Result<Option<T>, Fault> {
+    let Some(node) = value(root, key) else { return Ok(None) };
+    let example = format!("{key} = \"{}\"", words[0].0);
+    let given = node.text(&format!("`{key}`"), &example)?;
+    match words.iter().find(|(word, _)| *word == given) {
+        Some(&(_, meaning)) => Ok(Some(meaning)),
+        None => Err(Fault::at(
+            &node.place,
+            format!("`{key}` cannot be \"{given}\""),
+            did_you_mean(given, "choices", words.iter().map(|(word, _)| *word)),
+        )),
+    }
+}
+
+/// Refuses the first key that is not known.
+pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(), Fault> {
+    match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
+        None => Ok(()),
+        Some(entry) => Err(Fault::at(
+            &entry.key_place,
+            format!("unknown key `{}` in {owner}", entry.key),
+            did_you_mean(&entry.key, "keys", known.iter().copied()),
+        )),
+    }
+}
+
+/// The texts of a list.
+pub(super) fn texts<'a>(
+    node: &'a Node,
+    what: &str,
+    example: &str,
+) -> Result<Vec<(&'a str, &'a Span)>, Fault> {
+    match &node.tree {
+        Tree::Array(nodes) => {
+            nodes.iter().map(|node| Ok((node.text(what, example)?, &node.place))).collect()
+        }
+        Tree::Scalar(_) | Tree::Table(_) => Err(node.wrong_type(what, "a list", example)),
+    }
+}
+
+pub(super) fn value<'a>(root: &'a Table, key: &str) -> Option<&'a Node> {
+    root.get(key).map(|entry| &entry.value)
+}

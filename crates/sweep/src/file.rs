@@ -1,0 +1,279 @@
+//! The keys of a sweep file, checked one by one.
+
+use std::sync::Arc;
+
+use spelrum_engine::parse_duration_us;
+use spelrum_model::builds::Builds;
+use spelrum_model::disturbance::Timing;
+use spelrum_model::placement::Placement;
+use spelrum_model::{Allocation, Record, Task};
+use spelrum_statistics::StopRule;
+
+use crate::accuracy;
+use crate::adjudication::{self, AdjudicationInFile};
+use crate::axes::{self, Axis};
+use crate::builds;
+use crate::claims::{self, ClaimInFile};
+use crate::course::{self, CourseInFile};
+use crate::fault::{Fault, Span};
+use crate::fields::{check_name, number_of_games, value, word};
+use crate::files::Files;
+use crate::keys;
+use crate::limits::{FORFEITS_MAX_DEFAULT, FORFEITS_MAX_MOST};
+use crate::overrides::{self, Override};
+use crate::pairing::{self, Pairing};
+use crate::placement;
+use crate::players::{self, Players};
+use crate::sample::{self, Sample};
+use crate::stop;
+use crate::timing;
+use crate::tree::{Node, Table};
+
+/// A sweep file, read. What may name axes is still a tree.
+#[derive(Debug)]
+pub(super) struct SweepFile {
+    pub(super) name: String,
+    pub(super) description: String,
+    /// What its cells are made of.
+    pub(super) task: Task,
+    /// Absent: [`DEFAULT_SEED`](super::limits::DEFAULT_SEED).
+    pub(super) seed: Option<Node>,
+    /// Whether players swap sides, so that games come in pairs.
+    pub(super) swap_sides: bool,
+    /// Games, or choices, per cell: at least 1, and even if sides are swapped.
+    pub(super) games: u64,
+    pub(super) games_place: Span,
+    /// Absent: every cell gets all its games.
+    pub(super) stop: Option<StopRule>,
+    pub(super) game: Node,
+    /// Where games start, or players choose. Absent: the start position.
+    pub(super) openings: Option<Node>,
+    /// Those that the openings may name.
+    pub(super) files: Arc<Files>,
+    pub(super) max_plies: Option<u32>,
+    pub(super) adjudication: Option<AdjudicationInFile>,
+    /// Whether times are what the sweep asks for, so that every cell is timed.
+    pub(super) measures_time: bool,
+    pub(super) record: Record,
+    pub(super) priority: i32,
+    pub(super) allocation: Allocation,
+    pub(super) game_timeout_us: Option<u64>,
+    /// Absent: forfeits are losses like others.
+    pub(super) forfeits_max: Option<u64>,
+    pub(super) timing: Timing,
+    pub(super) placement: Placement,
+    pub(super) axes: Vec<Axis>,
+    /// Absent: the whole grid.
+    pub(super) sample: Option<Sample>,
+    pub(super) players: Players,
+    /// Whether engines may be rebuilt and play on in the same cells.
+    pub(super) any_build: bool,
+    /// The builds of engines. Absent: the sweep names none.
+    pub(super) builds: Option<Builds>,
+    pub(super) pairing: Pairing,
+    /// Absent: the grid's cells are all there are.
+    pub(super) course: Option<CourseInFile>,
+    /// In the file's order.
+    pub(super) overrides: Vec<Override>,
+    /// In the file's order.
+    pub(super) claims: Vec<ClaimInFile>,
+}
+
+/// The longest time limit of a game: 10,000 hours.
+const GAME_TIMEOUT_US_MAX: u64 = 10_000 * 3_600 * 1_000_000;
+
+/// Reads the file's keys; `files` came with it.
+pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> {
+    keys::check(root, "the sweep", &keys::SWEEP)?;
+    let name = read_name(required(root, "name", "name = \"my-sweep\"")?)?;
+    let game = required(root, "game", "game = \"pentago\"")?.clone();
+    let kinds = Task::ALL.map(|task| (task.experiments(), task));
+    let task = word(root, "kind", &kinds)?.unwrap_or_default();
+    accuracy::check_keys(root, task)?;
+    let swap_sides = task == Task::Game && swap_sides(value(root, "swap_sides"))?;
+    let (games, openings) = match task {
+        Task::Game => (required(root, "games", "games = 100")?, value(root, "openings")),
+        Task::Choice => {
+            let example = "positions = { kind = \"random\", plies = [20, 24, 28] }";
+            let positions = required(root, "positions", example)?;
+            (required(root, "choices", "choices = 1000")?, Some(positions))
+        }
+    };
+    let mut players = players::read(required(root, "players", "[players.alphabeta]")?)?;
+    let axes = value(root, "axes").map_or(Ok(Vec::new()), axes::read)?;
+    let pairing = match task {
+        Task::Game => pairing::read(value(root, "pairing"), value(root, "anchors"), &players)?,
+        Task::Choice => {
+            let example = "[reference] and below it algorithm = \"exact\"";
+            accuracy::add_reference(&mut players, required(root, "reference", example)?)?
+        }
+    };
+    let overrides = match value(root, "override") {
+        Some(node) => overrides::read(node, &axes, &players, swap_sides)?,
+        None => Vec::new(),
+    };
+    if task == Task::Choice {
+        accuracy::check_overrides(&overrides)?;
+    }
+    Ok(SweepFile {
+        name,
+        course: course::read(root, task, swap_sides, &axes, &players, &pairing)?,
+        description: match value(root, "description") {
+            Some(node) => node.text("`description`", "description = \"What it asks\"")?.to_owned(),
+            None => String::new(),
+        },
+        task,
+        seed: value(root, "seed").cloned(),
+        swap_sides,
+        games: match task {
+            Task::Game => number_of_games(games, swap_sides)?,
+            Task::Choice => accuracy::choices(games)?,
+        },
+        games_place: games.place.clone(),
+        stop: value(root, "stop").map(stop::read).transpose()?,
+        game,
+        openings: openings.cloned(),
+        files,
+        max_plies: match task {
+            Task::Game => max_plies(value(root, "max_plies"))?,
+            // Nobody answers the chosen move.
+            Task::Choice => Some(1),
+        },
+        adjudication: value(root, "adjudication").map(adjudication::read).transpose()?,
+        measures_time: word(root, "measure", &[("score", false), ("time", true)])?.unwrap_or(false),
+        record: word(root, "record", &[("moves", Record::Moves), ("games", Record::Games)])?
+            .unwrap_or(Record::Moves),
+        priority: priority(value(root, "priority"))?,
+        allocation: word(root, "allocate", &Allocation::ALL.map(|it| (it.name(), it)))?
+            .unwrap_or_default(),
+        game_timeout_us: game_timeout_us(value(root, "game_timeout"))?,
+        forfeits_max: forfeits_max(root)?,
+        timing: value(root, "timing").map_or(Ok(Timing::default()), timing::read)?,
+        placement: value(root, "placement").map(placement::read).transpose()?.unwrap_or_default(),
+        sample: value(root, "sample").map(|node| sample::read(node, &axes)).transpose()?,
+        overrides,
+        claims: claims::read(value(root, "claims"), value(root, "error_rate"), &axes, &players)?,
+        any_build: any_build(value(root, "any_build"))?,
+        builds: value(root, "builds").map(builds::read).transpose()?,
+        axes,
+        pairing,
+        players,
+    })
+}
+
+fn required<'a>(root: &'a Table, key: &str, example: &str) -> Result<&'a Node, Fault> {
+    value(root, key).ok_or_else(|| {
+        Fault::nowhere(format!("`{key}` is missing"), format!("add, for example, {example}"))
+    })
+}
+
+/// The name also names the database file.
+fn read_name(node: &Node) -> Result<String, Fault> {
+    let name = node.text("`name`", "name = \"my-sweep\"")?;
+    check_name("an experiment", name, &node.place)?;
+    Ok(name.to_owned())
+}
+
+/// Whether players swap sides.
+fn swap_sides(node: Option<&Node>) -> Result<bool, Fault> {
+    match node {
+        None => Ok(true),
+        Some(node) => node.switch("`swap_sides`", "swap_sides = false"),
+    }
+}
+
+/// Whether engines may be rebuilt.
+fn any_build(node: Option<&Node>) -> Result<bool, Fault> {
+    node.map_or(Ok(false), |node| node.switch("`any_build`", "any_build = true"))
+}
+
+fn max_plies(node: Option<&Node>) -> Result<Option<u32>, Fault> {
+    let Some(node) = node else { return Ok(None) };
+    if matches!(node.text("", ""), Ok("unlimited")) {
+        return Ok(None);
+    }
+    let plies = node.integer("`max_plies`", "max_plies = 200, or \"unlimited\"")?;
+    match u32::try_from(plies) {
+        Ok(plies) if plies > 0 => Ok(Some(plies)),
+        Ok(_) | Err(_) => Err(Fault::at(
+            &node.place,
+            format!("a game cannot end after {plies} plies"),
+            format!("choose 1 to {}, or \"unlimited\"", u32::MAX),
+        )),
+    }
+}
+
+fn priority(node: Option<&Node>) -> Result<i32, Fault> {
+    let Some(node) = node else { return Ok(0) };
+    let priority = node.integer("`priority`", "priority = 10")?;
+    i32::try_from(priority).map_err(|_| {
+        Fault::at(
+            &node.place,
+            format!("the priority {priority} is out of range"),
+            format!("choose {} to {}; 0 is usual", i32::MIN, i32::MAX),
+        )
+    })
+}
+
+/// How long a game may take before it fails: in whole milliseconds, as it goes over the wire.
+fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
+    let Some(node) = node else { return Ok(None) };
+    let text = node.text("`game_timeout`", "game_timeout = \"10m\", or \"unlimited\"")?;
+    if text == "unlimited" {
+        return Ok(None);
+    }
+    match parse_long_duration_us(text) {
+        None => Err(Fault::at(
+            &node.place,
+            format!("`game_timeout` cannot be \"{text}\""),
+            "write a number and ms, s, m or h, such as \"10m\"; or \"unlimited\"",
+        )),
+        Some(us) if us % 1_000 != 0 || !(1_000..=GAME_TIMEOUT_US_MAX).contains(&us) => {
+            Err(Fault::at(
+                &node.place,
+                format!("a game cannot be given up after {text}"),
+                "choose whole milliseconds from \"1ms\" to \"10000h\", or \"unlimited\"",
+            ))
+        }
+        Some(us) => Ok(Some(us)),
+    }
+}
+
+/// After how many forfeits of one player the experiment is paused, if it is.
+fn forfeits_max(root: &Table) -> Result<Option<u64>, Fault> {
+    let stops = word(root, "forfeits", &[("lose", false), ("stop", true)])?.unwrap_or(false);
+    let Some(entry) = root.get("forfeits_max") else {
+        return Ok(stops.then_some(FORFEITS_MAX_DEFAULT));
+    };
+    if !stops {
+        return Err(Fault::at(
+            &entry.key_place,
+            "forfeits are losses here, however many there are",
+            "add forfeits = \"stop\", or remove `forfeits_max`",
+        ));
+    }
+    let games = entry.value.integer("`forfeits_max`", "forfeits_max = 3")?;
+    match u64::try_from(games) {
+        Ok(games) if games <= FORFEITS_MAX_MOST => Ok(Some(games)),
+        Ok(_) | Err(_) => Err(Fault::at(
+            &entry.value.place,
+            format!("`forfeits_max` is {games}"),
+            format!(
+                "choose 0 to {FORFEITS_MAX_MOST} games: with one more the experiment is paused"
+            ),
+        )),
+    }
+}
+
+/// Durations of whole games have units that those of moves do not need.
+fn parse_long_duration_us(text: &str) -> Option<u64> {
+    let (number, seconds) = match (text.strip_suffix('m'), text.strip_suffix('h')) {
+        (Some(minutes), _) => (minutes, 60),
+        (_, Some(hours)) => (hours, 3_600),
+        (None, None) => return parse_duration_us(text),
+    };
+    let number = number.trim_end();
+    // What else ends a number is another unit.
+    number.ends_with(|last: char| last.is_ascii_digit()).then_some(())?;
+    parse_duration_us(&format!("{number}s"))?.checked_mul(seconds)
+}

@@ -1,0 +1,485 @@
+//! Files that a sweep names: lists of openings, and books.
+//!
+//! Reading them is the caller's business (invariant 10); here they are texts with names. A place in
+//! one of them is a span behind the sweep's own text, as if all of them stood there one after the
+//! other: so a position that is wrong is reported where it is written, and nothing between here and
+//! the message needs to know of files.
+
+use std::sync::{Mutex, PoisonError};
+
+use spelrum_engine::{BookFormat, Random, Rules, book_entries};
+use spelrum_model::{OpeningsRule, SkippedEntries, seeds};
+
+use crate::books::{self, BookHead, BookReader, BookSample};
+use crate::fault::{Fault, Span, did_you_mean};
+use crate::template::reference;
+use crate::tree::{Entry, Node, Scalar, Table, Tree};
+use crate::{SweepText, keys, line, resolve};
+
+/// Most bytes of all files of a sweep together (invariant 9).
+pub(super) const FILES_BYTES_MAX: usize = 5 << 19;
+
+/// The files that came with a sweep.
+#[derive(Debug)]
+pub(super) struct Files {
+    files: Vec<File>,
+    /// What a large book lacks that the sweep takes of it.
+    missing: Mutex<Option<(String, BookSample)>>,
+}
+
+#[derive(Debug)]
+struct File {
+    name: String,
+    text: String,
+    /// Where it begins, as if it stood behind the sweep.
+    start: usize,
+}
+
+impl Files {
+    /// Those of a sweep.
+    pub(super) fn new(sweep: &SweepText) -> Result<Self, Fault> {
+        let bytes: usize = sweep.files.values().map(String::len).sum();
+        if bytes > FILES_BYTES_MAX {
+            return Err(Fault::nowhere(
+                format!("files of {bytes} bytes are too long for a sweep"),
+                format!(
+                    "list at most {FILES_BYTES_MAX} bytes of openings, take fewer of a book (count = 1000), or \
+                     draw them at random"
+                ),
+            ));
+        }
+        // A place at the very end of a text is not one in the next.
+        let mut start = sweep.text.len() + 1;
+        let file = |(name, text): (&String, &String)| {
+            let file = File { name: name.clone(), text: text.clone(), start };
+            start += text.len() + 1;
+            file
+        };
+        Ok(Self { files: sweep.files.iter().map(file).collect(), missing: Mutex::new(None) })
+    }
+
+    /// What a large book lacks that the sweep takes of it, by the book's name.
+    pub(super) fn missing(&self) -> Option<(String, BookSample)> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Openings with the positions of the file that they name, if they name one. The seeds are the sweep's and that of
+    /// its first point. Entries of a book that are skipped are added to `skipped`.
+    pub(super) fn fill(
+        &self,
+        openings: Node,
+        rules: &Rules,
+        seeds: [u64; 2],
+        skipped: &mut Vec<SkippedEntries>,
+    ) -> Result<Node, Fault> {
+        let Some((table, kind, entry)) = in_file(&openings) else { return Ok(openings) };
+        let (kind_name, name) = (kind.value.text("", "").unwrap_or_default(), &entry.value);
+        let nodes = if kind_name == BOOK {
+            keys::check(table, "\"book\" openings", &keys::OPENINGS_BOOK)?;
+            let book = self.book(table, name, rules, seeds)?;
+            skipped.extend(book.skipped.filter(|book| !skipped.contains(book)));
+            book.nodes
+        } else {
+            keys::check(table, "\"listed\" openings", &keys::OPENINGS_LISTED)?;
+            if let Some(positions) = table.get("positions") {
+                return Err(Fault::at(
+                    &positions.key_place,
+                    "these openings are listed here and in a file",
+                    "keep either `positions` or `file`",
+                ));
+            }
+            self.positions(name)?
+        };
+        let positions = Node { place: name.place.clone(), tree: Tree::Array(nodes) };
+        let entries = [
+            ("kind", &kind.key_place, listed_kind(kind)),
+            ("positions", &entry.key_place, positions),
+        ]
+        .map(|(key, key_place, value)| Entry {
+            key: key.to_owned(),
+            key_place: key_place.clone(),
+            value,
+        });
+        let tree = Tree::Table(Table { entries: entries.into() });
+        Ok(Node { place: openings.place.clone(), tree })
+    }
+
+    /// The file with this name.
+    fn named<'a>(&'a self, name: &'a Node) -> Result<(&'a str, &'a File), Fault> {
+        let wanted = name.text("`file`", "file = \"openings.txt\"")?;
+        let file = self.files.iter().find(|file| file.name == wanted).ok_or_else(|| {
+            let remedy = match self.files.as_slice() {
+                [] => "put it beside the sweep, or give its path from there".to_owned(),
+                files => did_you_mean(wanted, "files", files.iter().map(|file| &*file.name)),
+            };
+            let problem = format!("no file `{wanted}` came with this sweep");
+            Fault::at(&name.place, problem, remedy)
+        })?;
+        Ok((wanted, file))
+    }
+
+    /// The positions of a book, each with its place.
+    fn book(
+        &self,
+        table: &Table,
+        name: &Node,
+        rules: &Rules,
+        [seed, first_seed]: [u64; 2],
+    ) -> Result<Book, Fault> {
+        let (wanted, file) = self.named(name)?;
+        let head = BookHead::of_text(&file.text);
+        let format = match &head {
+            Some(head) => head.book_format(),
+            None => BookFormat::of_file(wanted),
+        };
+        let format = format.ok_or_else(|| {
+            let problem = format!("`{wanted}` does not say which kind of book it is");
+            Fault::at(&name.place, problem, "let its name end in .epd or .pgn")
+        })?;
+        let plies = match table.get("plies") {
+            None => None,
+            Some(plies) if format == BookFormat::Pgn => Some(resolve::plies(&plies.value)?),
+            Some(plies) => {
+                let problem = "a book in EPD has positions, and no moves to count";
+                return Err(Fault::at(&plies.key_place, problem, "leave `plies` out"));
+            }
+        };
+        let is_drawn = is_second(table, "order", "order", ["book", "drawn"])?;
+        let skip_bad = is_second(table, "bad", "treatment of bad entries", ["error", "skip"])?;
+        let count = table.get("count").map(|count| count_of(&count.value)).transpose()?;
+        let sample = |count| {
+            let seed = is_drawn.then_some(first_seed);
+            BookSample { rules: rules.clone(), plies, seed, count, skip_bad }
+        };
+        let (mut found, skipped) = match (head, count) {
+            (Some(_), count) => {
+                let sample = sample(count.unwrap_or(books::COUNT_DEFAULT));
+                self.sampled(file, name, sample)?
+            }
+            (None, Some(count)) => {
+                let mut reader = BookReader::new(sample(count), format);
+                reader.read(&file.text).map_err(|fault| file.fault_at(&fault))?;
+                let (positions, skipped) = reader.finish();
+                let at_name = |it| (it, name.place.clone());
+                (positions.into_iter().map(at_name).collect(), skipped)
+            }
+            (None, None) => file.entries(rules, format, plies, name, skip_bad)?,
+        };
+        if found.is_empty() {
+            let problem = match skipped.count {
+                0 => format!("the book `{wanted}` has no position"),
+                count => format!(
+                    "all {count} entries of the book `{wanted}` are bad; the first: {}",
+                    skipped.first_problem
+                ),
+            };
+            return Err(Fault::at(&name.place, problem, "name one that has some"));
+        }
+        if is_drawn {
+            // By the seed and by what is drawn from, as openings of other kinds are.
+            let positions = found.iter().map(|(position, _)| position.clone()).collect();
+            let listed = OpeningsRule::Listed { positions };
+            let key = seeds::openings_key(&seeds::openings_identity(seed, rules, &listed));
+            Random::from_key(key).shuffle(&mut found);
+        }
+        let nodes = found.into_iter().map(|(position, place)| text_node(position, place)).collect();
+        let skipped = SkippedEntries { file: wanted.to_owned(), ..skipped };
+        Ok(Book { nodes, skipped: (skipped.count > 0).then_some(skipped) })
+    }
+
+    /// A sample of a large book.
+    fn sampled(&self, file: &File, name: &Node, sample: BookSample) -> Result<Entries, Fault> {
+        if let Some(taken) = sample.find(&file.text) {
+            let place = |(start, text): (usize, &str)| file.place(&(start..start + text.len()));
+            let found = taken.positions().map(|it| (it.1.to_owned(), place(it)));
+            return Ok((found.collect(), taken.skipped));
+        }
+        *self.missing.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((file.name.clone(), sample));
+        let problem =
+            format!("of the book `{}` came other positions than the sweep takes", file.name);
+        Err(Fault::at(&name.place, problem, "submit the sweep again from where the book is"))
+    }
+
+    /// The lines of a file, each with its place.
+    fn positions(&self, name: &Node) -> Result<Vec<Node>, Fault> {
+        let (wanted, file) = self.named(name)?;
+        if BookHead::of_text(&file.text).is_some() {
+            let problem =
+                format!("`{wanted}` is too large, or compressed, for a list of positions");
+            let remedy = "list at most 1 MiB of them as plain text, or take a book of chess: kind = \"book\"";
+            return Err(Fault::at(&name.place, problem, remedy));
+        }
+        let positions: Vec<Node> = lines(&file.text)
+            .map(|(offset, text)| {
+                text_node(text.to_owned(), file.place(&(offset..offset + text.len())))
+            })
+            .collect();
+        if positions.is_empty() {
+            let problem = format!("the file `{wanted}` lists no position");
+            return Err(Fault::at(&name.place, problem, "write one position on each line"));
+        }
+        Ok(positions)
+    }
+
+    /// The file that a place lies in, with the place inside it; `None` for the sweep itself.
+    pub(super) fn locate(&self, place: &Span) -> Option<(&str, &str, Span)> {
+        let file = self.files.iter().rev().find(|file| file.start <= place.start)?;
+        Some((&file.name, &file.text, place.start - file.start..place.end - file.start))
+    }
+}
+
+impl File {
+    /// The positions of it as a book.
+    fn entries(
+        &self,
+        rules: &Rules,
+        format: BookFormat,
+        plies: Option<u32>,
+        name: &Node,
+        skip_bad: bool,
+    ) -> Result<Entries, Fault> {
+        let (mut found, mut skipped) = (Vec::new(), SkippedEntries::default());
+        for entry in book_entries(rules, format, &self.text, plies) {
+            match entry {
+                Ok(it) => found.push((it.position, self.place(&it.place))),
+                Err(error) if skip_bad && !error.place.is_empty() => {
+                    skipped.add(line(&self.text, error.place.start), &error.problem);
+                }
+                Err(error) => {
+                    let is_nowhere = error.place.is_empty();
+                    let place =
+                        if is_nowhere { name.place.clone() } else { self.place(&error.place) };
+                    return Err(Fault::at(&place, error.problem, error.remedy));
+                }
+            }
+        }
+        Ok((found, skipped))
+    }
+
+    /// A fault in a line.
+    fn fault_at(&self, fault: &books::BookFault) -> Fault {
+        let start = line_start(&self.text, fault.line);
+        let end = self.text[start..].find('\n').map_or(self.text.len(), |it| start + it);
+        Fault::at(&self.place(&(start..end)), fault.problem.clone(), fault.remedy.clone())
+    }
+
+    /// A place in it, as if it stood behind the sweep.
+    fn place(&self, inside: &Span) -> Span {
+        self.start + inside.start..self.start + inside.end
+    }
+}
+
+/// Positions of a book, each with its place, and what was skipped.
+type Entries = (Vec<(String, Span)>, SkippedEntries);
+
+/// The positions of a book.
+struct Book {
+    nodes: Vec<Node>,
+    skipped: Option<SkippedEntries>,
+}
+
+/// Whether a key of a book has the second of its two words, the first of which is the default.
+fn is_second(table: &Table, key: &str, noun: &str, words: [&str; 2]) -> Result<bool, Fault> {
+    let Some(entry) = table.get(key) else { return Ok(false) };
+    let [first, second] = words;
+    match entry.value.text(&format!("`{key}`"), &format!("{key} = \"{second}\""))? {
+        word if word == first => Ok(false),
+        word if word == second => Ok(true),
+        other => {
+            let problem = format!("there is no {noun} \"{other}\" of a book");
+            let remedy = did_you_mean(other, &format!("{noun}s"), words);
+            Err(Fault::at(&entry.value.place, problem, remedy))
+        }
+    }
+}
+
+/// How many positions are taken of a book.
+fn count_of(node: &Node) -> Result<u32, Fault> {
+    let count = node.integer("`count`", "count = 1000")?;
+    u32::try_from(count).ok().filter(|count| (1..=books::COUNT_MAX).contains(count)).ok_or_else(
+        || {
+            let problem = format!("a sweep cannot take {count} positions of a book");
+            Fault::at(&node.place, problem, format!("choose 1 to {}", books::COUNT_MAX))
+        },
+    )
+}
+
+/// Where a line of a text begins; lines count from 1.
+fn line_start(text: &str, line: usize) -> usize {
+    text.split_inclusive('\n').take(line - 1).map(str::len).sum()
+}
+
+/// The kind of openings that come from a book.
+const BOOK: &str = "book";
+/// That of openings which are there one by one.
+const LISTED: &str = "listed";
+
+fn listed_kind(kind: &Entry) -> Node {
+    text_node(LISTED.to_owned(), kind.value.place.clone())
+}
+
+fn text_node(text: String, place: Span) -> Node {
+    Node { place, tree: Tree::Scalar(Scalar::Text(text)) }
+}
+
+/// Positions with their offsets: one on each line, without comments and empty lines.
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut start = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let at = start;
+        start += line.len();
+        let position = line.split('#').next().unwrap_or_default();
+        // Marks of an encoding and of the end of a file are no part of a position.
+        let is_space = |it: char| it.is_whitespace() || matches!(it, '\u{feff}' | '\u{1a}');
+        let indent = position.len() - position.trim_start_matches(is_space).len();
+        let position = position.trim_matches(is_space);
+        (!position.is_empty()).then_some((at + indent, position))
+    })
+}
+
+/// The table, its `kind` and its `file`.
+fn in_file(openings: &Node) -> Option<(&Table, &Entry, &Entry)> {
+    let Tree::Table(table) = &openings.tree else { return None };
+    let kind =
+        table.get("kind").filter(|kind| matches!(kind.value.text("", ""), Ok(LISTED | BOOK)))?;
+    Some((table, kind, table.get("file")?))
+}
+
+/// The names of the files that a sweep may ask for, with the places where it does: each once.
+pub(super) fn named(root: &Table) -> Vec<(String, Span)> {
+    let mut found = Vec::<(String, Span)>::new();
+    let openings = ["openings", "positions"].into_iter().filter_map(|key| root.get(key));
+    for openings in openings.flat_map(|entry| values_of(&entry.value, root)) {
+        let file = in_file(openings).map(|(.., file)| values_of(&file.value, root));
+        for name in file.into_iter().flatten() {
+            if let Ok(text) = name.text("", "")
+                && found.iter().all(|(known, _)| known != text)
+            {
+                found.push((text.to_owned(), name.place.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// A value, or all that the axis it names has in its place. What is wrong there is found later.
+fn values_of<'a>(node: &'a Node, root: &'a Table) -> Vec<&'a Node> {
+    let Some((axis, key)) = node.text("", "").ok().and_then(reference) else { return vec![node] };
+    let axes = root.get("axes").and_then(|axes| axes.value.table("", "").ok());
+    let Some(Tree::Array(values)) = axes.and_then(|axes| axes.get(axis)).map(|it| &it.value.tree)
+    else {
+        return Vec::new();
+    };
+    let value = |value: &'a Node| match (key, &value.tree) {
+        (None, _) => Some(value),
+        (Some(key), Tree::Table(table)) => table.get(key).map(|entry| &entry.value),
+        (Some(_), Tree::Scalar(_) | Tree::Array(_)) => None,
+    };
+    values.iter().filter_map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use spelrum_model::OpeningsRule;
+
+    use super::super::{SweepText, plan_sweep};
+
+    const PGN: &str =
+        "1. e4 e5 2. Nf3 *\n1. d4 d5 *\n1. c4 *\n1. e4 e5 2. Nc3 *\n1. e4 e5 2. d4 *\n";
+
+    /// The openings of a sweep with this book, or what is wrong.
+    fn openings(file: &str, text: &str, rest: &str, seed: u64) -> Result<Arc<[String]>, String> {
+        let sweep = format!(
+            "name = \"t\"\ngame = \"chess\"\nseed = {seed}\ngames = 2\n\
+             openings = {{ kind = \"book\", file = \"{file}\"{rest} }}\n\
+             [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"random\""
+        );
+        let mut sweep = SweepText::new("t", sweep);
+        sweep.files.insert(file.to_owned(), text.to_owned());
+        let plan = plan_sweep(&sweep).map_err(|error| error.to_string())?;
+        let openings = plan.definition(&plan.cells[0]).openings;
+        let OpeningsRule::Listed { positions } = openings else { panic!("{openings:?}") };
+        Ok(positions)
+    }
+
+    #[test]
+    fn a_books_positions_come_in_its_order_each_once() {
+        let after = |plies: &str| openings("b.pgn", PGN, plies, 1).unwrap();
+        assert_eq!(after("").len(), 5);
+        let two = after(", plies = 2");
+        assert_eq!(two.len(), 3);
+        assert!(two[0].starts_with("rnbqkbnr/pppp1ppp/8/4p3/4P3/8/"), "{two:?}");
+        assert!(two[2].starts_with("rnbqkbnr/pppppppp/8/8/2P5/8/"), "{two:?}");
+        assert_eq!(after(", plies = 2, order = \"book\""), two);
+        assert_eq!(after(", plies = 0").len(), 1);
+        // The same positions as EPD are the same openings.
+        let epd = two.join(" ; c0 \"x\";\n");
+        assert_eq!(openings("b.epd", &epd, "", 1).unwrap(), two);
+    }
+
+    #[test]
+    fn the_seed_draws_the_order() {
+        let drawn = |seed| openings("b.pgn", PGN, ", order = \"drawn\"", seed).unwrap();
+        let sorted = |positions: &[String]| {
+            let mut positions = positions.to_vec();
+            positions.sort_unstable();
+            positions
+        };
+        let orders: Vec<_> = (0..8).map(drawn).collect();
+        assert_eq!(orders[3], drawn(3));
+        assert!(orders.iter().any(|order| *order != orders[0]));
+        let all = sorted(&openings("b.pgn", PGN, "", 1).unwrap());
+        assert!(orders.iter().all(|order| sorted(order) == all));
+    }
+
+    #[test]
+    fn bad_entries_are_skipped_and_reported() {
+        let text = "1. e4 *\n1. e5 *\n\n1. d4 {unended\n\n1. f3 e5 2. g4 Qh4# 0-1\n1. d4 *\n";
+        let mut sweep = SweepText::new(
+            "t",
+            "name = \"t\"\ngame = \"chess\"\ngames = 2\nopenings = { kind = \"book\", file = \"b.pgn\", \
+             bad = \"skip\" }\n[players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"random\"",
+        );
+        sweep.files.insert("b.pgn".to_owned(), text.to_owned());
+        let plan = plan_sweep(&sweep).unwrap();
+        let OpeningsRule::Listed { positions } = &plan.conditions[0].openings else { panic!() };
+        assert_eq!(positions.len(), 2);
+        let [skipped] = &plan.skipped[..] else { panic!("{:?}", plan.skipped) };
+        assert_eq!(
+            (&*skipped.file, skipped.count, &skipped.lines[..]),
+            ("b.pgn", 3, &[2, 4, 6][..])
+        );
+        assert!(skipped.first_problem.contains("`e5` is not legal"), "{}", skipped.first_problem);
+        sweep.text = sweep.text.replace("skip", "error");
+        assert!(plan_sweep(&sweep).unwrap_err().problem.contains("`e5` is not legal"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_book_is_told() {
+        for (file, text, rest, problem) in [
+            ("b.pgn", "1. e4 e5 2. Ke3 *", "", "`Ke3` is not legal"),
+            ("b.pgn", "1. e4 {and", "", "this comment does not end"),
+            (
+                "b.pgn",
+                "1. f3 e5 2. g4 Qh4# 0-1",
+                "",
+                "here the game is over (black wins: checkmate)",
+            ),
+            ("b.pgn", "", "", "the book `b.pgn` has no position"),
+            ("b.epd", "4k3/8 w - -", "", "2 ranks"),
+            ("b.epd", "4k3/8/8/8/8/8/4P3/4K3 w - -", ", plies = 2", "no moves to count"),
+            ("b.bin", "", "", "does not say which kind of book it is"),
+            ("b.pgn", PGN, ", order = \"draw\"", "there is no order \"draw\" of a book"),
+            ("b.pgn", PGN, ", plies = 201", "cannot be 201 plies"),
+            ("b.pgn", PGN, ", positions = []", "`positions`"),
+            ("b.pgn", PGN, ", bad = \"skipped\"", "no treatment of bad entries \"skipped\""),
+            ("b.pgn", "1. e5 *\n1. d5 *", ", bad = \"skip\"", "`e5` is not legal"),
+        ] {
+            let error = openings(file, text, rest, 1).unwrap_err();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The forms of keys in the schema, as far as they need no keys themselves.
+
+use serde_json::{Value as Json, json};
+use spelrum_model::claims::DEFAULT_ERROR_RATE;
+use spelrum_model::seeds::SEED_END;
+use spelrum_statistics::{SPRT_ELO_MAX, SPRT_ERROR_MAX};
+
+use crate::limits::DEFAULT_SEED;
+
+/// The seed of every random number.
+pub(super) fn seed() -> Json {
+    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEED_END - 1 });
+    json!({ "anyOf": [whole, reference()], "default": DEFAULT_SEED })
+}
+
+pub(super) const REFERENCE: &str = "reference";
+
+pub(super) const RANGE: &str = "range";
+
+pub(super) fn reference() -> Json {
+    json!({ "$ref": format!("#/definitions/{REFERENCE}") })
+}
+
+pub(super) fn range() -> Json {
+    json!({ "$ref": format!("#/definitions/{RANGE}") })
+}
+
+pub(super) const NAME_PATTERN: &str = "^[A-Za-z][A-Za-z0-9_-]{0,63}$";
+
+pub(super) const DURATION_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s)$";
+
+pub(super) const CLOCK_PATTERN: &str = concat!(
+    "^([0-9]+ */ *)?[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)?",
+    "( *\\+ *[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m)?)?$"
+);
+
+const TIMEOUT_PATTERN: &str = "^[0-9]+(\\.[0-9]+)? *(us|µs|ms|s|m|h)$";
+
+/// A number, a duration, or an axis of such.
+pub(super) fn led_end() -> Json {
+    json!({ "anyOf": [{ "type": "number" }, { "type": "string" }] })
+}
+
+pub(super) fn unlimited() -> Json {
+    json!({ "const": "unlimited" })
+}
+
+/// The name of a player, or of one of its variants.
+fn player_name() -> Json {
+    json!({
+        "description": "A player: its name for all its variants, or one variant such as \
+                        \"ab(depth=3)\".",
+        "type": "string",
+    })
+}
+
+/// As a key of the sweep has it: with units that moves do not need.
+pub(super) fn timeout() -> Json {
+    json!({
+        "anyOf": [{ "type": "string", "pattern": TIMEOUT_PATTERN }, unlimited()],
+        "default": "unlimited",
+    })
+}
+
+pub(super) fn positions() -> Json {
+    json!({ "type": "array", "minItems": 1, "items": { "type": "string" } })
+}
+
+pub(super) fn player_names() -> Json {
+    json!({ "type": "array", "minItems": 1, "items": player_name() })
+}
+
+/// One player or several.
+pub(super) fn heroes() -> Json {
+    json!({ "anyOf": [player_name(), player_names()] })
+}
+
+/// At least two.
+pub(super) fn groups() -> Json {
+    json!({ "type": "array", "minItems": 2, "items": player_name() })
+}
+
+pub(super) fn pairs() -> Json {
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "items": { "type": "array", "minItems": 2, "maxItems": 2, "items": player_name() },
+    })
+}
+
+pub(super) fn anchors() -> Json {
+    json!({ "type": "array", "items": player_name() })
+}
+
+pub(super) fn claimed_score() -> Json {
+    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 })
+}
+
+pub(super) fn error_rate() -> Json {
+    json!({
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "exclusiveMaximum": 0.5,
+        "default": DEFAULT_ERROR_RATE,
+    })
+}
+
+pub(super) fn axes() -> Json {
+    json!({
+        "type": "object",
+        "propertyNames": { "pattern": NAME_PATTERN, "not": { "enum": ["player", "opponent"] } },
+        "additionalProperties": {
+            "description": "The values of an axis: a list, or a range.",
+            "anyOf": [{ "type": "array", "minItems": 1 }, range()],
+        },
+    })
+}
+
+/// A number or a duration.
+pub(super) fn range_end() -> Json {
+    json!({ "anyOf": [{ "type": "number" }, { "type": "string", "pattern": DURATION_PATTERN }] })
+}
+
+/// A run of another experiment.
+pub(super) fn found() -> Json {
+    json!({
+        "type": "object",
+        "required": ["experiment"],
+        "additionalProperties": false,
+        "properties": {
+            "experiment": { "type": "string", "description": "Its name or UUID." },
+            "run": {
+                "type": "integer",
+                "minimum": 0,
+                "default": 0,
+                "description": "Which of its runs, from 0.",
+            },
+            "best": { "const": true, "description": "The best of the run." },
+            "db": {
+                "type": "string",
+                "description": "The results database that has it. Default: EXPERIMENT.db, or the coordinator.",
+            },
+        },
+    })
+}
+
+/// Builds by the names of engines.
+pub(super) fn builds() -> Json {
+    json!({
+        "type": "object",
+        "additionalProperties": { "type": "string", "pattern": "^([0-9a-f]{8,64}|awaited)$" },
+    })
+}
+
+/// An axis, or several.
+pub(super) fn used_axes() -> Json {
+    json!({ "anyOf": [reference(), { "type": "array", "minItems": 1, "items": reference() }] })
+}
+
+pub(super) fn sprt_elo() -> Json {
+    json!({ "type": "number", "minimum": -SPRT_ELO_MAX, "maximum": SPRT_ELO_MAX })
+}
+
+pub(super) fn sprt_error() -> Json {
+    json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": SPRT_ERROR_MAX })
+}

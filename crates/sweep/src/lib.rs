@@ -1,0 +1,249 @@
+//! The sweep file: TOML in, a [`Plan`] or an error with its place and a remedy out.
+//!
+//! This crate has the language in which experiments are written: its keys, which are data, their readers, the grid,
+//! and the schema that is generated from the keys. It depends on the model, whose plans it makes, on statistics and
+//! optimize for their settings, and on the engine for games and players. It must stay independent of the further use
+//! of a plan: no scheduler, no store, no files on disk (a sweep comes with the text of the files that it names).
+//!
+//! A sweep goes through these stages, each in its own module:
+//!
+//! 1. `tree`: TOML with a place for every key and value, in the file's order;
+//! 2. `file`: the keys of the file (see `keys`), checked; `players` (with `vary` and `merge`),
+//!    `pairing`, `axes` (with `range`), `overrides` and `claims` (with `meant`) read its larger
+//!    parts. Whatever may
+//!    name an axis (`"$depth"`) stays a tree. `files` holds the files that it names, and `books` what is taken
+//!    of large ones;
+//! 3. `points`: the points of the grid, or a part of them (`sample`);
+//! 4. `made`: at a point, references become the axes' values (`template`), and what is then
+//!    said of a game, of openings or of a player becomes that (`resolve`), once for each
+//!    combination of the values that it names;
+//! 5. `grid`: all points, all pairings, cells that are equal merged, and their places in
+//!    `columns`.
+//!
+//! Values keep their places throughout, so that a player that fails at one point of the grid is
+//! reported at the value on the axis that made it fail.
+//!
+//! # From a text to a plan
+//!
+//! ```
+//! use spelrum_sweep::{SweepText, plan_sweep};
+//!
+//! let text = r#"
+//! name = "first"
+//! game = "tic-tac-toe"
+//! games = 20
+//!
+//! [axes]
+//! depth = [1, 2, 3]
+//!
+//! [players.search]
+//! algorithm = "alpha-beta"
+//! depth = "$depth"
+//!
+//! [players.random]
+//! algorithm = "random"
+//! "#;
+//! let plan = plan_sweep(&SweepText::new("first.toml", text))?;
+//! assert_eq!((plan.cells.len(), plan.games()), (3, 60));
+//!
+//! let error = plan_sweep(&SweepText::new("first.toml", text.replace("games", "game_s"))).unwrap_err();
+//! assert_eq!(error.line, Some(4));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod accuracy;
+mod adjudication;
+mod axes;
+mod books;
+mod builds;
+mod claimed;
+mod claims;
+mod columns;
+mod course;
+mod fault;
+mod fields;
+mod file;
+mod files;
+mod forms;
+mod grid;
+mod keys;
+mod limits;
+mod made;
+mod meant;
+mod merge;
+mod misplaced;
+mod overrides;
+mod pairing;
+mod placement;
+mod player_template;
+mod players;
+mod points;
+mod range;
+mod resolve;
+mod sample;
+mod schema;
+mod stop;
+mod template;
+mod timing;
+mod tree;
+mod vary;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+use spelrum_model::Plan;
+
+pub use books::{BookFault, BookHead, BookReader, BookSample};
+use fault::Fault;
+pub use fault::did_you_mean;
+use files::Files;
+pub use schema::sweep_schema;
+
+/// Longest text of a sweep, in bytes.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// What is wrong with a sweep, where, and what to write instead.
+#[derive(Clone, Debug, thiserror::Error, Diagnostic)]
+#[error("{problem}")]
+pub struct SweepError {
+    /// What is wrong.
+    pub problem: String,
+    /// What to write instead.
+    #[help]
+    pub remedy: String,
+    /// The text that the place lies in: the sweep's, or that of a file it names.
+    #[source_code]
+    pub source_text: Arc<NamedSource<String>>,
+    /// The place in it.
+    #[label("here")]
+    pub place: Option<SourceSpan>,
+    /// Line of the place, from 1.
+    pub line: Option<usize>,
+    /// The file that the place lies in, if it is not the sweep itself.
+    pub file: Option<String>,
+}
+
+/// A sweep as it was written, with the files that it names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SweepText {
+    /// The file's name, for messages.
+    pub name: String,
+    /// What it says.
+    pub text: String,
+    /// What the files that it names say, by the names it has for them.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A file that a sweep names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFile {
+    /// As the sweep spells it: a path, from where the sweep is.
+    pub name: String,
+    /// Where the sweep names it.
+    pub place: SourceSpan,
+}
+
+impl SweepText {
+    /// A sweep in one file.
+    #[must_use]
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into(), files: BTreeMap::new() }
+    }
+
+    /// The files that it names: who reads a sweep reads these too, and puts them into
+    /// [`SweepText::files`]. None if the text is not a sweep, which planning it tells.
+    #[must_use]
+    pub fn named_files(&self) -> Vec<NamedFile> {
+        let named = parse(&self.text).map(|root| files::named(&root)).unwrap_or_default();
+        let file = |(name, place)| NamedFile { name, place: SourceSpan::from(place) };
+        named.into_iter().map(file).collect()
+    }
+
+    /// What is wrong at a place of its text, for who finds something out that planning cannot.
+    #[must_use]
+    pub fn error_at(
+        &self,
+        place: SourceSpan,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> SweepError {
+        let place = place.offset()..place.offset() + place.len();
+        self.error(Fault::at(&place, problem, remedy), None)
+    }
+
+    fn error(&self, fault: Fault, files: Option<&Files>) -> SweepError {
+        let Fault { problem, remedy, place } = fault;
+        let in_file = files.zip(place.as_ref()).and_then(|(files, place)| files.locate(place));
+        let file = in_file.as_ref().map(|(name, ..)| (*name).to_owned());
+        let (name, text, place) = match in_file {
+            Some((name, text, place)) => (name, text, Some(place)),
+            None => (&*self.name, &*self.text, place),
+        };
+        SweepError {
+            problem,
+            remedy,
+            line: place.as_ref().map(|place| line(text, place.start)),
+            place: place.map(SourceSpan::from),
+            source_text: Arc::new(NamedSource::new(name, text.to_owned())),
+            file,
+        }
+    }
+}
+
+/// Reads, checks and plans a sweep.
+///
+/// # Errors
+/// See [`SweepError`]; the first error found is reported.
+pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
+    let unread = |fault| sweep.error(fault, None);
+    let files = Arc::new(Files::new(sweep).map_err(unread)?);
+    plan_with(sweep, &files).map_err(|fault| sweep.error(fault, Some(&files)))
+}
+
+/// What a sweep takes of a large book, by the book's name, if the text of its file lacks that. Samples are found one
+/// after the other: each is to be added to the text before the next is asked for.
+#[must_use]
+pub fn missing_sample(sweep: &SweepText) -> Option<(String, BookSample)> {
+    let files = Arc::new(Files::new(sweep).ok()?);
+    plan_with(sweep, &files).err()?;
+    files.missing()
+}
+
+fn plan_with(sweep: &SweepText, files: &Arc<Files>) -> Result<Plan, Fault> {
+    let root = parse(&sweep.text)?;
+    file::read(&root, Arc::clone(files))
+        .and_then(|file| grid::plan(&file, made::OPENINGS_COST_MAX))
+        .map_err(|fault| misplaced::explained(fault, &root))
+}
+
+/// The keys of a sweep, in the order of its reference.
+pub fn sweep_keys() -> impl Iterator<Item = &'static str> {
+    keys::names(&keys::SWEEP)
+}
+
+/// Checks that an experiment may have this name.
+///
+/// # Errors
+/// If it may not, with what it may be.
+pub fn check_experiment_name(name: &str) -> Result<(), SweepError> {
+    fields::check_name("an experiment", name, &(0..0))
+        .map_err(|fault| SweepText::default().error(Fault { place: None, ..fault }, None))
+}
+
+fn parse(text: &str) -> Result<tree::Table, Fault> {
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(Fault::nowhere(
+            format!("a sweep of {} bytes is too long", text.len()),
+            format!("describe it in at most {TEXT_BYTES_MAX} bytes: axes and ranges make cells"),
+        ));
+    }
+    tree::parse(text)
+}
+
+fn line(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|&byte| byte == b'\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! Keys of the sweep itself that stand below a header: TOML takes them for keys of that table.
+
+use crate::fault::{Fault, Span};
+use crate::keys;
+use crate::tree::{Table, Tree};
+
+/// The fault with another remedy where a key only has to be moved.
+pub(super) fn explained(fault: Fault, root: &Table) -> Fault {
+    let below = |is_it: &dyn Fn(&str, &Span, &Span) -> bool| {
+        // Not `[[override]]`, which is a list and has `games` of its own.
+        root.entries.iter().find_map(|header| match &header.value.tree {
+            Tree::Table(table) => find(table, &header.key, is_it),
+            Tree::Array(_) | Tree::Scalar(_) => None,
+        })
+    };
+    let remedy = |key: &str, header: &str| {
+        format!(
+            "`{key}` is a key of the sweep, and below [{header}] it belongs to that table: move it above the first header"
+        )
+    };
+    match &fault.place {
+        None => {
+            let missing =
+                fault.problem.strip_prefix('`').and_then(|rest| rest.strip_suffix("` is missing"));
+            let Some(missing) = missing else { return fault };
+            let Some((key, header, place)) = below(&|key, _, _| key == missing) else {
+                return fault;
+            };
+            Fault { remedy: remedy(&key, &header), place: Some(place), ..fault }
+        }
+        Some(at) => {
+            let is_unknown = ["unknown key", "has no parameter", "must be a list"];
+            if !is_unknown.iter().any(|words| fault.problem.contains(words)) {
+                return fault;
+            }
+            let found = below(&|key, key_place, place| {
+                let is_at = |place: &Span| place.start <= at.start && at.end <= place.end;
+                is_own(key, root) && (is_at(key_place) || is_at(place))
+            });
+            match found {
+                Some((key, header, _)) => Fault { remedy: remedy(&key, &header), ..fault },
+                None => fault,
+            }
+        }
+    }
+}
+
+/// Whether the sweep has this key, and its file has not.
+fn is_own(key: &str, root: &Table) -> bool {
+    keys::names(&keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
+}
+
+/// The first such entry of a table and the tables below it: its key, its header, and where the key is.
+fn find(
+    table: &Table,
+    header: &str,
+    is_it: &dyn Fn(&str, &Span, &Span) -> bool,
+) -> Option<(String, String, Span)> {
+    table.entries.iter().find_map(|entry| {
+        if let Tree::Table(below) = &entry.value.tree
+            && let found @ Some(_) = find(below, &format!("{header}.{}", entry.key), is_it)
+        {
+            return found;
+        }
+        is_it(&entry.key, &entry.key_place, &entry.value.place)
+            .then(|| (entry.key.clone(), header.to_owned(), entry.key_place.clone()))
+    })
+}

@@ -1,0 +1,157 @@
+//! `[[override]]`: other numbers of games for some cells, or none at all.
+
+use crate::axes::Axis;
+use crate::fault::{Fault, Span};
+use crate::fields::number_of_games;
+use crate::keys;
+use crate::meant::{Meant, MeantValues};
+use crate::players::Players;
+use crate::tree::{Node, Scalar, Table, Tree};
+
+/// Most overrides of a sweep.
+const OVERRIDES_MAX: usize = 1_000;
+
+/// The keys of `where` that are no axes.
+const SIDES: [&str; 2] = ["player", "opponent"];
+
+/// What some cells get instead of the sweep's `games`.
+#[derive(Debug)]
+pub(super) struct Override {
+    /// Where it says which cells.
+    pub(super) place: Span,
+    axes: MeantValues,
+    sides: Whose,
+    /// None if the cells are skipped.
+    pub(super) games: Option<u64>,
+    /// Where it says what the cells get.
+    pub(super) games_place: Span,
+}
+
+/// Whose games are meant, by variants.
+#[derive(Debug)]
+enum Whose {
+    Anybody,
+    /// One of the two is among these.
+    Either(Vec<bool>),
+    /// One of the two is among the first, the other among the second.
+    Both(Vec<bool>, Vec<bool>),
+}
+
+impl Override {
+    /// Whether it is about a point.
+    pub(super) fn is_at(&self, point: &[u32]) -> bool {
+        self.axes.iter().all(|(axis, meant)| meant.binary_search(&point[*axis]).is_ok())
+    }
+
+    /// Whether it is about a pairing of variants.
+    pub(super) fn is_of(&self, (first, second): (usize, usize)) -> bool {
+        match &self.sides {
+            Whose::Anybody => true,
+            Whose::Either(player) => player[first] || player[second],
+            Whose::Both(player, opponent) => {
+                (player[first] && opponent[second]) || (player[second] && opponent[first])
+            }
+        }
+    }
+}
+
+const EXAMPLE: &str = "[[override]] and below it where = { depth = 6 } and games = 10";
+
+/// Reads `override`.
+pub(super) fn read(
+    node: &Node,
+    axes: &[Axis],
+    players: &Players,
+    swap_sides: bool,
+) -> Result<Vec<Override>, Fault> {
+    let Tree::Array(nodes) = &node.tree else {
+        return Err(node.wrong_type("`override`", "a list of tables", EXAMPLE));
+    };
+    if nodes.len() > OVERRIDES_MAX {
+        let problem = format!("{} overrides are too many", nodes.len());
+        let remedy = format!("write at most {OVERRIDES_MAX}: a list in `where` means any of it");
+        return Err(Fault::at(&node.place, problem, remedy));
+    }
+    let mut reader = Reader { meant: Meant::of(axes, players), swap_sides };
+    nodes.iter().map(|node| reader.read(node)).collect()
+}
+
+struct Reader<'a> {
+    meant: Meant<'a>,
+    /// Whether games come in pairs.
+    swap_sides: bool,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, node: &Node) -> Result<Override, Fault> {
+        let table = node.table("an override", EXAMPLE)?;
+        keys::check(table, "the override", &keys::OVERRIDE)?;
+        let Some(condition) = table.get("where") else {
+            let problem = "this override does not say which cells it means";
+            return Err(Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}")));
+        };
+        let games = match (table.get("games"), table.get("skip")) {
+            (Some(games), None) => Some(number_of_games(&games.value, self.swap_sides)?),
+            (None, Some(skip)) => match &skip.value.tree {
+                Tree::Scalar(Scalar::Bool(true)) => None,
+                Tree::Scalar(_) | Tree::Array(_) | Tree::Table(_) => {
+                    let problem = "`skip` can only be true";
+                    let remedy = "write skip = true, or remove the override";
+                    return Err(Fault::at(&skip.value.place, problem, remedy));
+                }
+            },
+            (None, None) | (Some(_), Some(_)) => {
+                return Err(Fault::at(
+                    &node.place,
+                    "an override says either `games` or `skip`",
+                    "write games = 10, or skip = true",
+                ));
+            }
+        };
+        let effect = table.get("games").or_else(|| table.get("skip"));
+        let (axes, sides) = self.condition(&condition.value)?;
+        Ok(Override {
+            place: condition.value.place.clone(),
+            axes,
+            sides,
+            games,
+            games_place: effect.map_or(&node.place, |entry| &entry.value.place).clone(),
+        })
+    }
+
+    /// Which values of which axes, and whose games.
+    fn condition(&mut self, node: &Node) -> Result<(MeantValues, Whose), Fault> {
+        let table = node.table("`where`", "where = { depth = 6 }")?;
+        if table.entries.is_empty() {
+            return Err(Fault::at(
+                &node.place,
+                "this override means every cell",
+                "name an axis or a player, or change the `games` of the sweep itself",
+            ));
+        }
+        let mut axes = Vec::new();
+        for entry in &table.entries {
+            if !SIDES.contains(&entry.key.as_str()) {
+                let axis = self.meant.axis(entry, &SIDES)?;
+                axes.push((axis, self.meant.values(axis, &entry.value)?));
+            }
+        }
+        Ok((axes, self.sides(table)?))
+    }
+
+    /// Whom `player` and `opponent` mean.
+    fn sides(&self, table: &Table) -> Result<Whose, Fault> {
+        match (table.get("player"), table.get("opponent")) {
+            (None, None) => Ok(Whose::Anybody),
+            (Some(player), None) => Ok(Whose::Either(self.meant.players(player)?)),
+            (Some(player), Some(opponent)) => {
+                Ok(Whose::Both(self.meant.players(player)?, self.meant.players(opponent)?))
+            }
+            (None, Some(opponent)) => Err(Fault::at(
+                &opponent.key_place,
+                "an override that names an `opponent` needs a `player` too",
+                "write `player` to mean either of the two",
+            )),
+        }
+    }
+}

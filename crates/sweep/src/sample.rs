@@ -1,0 +1,263 @@
+//! `sample`: a part of the grid instead of all of it, the same for the same sweep.
+//!
+//! What is drawn is a function of the sweep's seed (its sample key, see [`spelrum_model::seeds`]), of the
+//! method, of the number of points and of how many values each thinned axis has, in the file's
+//! order; so it is part of the recorded data.
+//!
+//! - `random` draws a value of each axis, attempt after attempt, and keeps the points that it had
+//!   not before. So a larger sample has all points of a smaller one.
+//! - `latin-hypercube` gives each value of an axis floor or ceil(points / values) of the points
+//!   (McKay, Beckman and Conover 1979, for axes of few values). It starts from points that are
+//!   balanced and distinct by construction, and shuffles one axis after the other, leaving out
+//!   swaps that would make two points equal.
+
+use std::collections::BTreeSet;
+
+use foldhash::fast::FixedState;
+use indexmap::IndexSet;
+use spelrum_engine::Random;
+use spelrum_model::seeds;
+
+use crate::axes::Axis;
+use crate::fault::{Fault, Span, did_you_mean};
+use crate::fields::texts;
+use crate::keys;
+use crate::limits::POINTS_MAX;
+use crate::tree::{Node, Table};
+
+/// Thins the grid.
+#[derive(Debug)]
+pub(super) struct Sample {
+    method: Method,
+    /// How many points the thinned axes keep together.
+    pub(super) points: usize,
+    /// Where that is said.
+    pub(super) place: Span,
+    /// The thinned axes, ascending; the others stay whole.
+    pub(super) axes: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Method {
+    LatinHypercube,
+    Random,
+}
+
+const METHODS: [(&str, Method); 2] =
+    [("latin-hypercube", Method::LatinHypercube), ("random", Method::Random)];
+
+const EXAMPLE: &str = "sample = { method = \"latin-hypercube\", points = 64 }";
+
+/// Reads `sample`.
+pub(super) fn read(node: &Node, axes: &[Axis]) -> Result<Sample, Fault> {
+    let table = node.table("`sample`", EXAMPLE)?;
+    keys::check(table, "`sample`", &keys::SAMPLE)?;
+    let needed = |key: &str| {
+        table.get(key).map(|entry| &entry.value).ok_or_else(|| {
+            let problem = format!("`sample` has no `{key}`");
+            Fault::at(&node.place, problem, format!("write, for example, {EXAMPLE}"))
+        })
+    };
+    let method = method(needed("method")?)?;
+    let points_node = needed("points")?;
+    let points = points(points_node)?;
+    if axes.is_empty() {
+        let problem = "there are no axes, so there is no grid to take a sample of";
+        return Err(Fault::at(&node.place, problem, "add axes, or remove `sample`"));
+    }
+    let thinned = thinned(table, axes)?;
+    let sizes: Vec<usize> = thinned.iter().map(|&axis| axes[axis].values.len()).collect();
+    let Some(grid) = product(&sizes) else {
+        return Err(Fault::at(
+            &node.place,
+            "the grid has more than 2^128 points",
+            "sweep fewer axes, or thin fewer of them",
+        ));
+    };
+    if points as u128 > grid {
+        return Err(Fault::at(
+            &points_node.place,
+            format!("{points} points are more than the grid's {grid}"),
+            match grid {
+                1 => "remove `sample`".to_owned(),
+                _ => format!("take fewer than {grid}, or remove `sample`"),
+            },
+        ));
+    }
+    Ok(Sample { method, points, place: points_node.place.clone(), axes: thinned })
+}
+
+fn method(node: &Node) -> Result<Method, Fault> {
+    let name = node.text("`method`", EXAMPLE)?;
+    match METHODS.iter().find(|(known, _)| *known == name) {
+        Some(&(_, method)) => Ok(method),
+        None => Err(Fault::at(
+            &node.place,
+            format!("there is no method \"{name}\" of taking a sample"),
+            did_you_mean(name, "methods", METHODS.iter().map(|(known, _)| *known)),
+        )),
+    }
+}
+
+fn points(node: &Node) -> Result<usize, Fault> {
+    let points = node.integer("`points`", EXAMPLE)?;
+    usize::try_from(points).ok().filter(|points| (1..=POINTS_MAX).contains(points)).ok_or_else(
+        || {
+            Fault::at(
+                &node.place,
+                format!("a sample cannot have {points} points"),
+                format!("take 1 to {POINTS_MAX}"),
+            )
+        },
+    )
+}
+
+/// The axes that are named, or all of them.
+fn thinned(table: &Table, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
+    let Some(entry) = table.get("axes") else { return Ok((0..axes.len()).collect()) };
+    let mut thinned = BTreeSet::new();
+    for (name, place) in texts(&entry.value, "`axes` of the sample", "axes = [\"depth\"]")? {
+        let Some(axis) = axes.iter().position(|axis| axis.name == name) else {
+            return Err(Fault::at(
+                place,
+                format!("there is no axis `{name}`"),
+                did_you_mean(name, "axes", axes.iter().map(|axis| axis.name.as_str())),
+            ));
+        };
+        if !thinned.insert(axis) {
+            let problem = format!("the sample names the axis `{name}` twice");
+            return Err(Fault::at(place, problem, "remove one of them"));
+        }
+    }
+    if thinned.is_empty() {
+        return Err(Fault::at(
+            &entry.value.place,
+            "the sample thins no axis",
+            "name an axis, or leave `axes` out to thin all of them",
+        ));
+    }
+    Ok(thinned.into_iter().collect())
+}
+
+impl Sample {
+    /// The points that the thinned axes keep together, each its value of each of them, in the
+    /// order of the grid.
+    pub(super) fn draw(&self, seed: u64, axes: &[Axis]) -> Vec<Vec<u32>> {
+        let sizes: Vec<usize> = self.axes.iter().map(|&axis| axes[axis].values.len()).collect();
+        let random = Random::from_key(seeds::sample_key(seed));
+        let mut points = match self.method {
+            Method::LatinHypercube => latin_hypercube(&sizes, self.points, random),
+            Method::Random => random_points(&sizes, self.points, random),
+        };
+        points.sort_unstable();
+        points
+    }
+}
+
+/// The first `count` distinct points of a sequence of draws. The grid has at least as many.
+fn random_points(sizes: &[usize], count: usize, mut random: Random) -> Vec<Vec<u32>> {
+    let mut seen = BTreeSet::new();
+    while seen.len() < count {
+        seen.insert(sizes.iter().map(|&size| random.below(size as u32)).collect::<Vec<u32>>());
+    }
+    seen.into_iter().collect()
+}
+
+/// Distinct points in which each value of an axis is as frequent as every other, or once more.
+/// The grid has at least as many.
+fn latin_hypercube(sizes: &[usize], count: usize, mut random: Random) -> Vec<Vec<u32>> {
+    let mut points = balanced(sizes, count);
+    for (axis, &size) in sizes.iter().enumerate() {
+        let mut values: Vec<u32> = (0..size as u32).collect();
+        random.shuffle(&mut values);
+        for point in &mut points {
+            point[axis] = values[point[axis] as usize];
+        }
+    }
+    let mut rows = Rows::new(points, sizes);
+    for axis in 0..sizes.len() {
+        for last in (1..count).rev() {
+            let other = random.below(last as u32 + 1) as usize;
+            rows.swap_unless_equal(axis, last, other);
+        }
+    }
+    rows.points
+}
+
+/// The first points of an order of the whole grid whose every beginning is balanced.
+///
+/// The first axis runs through its values over and over. So does each later one, but it skips one
+/// value whenever it would meet the combinations of the axes before it in the same way again:
+/// after the least common multiple of their number and its own.
+fn balanced(sizes: &[usize], count: usize) -> Vec<Vec<u32>> {
+    let mut points = vec![Vec::with_capacity(sizes.len()); count];
+    let mut combinations: u128 = 1;
+    for &size in sizes {
+        let size = size as u128;
+        let meeting = combinations / gcd(combinations, size) * size;
+        combinations *= size;
+        for (number, point) in (0..).zip(&mut points) {
+            let number: u128 = number;
+            let within = number % combinations;
+            let value = (within + within / meeting) % size;
+            point.push(value as u32);
+        }
+    }
+    points
+}
+
+fn gcd(a: u128, b: u128) -> u128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// How many points a grid of these sizes has, if fewer than 2^128.
+pub(super) fn product(sizes: &[usize]) -> Option<u128> {
+    sizes.iter().try_fold(1, |product: u128, &size| product.checked_mul(size as u128))
+}
+
+/// Points that stay distinct.
+struct Rows {
+    points: Vec<Vec<u32>>,
+    /// How much the number of a point in the grid grows with a value of each axis.
+    strides: Vec<u128>,
+    /// The numbers of the points.
+    numbers: Vec<u128>,
+    /// The same, to look them up. Nothing depends on their order.
+    taken: IndexSet<u128, FixedState>,
+}
+
+impl Rows {
+    fn new(points: Vec<Vec<u32>>, sizes: &[usize]) -> Self {
+        let mut strides = vec![1; sizes.len()];
+        for axis in (1..sizes.len()).rev() {
+            strides[axis - 1] = strides[axis] * sizes[axis] as u128;
+        }
+        let number = |point: &Vec<u32>| {
+            point.iter().zip(&strides).map(|(&value, stride)| u128::from(value) * stride).sum()
+        };
+        let numbers: Vec<u128> = points.iter().map(number).collect();
+        let taken = numbers.iter().copied().collect();
+        Self { points, strides, numbers, taken }
+    }
+
+    /// Exchanges two points' values on an axis, unless one of them would be equal to a third.
+    fn swap_unless_equal(&mut self, axis: usize, one: usize, other: usize) {
+        let values = [self.points[one][axis], self.points[other][axis]];
+        if values[0] == values[1] {
+            return;
+        }
+        let stride = self.strides[axis];
+        let [from, to] = values.map(|value| u128::from(value) * stride);
+        let before = [self.numbers[one], self.numbers[other]];
+        let after = [before[0] - from + to, before[1] - to + from];
+        if after.iter().any(|number| !before.contains(number) && self.taken.contains(number)) {
+            return;
+        }
+        for number in before {
+            self.taken.swap_remove(&number);
+        }
+        self.taken.extend(after);
+        [self.numbers[one], self.numbers[other]] = after;
+        [self.points[one][axis], self.points[other][axis]] = [values[1], values[0]];
+    }
+}

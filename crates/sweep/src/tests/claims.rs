@@ -1,0 +1,220 @@
+//! What a sweep states of its results.
+
+use spelrum_model::claims::{ClaimedCell, Statement, cells_of_definition, claim_hash};
+use spelrum_model::{Plan, Role};
+use spelrum_statistics::claims::{Bound, Quantifier};
+
+use super::{SweepText, plan_sweep, planned, render, tic_tac_toe};
+
+const TABLES: &str = r#"
+[axes]
+time = ["1s", "2s", "3s"]
+budget = [{ ab = 1, order = true }, { ab = 2, order = true }]
+
+[players.ab]
+algorithm = "alpha-beta"
+depth = "$budget.ab"
+order = "$budget.order"
+move_time = "$time"
+shuffle = true
+
+[players.mm]
+algorithm = "minimax"
+vary = { depth = [1, 2] }
+
+[players.random]
+algorithm = "random"
+"#;
+
+fn with(head: &str, claims: &str) -> String {
+    tic_tac_toe(head, &format!("{TABLES}{claims}"))
+}
+
+fn claim(lines: &str) -> String {
+    with("", &format!("[[claims]]\ntext = \"It is so\"\n{lines}\n"))
+}
+
+/// The places of the cells of a claim, each with who is first, who second, and who is the claim's player.
+fn cells(plan: &Plan, claim: usize) -> Vec<String> {
+    let shown = |&ClaimedCell { cell, player }: &ClaimedCell| {
+        let cell = &plan.cells[cell];
+        let place: Vec<&str> = plan
+            .place(cell)
+            .filter(|(axis, _)| !axis.contains("er."))
+            .map(|(_, value)| value.text.as_str())
+            .collect();
+        let names = cell.player_names.each_ref().map(|name| &**name).join("-");
+        let whose = if player == Role::Player { "" } else { " (second)" };
+        format!("{} {names}{whose}", place.join(" "))
+    };
+    plan.claims[claim].cells.iter().map(shown).collect()
+}
+
+#[test]
+fn a_claim_is_about_all_cells_of_its_pairing() {
+    let plan = planned(&claim("player = \"ab\"\nopponent = \"random\"\nscore_above = 0.5"));
+    assert_eq!(plan.claims.len(), 1);
+    assert_eq!(plan.claims[0].text, "It is so");
+    assert_eq!(
+        plan.claims[0].statement,
+        Statement {
+            player: "ab".to_owned(),
+            opponent: Some("random".to_owned()),
+            at: Vec::new(),
+            score: Bound::Above(0.5),
+            quantifier: Quantifier::Every,
+            error_rate: 0.05,
+        }
+    );
+    let found = cells(&plan, 0);
+    assert_eq!(found.len(), 3 * 2, "{found:?}");
+    assert!(found.iter().all(|cell| cell.ends_with("ab-random")), "{found:?}");
+}
+
+#[test]
+fn a_claim_names_values_by_meaning_and_either_side() {
+    let lines = "player = \"random\"\nopponent = \"ab\"\nat = { budget = { ab = 2 }, time = [\"2000ms\", \"1s\"] }\n\
+                 score_below = 0.25\nin = \"some\"";
+    let plan = planned(&with("error_rate = 0.01", &format!("[[claims]]\ntext = \"x\"\n{lines}")));
+    let Statement { at, score, quantifier, error_rate, .. } = &plan.claims[0].statement;
+    assert_eq!(
+        *at,
+        [
+            ("time".to_owned(), vec!["1s".to_owned(), "2s".to_owned()]),
+            ("budget".to_owned(), vec!["ab = 2, order = true".to_owned()]),
+        ]
+    );
+    assert_eq!((*score, *quantifier, *error_rate), (Bound::Below(0.25), Quantifier::Some, 0.01));
+    assert_eq!(cells(&plan, 0), ["1s 2 true ab-random (second)", "2s 2 true ab-random (second)"]);
+}
+
+#[test]
+fn a_variant_may_be_named() {
+    let plan = planned(&claim("player = \"mm(depth=2)\"\nscore_above = 0.5"));
+    // It meets alpha-beta at six points, and its fellow and chance in a cell that no axis touches.
+    let found = cells(&plan, 0);
+    assert_eq!(found.len(), 6 + 2, "{found:?}");
+    let plan = planned(&claim("player = \"mm\"\nopponent = \"random\"\nscore_above = 0.5"));
+    assert_eq!(cells(&plan, 0), ["true mm(depth=1)-random", "true mm(depth=2)-random"]);
+}
+
+/// Pairings that turn out to be one cell are found under either name.
+#[test]
+fn a_claim_finds_a_cell_that_is_played_under_other_names() {
+    let text = tic_tac_toe(
+        "",
+        "[players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n\
+         [players.c]\nalgorithm = \"minimax\"\ndepth = 1\nshuffle = true\n\
+         [[claims]]\ntext = \"c is better\"\nplayer = \"c\"\nopponent = \"a\"\nscore_above = 0.5\n\
+         [[claims]]\ntext = \"b is better\"\nplayer = \"b\"\nopponent = \"a\"\nscore_above = 0.5\n",
+    );
+    let plan = planned(&text);
+    assert_eq!(plan.claims[0].cells, plan.claims[1].cells);
+    assert_eq!(cells(&plan, 0), [" a-b (second)"]);
+}
+
+#[test]
+fn claims_are_no_part_of_a_cell() {
+    let with_claim = planned(&claim("player = \"ab\"\nscore_above = 0.5"));
+    assert_eq!(with_claim.plan.cells, planned(&with("", "")).plan.cells);
+}
+
+#[test]
+fn a_claims_hash_is_of_all_that_it_says() {
+    let of = |head: &str, lines: &str| {
+        let plan = planned(&with(head, &format!("[[claims]]\n{lines}"))).plan;
+        let json = plan.claims[0].definition_json(&plan.cells);
+        assert_eq!(Statement::of_definition(&json).as_ref(), Some(&plan.claims[0].statement));
+        let cells = cells_of_definition(&json).unwrap();
+        let of_plan = plan.claims[0]
+            .cells
+            .iter()
+            .map(|it| (plan.cells[it.cell].definition_hash.to_string(), it.player));
+        assert!(cells.into_iter().eq(of_plan));
+        claim_hash(&plan.claims[0].text, &json)
+    };
+    let base = "text = \"x\"\nplayer = \"ab\"\nopponent = \"random\"\nscore_above = 0.5";
+    let hash = of("", base);
+    // The same in other words.
+    assert_eq!(of("error_rate = 0.05", base), hash);
+    assert_eq!(of("", &format!("{base}\nin = \"every\"")), hash);
+    assert_eq!(hash.to_string().len(), 64);
+    for (head, other) in [
+        ("", base.replace("\"x\"", "\"y\"")),
+        ("", base.replace("above", "below")),
+        ("", base.replace("0.5", "0.6")),
+        ("", base.replace("opponent = \"random\"", "opponent = \"mm\"")),
+        ("", format!("{base}\nin = \"some\"")),
+        ("", format!("{base}\nat = {{ time = \"1s\" }}")),
+        ("error_rate = 0.1", base.to_owned()),
+        ("seed = 2", base.to_owned()),
+    ] {
+        assert_ne!(of(head, &other), hash, "{head} {other}");
+    }
+}
+
+/// One snapshot for each error.
+macro_rules! errors {
+    ($($name:ident: $text:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let text: String = $text.into();
+                let error = plan_sweep(&SweepText::new("sweep.toml", text)).expect_err("this is an error");
+                insta::assert_snapshot!(render(&error));
+            }
+        )*
+    };
+}
+
+errors! {
+    claim_of_nothing: claim("");
+    claim_without_a_bound: claim("player = \"ab\"");
+    claim_with_both_bounds: claim("player = \"ab\"\nscore_above = 0.5\nscore_below = 0.5");
+    claim_beyond_all_scores: claim("player = \"ab\"\nscore_above = 1");
+    claim_in_elo: claim("player = \"ab\"\nscore_below = -20");
+    claim_of_a_player_that_is_not_there: claim("player = \"alphabeta\"\nscore_above = 0.5");
+    claim_of_several_players: claim("player = [\"ab\", \"mm\"]\nscore_above = 0.5");
+    claim_of_self_play: claim("player = \"ab\"\nopponent = \"ab\"\nscore_above = 0.5");
+    claim_of_nothing_but_self_play: tic_tac_toe(
+        "pairing = \"self-play\"",
+        "[players.a]\nalgorithm = \"random\"\n\n[[claims]]\ntext = \"a is good\"\nplayer = \"a\"\nscore_above = 0.5"
+    );
+    claim_of_both_sides: claim("player = \"mm\"\nscore_above = 0.5");
+    claim_at_no_axis: claim("player = \"ab\"\nat = { tmie = 1 }\nscore_above = 0.5");
+    claim_at_no_value: claim("player = \"ab\"\nat = { time = [\"1s\", \"4s\"] }\nscore_above = 0.5");
+    claim_at_nothing: claim("player = \"ab\"\nat = {}\nscore_above = 0.5");
+    claim_at_what_a_player_varies: claim("player = \"ab\"\nat = { depth = 1 }\nscore_above = 0.5");
+    claim_of_no_cell: with(
+        "pairing = { gauntlet = \"ab\" }",
+        "[[claims]]\ntext = \"they differ\"\nplayer = \"mm\"\nopponent = \"random\"\nscore_above = 0.5"
+    );
+    claim_in_most_cells: claim("player = \"ab\"\nscore_above = 0.5\nin = \"most\"");
+    claim_of_an_unknown_key: claim("player = \"ab\"\nscore_over = 0.5");
+    claim_twice: claim(
+        "player = \"ab\"\nscore_above = 0.5\n[[claims]]\ntext = \"It is so\"\nplayer = \"ab\"\nscore_above = 0.6"
+    );
+    claim_that_says_nothing: with("", "[[claims]]\ntext = \" \"\nplayer = \"ab\"\nscore_above = 0.5");
+    claim_of_two_lines: with("", "[[claims]]\ntext = \"a\\nb\"\nplayer = \"ab\"\nscore_above = 0.5");
+    claim_that_is_no_table: with("claims = [1]", "");
+    claims_that_are_none: with("claims = []", "");
+    claims_that_are_one_table: with("", "[claims]\ntext = \"x\"");
+    claims_judged_at_a_coin: with("error_rate = 0.5", "[[claims]]\ntext = \"x\"\nplayer = \"ab\"\nscore_above = 0.5");
+    error_rate_of_no_claims: with("error_rate = 0.05", "");
+}
+
+#[test]
+fn claims_that_are_too_many_are_refused() {
+    let one = |number: usize| {
+        format!("[[claims]]\ntext = \"{number}\"\nplayer = \"ab\"\nscore_above = 0.5\n")
+    };
+    let many: String = (0..101).map(one).collect();
+    let error = plan_sweep(&SweepText::new("sweep.toml", with("", &many))).unwrap_err();
+    assert_eq!(error.problem, "101 claims are too many");
+    let axes = "[axes]\nx = { from = 1, to = 200, step = 1 }\n[players.ab]\nalgorithm = \"alpha-beta\"\n\
+                shuffle = true\ndepth = \"$x\"\n[players.random]\nalgorithm = \"random\"\n";
+    let many: String = (0..51).map(one).collect();
+    let error =
+        plan_sweep(&SweepText::new("sweep.toml", tic_tac_toe("", &format!("{axes}{many}"))));
+    assert!(error.unwrap_err().problem.contains("more than 10000 cells"));
+}

@@ -1,0 +1,109 @@
+//! The table of keys against what reading does: a key that is there but that nothing reads would be
+//! taken without a word.
+
+use super::{RANDOM_PLAYERS, SweepText, plan_sweep, tic_tac_toe};
+use crate::keys;
+use crate::keys::Key;
+
+/// What no key takes: a list of a list of a switch.
+const NOTHING: &str = "[[true]]";
+
+/// Refused, but not as a key that is not known.
+fn assert_is_read(text: &str) {
+    let error = plan_sweep(&SweepText::new("sweep.toml", text))
+        .expect_err(&format!("a key that nothing reads is taken:\n{text}"));
+    assert!(!error.problem.contains("unknown key"), "{}\n{text}", error.problem);
+}
+
+/// An inline table with these entries, and then the key with nothing it takes.
+fn table_with(entries: &[(&str, &str)], key: &Key) -> String {
+    let others = entries.iter().filter(|(name, _)| *name != key.name);
+    let others: Vec<String> = others.map(|(name, value)| format!("{name} = {value}, ")).collect();
+    format!("{{ {}{} = {NOTHING} }}", others.concat(), key.name)
+}
+
+#[test]
+fn every_key_of_a_sweep_is_read() {
+    let base = [("name", "\"x\""), ("game", "\"tic-tac-toe\""), ("games", "2")];
+    for key in &keys::SWEEP {
+        let others = base.iter().filter(|(name, _)| *name != key.name);
+        let others: Vec<String> =
+            others.map(|(name, value)| format!("{name} = {value}\n")).collect();
+        let players = if key.name == "players" { "" } else { RANDOM_PLAYERS };
+        assert_is_read(&format!("{}{} = {NOTHING}\n{players}", others.concat(), key.name));
+    }
+}
+
+#[test]
+fn every_key_of_its_tables_is_read() {
+    let head = |line: String| assert_is_read(&tic_tac_toe(&line, RANDOM_PLAYERS));
+    for key in &keys::OPENINGS_START {
+        head(format!("openings = {}", table_with(&[("kind", "\"start\"")], key)));
+    }
+    for key in &keys::OPENINGS_PLIES {
+        let openings = [("kind", "\"random\""), ("plies", "2")];
+        head(format!("openings = {}", table_with(&openings, key)));
+    }
+    for key in &keys::OPENINGS_LISTED {
+        let openings = [("kind", "\"listed\""), ("positions", "[\".........\"]")];
+        let openings = if key.name == "file" { &openings[..1] } else { &openings };
+        head(format!("openings = {}", table_with(openings, key)));
+    }
+    for key in &keys::OPENINGS_BOOK {
+        let openings = [("kind", "\"book\""), ("file", "\"book.pgn\"")];
+        head(format!("openings = {}", table_with(&openings, key)));
+    }
+    for key in &keys::OPENINGS_ENDING {
+        let openings = [("kind", "\"ending\""), ("ending", "\"KRK\"")];
+        head(format!("openings = {}", table_with(&openings, key)));
+    }
+    for key in &keys::adjudication::ADJUDICATION {
+        head(format!("adjudication = {}", table_with(&[], key)));
+    }
+    for key in &keys::adjudication::RESIGN {
+        let rule = table_with(&[("score", "600")], key);
+        head(format!("adjudication = {{ resign = {rule} }}"));
+    }
+    for key in &keys::adjudication::DRAW {
+        let rule = table_with(&[("score", "10")], key);
+        head(format!("adjudication = {{ draw = {rule} }}"));
+    }
+    for key in &keys::PAIRING_FORMS {
+        head(format!("pairing = {}", table_with(&[], key)));
+    }
+    for key in &keys::PAIRING_BESIDES {
+        head(format!("pairing = {}", table_with(&[("pairs", "[[\"a\", \"b\"]]")], key)));
+    }
+    let axis = |line: &str, range: &str| {
+        let players = "[players.a]\nalgorithm = \"minimax\"\ndepth = \"$x\"\n[players.b]\n\
+                       algorithm = \"random\"";
+        assert_is_read(&tic_tac_toe(line, &format!("[axes]\nx = {range}\n{players}")));
+    };
+    for key in &keys::SAMPLE {
+        let sample = [("method", "\"random\""), ("points", "1")];
+        axis(&format!("sample = {}", table_with(&sample, key)), "[1, 2, 3]");
+    }
+    for key in &keys::OVERRIDE {
+        let one = [("where", "{ x = 1 }"), ("games", "2")];
+        let one = if key.name == "skip" { &one[..1] } else { &one };
+        axis(&format!("override = [{}]", table_with(one, key)), "[1, 2, 3]");
+    }
+    for key in &keys::CLAIM {
+        let one = [("text", "\"x\""), ("player", "\"a\""), ("score_above", "0.5")];
+        let one = if key.name == "score_below" { &one[..2] } else { &one };
+        axis(&format!("claims = [{}]", table_with(one, key)), "[1, 2, 3]");
+    }
+    for key in &keys::RANGE {
+        let ends = [("from", "1"), ("to", "3")];
+        let by: &[(&str, &str)] = match key.name {
+            "step" | "factor" | "count" => &[],
+            "scale" => &[("count", "3")],
+            _ => &[("step", "1")],
+        };
+        axis("", &table_with(&[&ends, by].concat(), key));
+    }
+    for key in &keys::PLAYER {
+        let players = format!("[players.a]\nalgorithm = \"random\"\n{} = {NOTHING}\n", key.name);
+        assert_is_read(&tic_tac_toe("", &format!("{players}[players.b]\nalgorithm = \"random\"")));
+    }
+}
