@@ -9,7 +9,7 @@ use std::str::FromStr;
 use anstream::ColorChoice;
 use clap::Args;
 use colorchoice_clap::Color;
-use spelrum_tournament::labels::{LABELS_MAX, Label, NoLabel};
+use spelrum_model::labels::{LABELS_MAX, Label, NoLabel};
 use spelrum_worker::{Cores, QuietSlots};
 use tonic::transport::{Endpoint, Uri};
 

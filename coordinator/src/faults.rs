@@ -9,7 +9,7 @@ mod ordered;
 pub use ordered::Faults;
 
 #[cfg(not(feature = "faults"))]
-use spelrum_tournament::GameId;
+use spelrum_model::GameId;
 
 #[cfg(not(feature = "faults"))]
 use crate::store::StoreError;

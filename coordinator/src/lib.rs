@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::Token;
-use spelrum_tournament::course::course_of;
-use spelrum_tournament::scheduler::Policy;
+use spelrum_scheduling::course::course_of;
+use spelrum_scheduling::scheduler::Policy;
 use tokio::net::TcpListener;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;

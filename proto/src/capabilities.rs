@@ -1,6 +1,6 @@
 //! Capabilities of engines, as workers report them.
 
-use spelrum_tournament::capabilities::{
+use spelrum_model::capabilities::{
     CAPABILITIES_BYTES_MAX, CAPABILITIES_MAX, Capabilities, EngineOption, GtpCapabilities,
     GtpLimits, OptionKind,
 };

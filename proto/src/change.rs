@@ -1,6 +1,6 @@
 //! The changes that a resubmitted sweep makes to its experiment, on the wire.
 
-use spelrum_tournament::change::{BuildChange, CellChange, CellExample, Change};
+use spelrum_model::change::{BuildChange, CellChange, CellExample, Change};
 
 use crate::v1;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use spelrum_engine::Protocol;
-use spelrum_tournament::engines::{
+use spelrum_model::engines::{
     ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit, OfferedEngine,
 };
 

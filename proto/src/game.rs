@@ -3,9 +3,9 @@
 use spelrum_engine::{
     GameRecord, MoveRecord, MoveValue, Outcome, SearchReport, Side, Termination, termination_named,
 };
-use spelrum_tournament::engines::EngineIdentity;
-use spelrum_tournament::speed::ScaledTime;
-use spelrum_tournament::{CellId, GameId, PlayedGame, names as words};
+use spelrum_model::engines::EngineIdentity;
+use spelrum_model::speed::ScaledTime;
+use spelrum_model::{CellId, GameId, PlayedGame, names as words};
 
 use crate::limits::{MOVE_BYTES_MAX, PLIES_MAX, POSITION_BYTES_MAX};
 use crate::wire_error::{at_most, id, in_range, margin, moment, number, plain_text, unknown_word};

@@ -1,6 +1,6 @@
 //! Labels of workers' machines.
 
-use spelrum_tournament::labels::{LABELS_MAX, Label};
+use spelrum_model::labels::{LABELS_MAX, Label};
 
 use crate::wire_error::at_most;
 use crate::{Fault, WireError, v1};

@@ -1,7 +1,7 @@
 //! Speeds of workers, and time limits scaled by them.
 
-use spelrum_tournament::bounds::{NOISE_MAX_PERMILLE, SPEED_AGE_MAX_MS};
-use spelrum_tournament::speed::{ScaledTime, Scaling, Speed};
+use spelrum_model::bounds::{NOISE_MAX_PERMILLE, SPEED_AGE_MAX_MS};
+use spelrum_model::speed::{ScaledTime, Scaling, Speed};
 
 use crate::limits::{NAME_BYTES_MAX, SLOTS_MAX, SPEEDS_MAX};
 use crate::wire_error::{at_most, in_range, number, plain_text};

@@ -1,7 +1,7 @@
 //! Results of trainings: [`v1::Training`].
 
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
-use spelrum_tournament::{FinishedTraining, TrainedNetwork};
+use spelrum_model::{FinishedTraining, TrainedNetwork};
 
 use crate::game::game_id;
 use crate::limits::TRAINING_ROWS_MAX;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use spelrum_engine::MARGIN_MAX;
-use spelrum_tournament::labels::LABEL_BYTES_MAX;
+use spelrum_model::labels::LABEL_BYTES_MAX;
 
 use crate::limits::NUMBER_MAX;
 

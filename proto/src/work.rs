@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use spelrum_tournament::results::{CpuQuota, Machine};
-use spelrum_tournament::speed::Scaling;
-use spelrum_tournament::{
+use spelrum_answers::{CpuQuota, Machine};
+use spelrum_model::speed::Scaling;
+use spelrum_model::{
     CellId, DefinitionHash, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame,
     PlayedVerification, WorkerId,
 };

@@ -5,13 +5,15 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates};
+use spelrum_answers::{Comparisons, ExperimentSummary};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, ExperimentId};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::ComparisonsReader;
 use spelrum_proto::v1;
-use spelrum_tournament::comparisons::{Changed, Contrast, Difference, Effect, Effects, Replicates};
-use spelrum_tournament::results::{Comparisons, ExperimentSummary};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, ExperimentId, Interval};
+use spelrum_statistics::Interval;
+use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
 
 const AXES: usize = 2;
 
@@ -107,7 +109,7 @@ fn experiment() -> ExperimentSummary {
         uuid: "u".to_owned(),
         name: "depth".to_owned(),
         game: "pentago".to_owned(),
-        task: spelrum_tournament::Task::Game,
+        task: spelrum_model::Task::Game,
         state: ExperimentState::Finished,
         priority: 0,
         cells: 4,

@@ -5,10 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use spelrum_answers::{CpuQuota, GamesFilter, GamesOrder, Machine};
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{
     ENGINE_REVISION, EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side,
 };
+use spelrum_model::engines::{EngineIdentity, Forfeit};
+use spelrum_model::speed::{ScaledTime, Scaling};
+use spelrum_model::{CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame};
 use spelrum_proto::limits::{
     FAILURE_BYTES_MAX, LEASES_MAX, LOGICAL_CORES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX,
     NUMBER_MAX, PLIES_MAX, REPORT_RESULTS_MAX,
@@ -16,12 +20,6 @@ use spelrum_proto::limits::{
 use spelrum_proto::results::{AskedOf, games_asked, which_game};
 use spelrum_proto::work::{self, Grant, LeasedGames, ReportedWhat};
 use spelrum_proto::{Fault, WireError, game, v1};
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{CpuQuota, GamesFilter, GamesOrder, Machine};
-use spelrum_tournament::speed::{ScaledTime, Scaling};
-use spelrum_tournament::{
-    CellId, DefinitionHash, DerivedGame, GameId, GameRange, LeaseId, PlayedGame,
-};
 
 fn record() -> GameRecord {
     let mv = |mover, mv: &str, score, ended_by| MoveRecord {

@@ -3,16 +3,17 @@
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_proto::limits::NUMBER_MAX;
-use spelrum_proto::results::OverviewReader;
-use spelrum_proto::v1;
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellGames, CpuQuota, ExperimentSummary, Lengths, Machine, Measure, Overview, WorkerEffects,
     WorkerShare,
 };
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{BetweenWorkers, CellId, ExperimentId, Interval, WorkerEffect, WorkerId};
+use spelrum_model::ExperimentState;
+use spelrum_model::labels::Label;
+use spelrum_model::{CellId, ExperimentId, WorkerId};
+use spelrum_proto::limits::NUMBER_MAX;
+use spelrum_proto::results::OverviewReader;
+use spelrum_proto::v1;
+use spelrum_statistics::{BetweenWorkers, Interval, WorkerEffect};
 
 const TEXT: &str = "[a-zäλ ]{0,8}";
 
@@ -22,7 +23,7 @@ fn experiment() -> ExperimentSummary {
         uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
         name: "small".to_owned(),
         game: "pentago".to_owned(),
-        task: spelrum_tournament::Task::Game,
+        task: spelrum_model::Task::Game,
         state: ExperimentState::Finished,
         priority: 0,
         cells: 2,

@@ -3,14 +3,12 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use spelrum_answers::{CellPhases, ExperimentSummary, PhaseMoves, PhaseTimes, PhaseUnit, Phases};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, ExperimentId};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::PhasesReader;
 use spelrum_proto::v1;
-use spelrum_tournament::results::{
-    CellPhases, ExperimentSummary, PhaseMoves, PhaseTimes, PhaseUnit, Phases,
-};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, ExperimentId};
 
 fn experiment() -> ExperimentSummary {
     ExperimentSummary {
@@ -18,7 +16,7 @@ fn experiment() -> ExperimentSummary {
         uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
         name: "small".to_owned(),
         game: "pentago".to_owned(),
-        task: spelrum_tournament::Task::Game,
+        task: spelrum_model::Task::Game,
         state: ExperimentState::Finished,
         priority: 0,
         cells: 2,

@@ -7,7 +7,17 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
+use spelrum_answers::{
+    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, EnginesUsed,
+    ExperimentSummary, Meeting, PlayedOn, Progress, RatedGroup, RatedPlayer, Ratings, Removal,
+    Removing, Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame,
+    WorkerSummary,
+};
 use spelrum_engine::Protocol;
+use spelrum_model::ExperimentState;
+use spelrum_model::engines::{EngineIdentity, OfferedEngine};
+use spelrum_model::labels::Label;
+use spelrum_model::{AxisValue, CellId, DefinitionHash, ExperimentId, GameId, Task, WorkerId};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
     RatingsReader, ReportReader, claims_to_wire, game_from_wire, game_to_wire, progress_from_wire,
@@ -15,22 +25,11 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::speeds::scaling_to_wire;
 use spelrum_proto::{WireError, v1};
-use spelrum_tournament::choice::{self, Accuracy, WinsKept};
-use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
-use spelrum_tournament::forecast::{Backlog, GameSpread};
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::ratings::Estimate;
-use spelrum_tournament::results::{
-    Attention, AttentionKind, CellAccuracy, Clusters, CoordinatorStatus, EnginesUsed,
-    ExperimentSummary, Meeting, PlayedOn, Progress, RatedGroup, RatedPlayer, Ratings, Removal,
-    Removing, Report, SettledCells, SettledGame, StatedClaim, Status, StopsOf, WhichGame,
-    WorkerSummary,
-};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{
-    AxisValue, CellId, DefinitionHash, ExperimentId, GameId, Interval, ScoreInterval, Task,
-    WorkerId,
-};
+use spelrum_statistics::choice;
+use spelrum_statistics::choice::{Accuracy, WinsKept};
+use spelrum_statistics::forecast::{Backlog, GameSpread};
+use spelrum_statistics::ratings::Estimate;
+use spelrum_statistics::{Interval, ScoreInterval};
 
 mod cells;
 mod costs;

@@ -11,6 +11,12 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use prost::Message as _;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorSet};
+use spelrum_answers::CellReplicates as Replicates;
+use spelrum_answers::{
+    CellAccuracy, CellGames, CellPhases, CellResult, DisturbedGames, ExperimentSummary,
+    GameSummary, Meeting, MixedCell, MoveCost, PlayerForfeits, RatedPlayer, Removal, ReplayedGames,
+    RunResult, Status, StopsOf, UsedEngine, WorkerShare, WorkerSummary,
+};
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_proto::results::{
     ComparisonsReader, OverviewReader, PhasesReader, RatingsReader, ReportReader,
@@ -19,12 +25,7 @@ use spelrum_proto::results::{
 };
 use spelrum_proto::work::{self, Grant, ReportedWhat};
 use spelrum_proto::{FILE_DESCRIPTOR_SET, WireError, engines, game, training, v1};
-use spelrum_tournament::comparisons::{Effects, Replicates};
-use spelrum_tournament::results::{
-    CellAccuracy, CellGames, CellPhases, CellResult, DisturbedGames, ExperimentSummary,
-    GameSummary, Meeting, MixedCell, MoveCost, PlayerForfeits, RatedPlayer, Removal, ReplayedGames,
-    RunResult, Status, StopsOf, UsedEngine, WorkerShare, WorkerSummary,
-};
+use spelrum_statistics::comparisons::Effects;
 
 /// The greatest depth of nested messages.
 const DEPTH_MAX: u32 = 8;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use spelrum_engine::{ENGINE_REVISION, Timeless};
+use spelrum_model::{CellDefinition, CellId, GameId, PlayableCell, PlayedGame};
 use spelrum_proto::limits::REPORT_RESULTS_MAX;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{PROTOCOL, game, v1};
-use spelrum_tournament::{CellDefinition, CellId, GameId, PlayableCell, PlayedGame};
 use tonic::Status;
 use tonic::transport::Channel;
 use uuid::Uuid;

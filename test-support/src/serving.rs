@@ -11,7 +11,7 @@ use spelrum_proto::v1::results_client::ResultsClient;
 use spelrum_proto::v1::sql_value::Value;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{Reason, Refusal, Token, v1};
-use spelrum_tournament::course::course_of;
+use spelrum_scheduling::course::course_of;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;

@@ -13,10 +13,11 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::{ENGINE_REVISION, Host};
+use spelrum_model::{CellId, GameId, PlayableCell, PlayedGame};
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::{PROTOCOL, game, v1};
+use spelrum_sweep::{SweepText, plan_sweep};
 use spelrum_test_support::Site;
-use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, SweepText, plan_sweep};
 use tonic::transport::Endpoint;
 use uuid::Uuid;
 

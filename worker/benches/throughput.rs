@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::Host;
+use spelrum_model::PlayableCell;
+use spelrum_sweep::{SweepText, plan_sweep};
 use spelrum_test_support::Site;
-use spelrum_tournament::{PlayableCell, SweepText, plan_sweep};
 use spelrum_worker::{Shutdown, run};
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;

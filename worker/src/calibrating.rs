@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_engine::{Host, Rules, Spell, spells};
-use spelrum_tournament::speed::Speed;
+use spelrum_model::speed::Speed;
 
 use crate::cores::{Keeping, QuietSlots};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use spelrum_tournament::{
+use spelrum_model::{
     DefinitionHash, ListedPositions, OpeningsCache, PlayableCell, PlayableVerification,
     TrainingDefinition, VerificationDefinition,
 };

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use spelrum_model::speed::Speed;
 use spelrum_proto::Refusal;
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::worker::{Answer, Call, CallId, Failure};
+use spelrum_scheduling::worker::{Answer, Call, CallId, Failure};
 use tokio::sync::mpsc;
 
 use crate::calibrating::Calibrating;

@@ -17,11 +17,9 @@ use spelrum_external::{
     Bounds, Breach, BreachKind, Conditions, Diagnosis, EngineFailure, EngineFile, FailureKind,
     Guard, Identity, Lent, NoRoom, Options, Pool, Reservation,
 };
-use spelrum_tournament::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
-use spelrum_tournament::engines::{
-    EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text,
-};
-use spelrum_tournament::{DerivedGame, PlayableCell, builds};
+use spelrum_model::capabilities::{Capabilities, EngineOption, OptionKind, THREADS_OPTION};
+use spelrum_model::engines::{EngineIdentity, Forfeit, NeededEngine, OfferedEngine, build_text};
+use spelrum_model::{DerivedGame, PlayableCell, builds};
 
 pub use capabilities::capabilities;
 use offers::Offers;

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rand::RngExt as _;
-use spelrum_tournament::scheduler::Time;
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::worker::{
+use spelrum_model::speed::Speed;
+use spelrum_scheduling::scheduler::Time;
+use spelrum_scheduling::worker::{
     Action, Answer, Batch, Call, CallId, Event, Failure, Jitter, Machine, Settings, Tally,
 };
 use tokio::sync::{Notify, mpsc};

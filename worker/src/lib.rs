@@ -1,6 +1,6 @@
 //! The worker: leases games from a coordinator, plays them on its slots, and reports them.
 //!
-//! A state machine without a clock ([`spelrum_tournament::worker`]), which the scheduler's
+//! A state machine without a clock ([`spelrum_scheduling::worker`]), which the scheduler's
 //! simulation uses as well, decides on its requests, games, stored results and reports. This crate
 //! surrounds it: `slot`s are threads that play, here or in a separate process (`playing`);
 //! `driving` is async, and sends the machine's messages over one `link`; the machine is between
@@ -35,12 +35,12 @@ use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use spelrum_answers::Machine;
 use spelrum_engine::search::STACK_BYTES;
+use spelrum_model::labels::Label;
+use spelrum_model::speed::Speed;
 use spelrum_proto::limits::{NAME_BYTES_MAX, SLOTS_MAX};
 use spelrum_proto::{Distrust, Refusal, Token, WireError};
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::Machine;
-use spelrum_tournament::speed::Speed;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 use uuid::Uuid;

@@ -5,7 +5,11 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use spelrum_answers::Machine;
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::engines::OfferedEngine;
+use spelrum_model::speed::Speed;
+use spelrum_model::{DefinitionHash, GameId, LeaseId, ListedPositions, OpeningsCache, WorkerId};
 use spelrum_proto::engines::offer_to_wire;
 use spelrum_proto::labels::label_to_wire;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, REPORT_RESULTS_MAX};
@@ -14,13 +18,7 @@ use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::v1::{self, Verdict};
 use spelrum_proto::work::{self, Grant};
 use spelrum_proto::{Bearer, Distrust, PROTOCOL, Reason, Refusal, Token, WireError, WorkerSecret};
-use spelrum_tournament::engines::OfferedEngine;
-use spelrum_tournament::results::Machine;
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::worker::{Answer, Call, Caller, LeasedGames, Session};
-use spelrum_tournament::{
-    DefinitionHash, GameId, LeaseId, ListedPositions, OpeningsCache, WorkerId,
-};
+use spelrum_scheduling::worker::{Answer, Call, Caller, LeasedGames, Session};
 use tokio::sync::watch;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use spelrum_engine::network::{Network, SuppliedNetwork, SupplyError};
+use spelrum_model::{DefinitionHash, TrainingDefinition};
 use spelrum_proto::v1;
-use spelrum_tournament::{DefinitionHash, TrainingDefinition};
 
 /// The networks of cells here, by the definitions of their trainings. They are dropped with the last cell.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
-use spelrum_tournament::ListedPositions;
+use spelrum_model::ListedPositions;
 
 /// The most bytes of positions in JSON: more than a sweep can have.
 const JSON_BYTES_MAX: u64 = 16 << 20;

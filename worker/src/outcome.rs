@@ -1,11 +1,11 @@
 //! A finished game or training on its way to the coordinator.
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::{CellId, GameId, LeaseId};
 use spelrum_proto::limits::FAILURE_BYTES_MAX;
 use spelrum_proto::v1::{self, result::What};
 use spelrum_proto::work;
-use spelrum_tournament::worker::Outcome;
-use spelrum_tournament::{CellId, GameId, LeaseId};
+use spelrum_scheduling::worker::Outcome;
 
 /// A result, and its size in a report.
 #[derive(Clone, Debug)]

@@ -15,12 +15,10 @@ use nix::sys::resource::{UsageWho, getrusage};
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::network::{Recipe, TrainError, Trained, train};
 use spelrum_engine::{GameRecord, Host, MoveRecord, MoveValuesError, PlayError, tables};
+use spelrum_model::{FinishedTraining, GameId, PlayableCell, PlayableVerification, PlayedGame};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::{game, training, v1, work};
-use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{
-    FinishedTraining, GameId, PlayableCell, PlayableVerification, PlayedGame,
-};
+use spelrum_scheduling::worker::Batch;
 
 use crate::cells::{self, Ready};
 use crate::cores::Keeping;
@@ -506,7 +504,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
 mod tests {
     use std::num::NonZeroU32;
 
-    use spelrum_tournament::CellId;
+    use spelrum_model::CellId;
 
     use super::*;
     use crate::cores::QuietSlots;

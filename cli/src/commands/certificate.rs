@@ -9,8 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+use spelrum_answers::date_time;
 use spelrum_coordinator::access::{Role, Roles, TokenBook, certificate_uris};
-use spelrum_tournament::results::date_time;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;

@@ -5,11 +5,11 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use spelrum_answers::ExperimentSummary;
 use spelrum_engine::{GameInfo, Rules};
 use spelrum_report::data::{NewFile, RowsFormat, not_for_a_terminal};
 use spelrum_report::games::{Pgn, Rows, Text, WriteGames, WrittenGames};
 use spelrum_report::text::count;
-use spelrum_tournament::results::ExperimentSummary;
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};

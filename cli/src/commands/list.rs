@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use clap::{Args, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use serde::Serialize;
+use spelrum_answers::ExperimentSummary;
+use spelrum_model::ExperimentState;
 use spelrum_report::data::write_json;
 use spelrum_report::listing;
 use spelrum_report::text::{Column, TextTable, count, duration_us};
-use spelrum_tournament::results::ExperimentSummary;
-use spelrum_tournament::scheduler::ExperimentState;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;
@@ -213,7 +213,7 @@ fn unix_us() -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::ExperimentId;
+    use spelrum_model::ExperimentId;
 
     use super::*;
 
@@ -229,7 +229,7 @@ mod tests {
             uuid: String::new(),
             name: name.to_owned(),
             game: if name.starts_with("nim") { "nim" } else { "pentago" }.to_owned(),
-            task: spelrum_tournament::Task::Game,
+            task: spelrum_model::Task::Game,
             state,
             priority,
             cells: 1,

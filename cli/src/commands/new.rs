@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use spelrum_engine::nearest;
 use spelrum_report::data::write_json;
-use spelrum_tournament::check_experiment_name;
+use spelrum_sweep::check_experiment_name;
 
 use super::schema;
 use crate::error::{CliError, Result};
@@ -268,7 +268,7 @@ fn schema_beside(file: &Path) -> Result<Schema> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::{SweepText, plan_sweep};
+    use spelrum_sweep::{SweepText, plan_sweep};
 
     use super::*;
 

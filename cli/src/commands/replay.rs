@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use spelrum_answers::WhichGame;
+use spelrum_model::{CellId, GameId};
 use spelrum_report::replay::{
     Again, Plies, RecordedGame, Replayed, recorded_game, write_check, write_game, write_json,
     write_verdict,
 };
 use spelrum_report::text::duration_us;
-use spelrum_tournament::results::WhichGame;
-use spelrum_tournament::{CellId, GameId};
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};

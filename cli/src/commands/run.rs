@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::ProgressBar;
+use spelrum_answers as results;
+use spelrum_answers::{ExperimentSummary, Machine, bound};
 use spelrum_engine::Rules;
 use spelrum_external::EngineFile;
+use spelrum_model::ExperimentState;
+use spelrum_model::Plan;
+use spelrum_model::demands;
+use spelrum_model::demands::{Demands, Unmet};
+use spelrum_model::labels::Label;
+use spelrum_model::speed::Speed;
 use spelrum_proto::v1;
 use spelrum_report::experiment::{ReportFormat, Shown, TableStyle};
 use spelrum_report::text::{count, counted};
-use spelrum_tournament::Plan;
-use spelrum_tournament::demands::{self, Demands, Unmet};
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::{self, ExperimentSummary, Machine, bound};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::speed::Speed;
 use spelrum_worker::{Cores, Engines, QuietSlots, measured_speed};
 
 use crate::arguments::{self, LabelArguments, Offer, SlotsArguments};

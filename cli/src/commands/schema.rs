@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use clap::Args;
-use spelrum_tournament::sweep_schema;
+use spelrum_sweep::sweep_schema;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;

@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 use clap::Args;
 use serde::Serialize;
 use spelrum_engine::{Rules, with_game};
+use spelrum_model::speed::Speed;
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable, count, percent};
-use spelrum_tournament::speed::Speed;
 use spelrum_worker::measured_speed;
 
 use crate::arguments::{SlotsArguments, slots_from_text, told};

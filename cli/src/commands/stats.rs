@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use spelrum_report::data::write_json;
 use spelrum_report::text::{optional, percent};
-use spelrum_tournament::stopping::Tally;
-use spelrum_tournament::{
+use spelrum_statistics::Tally;
+use spelrum_statistics::{
     EloModel, GameCounts, PairCounts, SPRT_ELO_MAX, SPRT_ERROR_MAX, ScoreInterval, Sprt,
 };
 

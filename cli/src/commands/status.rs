@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_answers as results;
+use spelrum_answers::{CoordinatorStatus, WhyExploratory};
+use spelrum_model::ExperimentId;
 use spelrum_report::data::write_json;
 use spelrum_report::listing;
 use spelrum_report::text::{count, counted, duration_us};
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::results::{self, CoordinatorStatus, WhyExploratory};
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;

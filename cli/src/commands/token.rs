@@ -6,10 +6,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use spelrum_answers::date_time;
 use spelrum_coordinator::access::{BookError, Role, Roles, TokenBook};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{Column, TextTable};
-use spelrum_tournament::results::date_time;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;

@@ -8,12 +8,12 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_answers::{ExperimentSummary, WhichGame};
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::{CellId, WorkerId, draw};
 use spelrum_report::Kind;
 use spelrum_report::replay::{RecordedGame, Replayed, recorded_game, write_check};
 use spelrum_report::text::{Column, TextTable, count};
-use spelrum_tournament::results::{ExperimentSummary, WhichGame};
-use spelrum_tournament::{CellId, WorkerId, draw};
 
 use crate::arguments::SourceArguments;
 use crate::commands::replay::Player;

@@ -12,7 +12,7 @@ use spelrum_coordinator::system_remedy;
 use spelrum_engine::PlayError;
 use spelrum_report::Kind;
 use spelrum_report::text::escaped;
-use spelrum_tournament::SweepError;
+use spelrum_sweep::SweepError;
 
 use crate::exit::Exit;
 use crate::terminal;

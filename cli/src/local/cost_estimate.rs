@@ -8,13 +8,13 @@ use serde::Serialize;
 use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
 use spelrum_engine::{Host, MoveValuesError, Parameters, PlayError, Value, memory_bytes_of};
 use spelrum_external::{EngineFile, OptionValue, Options};
-use spelrum_report::text::{count, duration_us};
-use spelrum_tournament::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
-use spelrum_tournament::engines::NeededEngine;
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{
+use spelrum_model::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
+use spelrum_model::engines::NeededEngine;
+use spelrum_model::{
     CellDefinition, OpeningsCache, Plan, PlannedCell, PlannedPlayer, PlayableCell, Record, Task,
 };
+use spelrum_report::text::{count, duration_us};
+use spelrum_statistics::StopRule;
 use spelrum_worker::Cores;
 
 use crate::error::{CliError, Result};

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::pin::pin;
 use std::time::Duration;
 
+use spelrum_answers::ExperimentSummary;
 use spelrum_coordinator as coordinator;
 use spelrum_coordinator::store::Readers;
+use spelrum_model::ExperimentState;
+use spelrum_model::labels::Label;
+use spelrum_model::speed::Speed;
 use spelrum_proto::{Token, v1};
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::ExperimentSummary;
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::speed::Speed;
 use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use spelrum_engine::network::{Recipe, recipe_of, train};
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_engine::{Parameters, Timeless, tables};
+use spelrum_model::Plan;
 use spelrum_report::networks::Outcome;
-use spelrum_tournament::Plan;
 
 /// The recipes of a plan's players, each once, in the order of the players.
 pub(crate) fn recipes_of(plan: &Plan) -> Vec<Recipe> {
@@ -58,7 +58,7 @@ pub(crate) fn train_all(
 #[cfg(test)]
 mod tests {
     use spelrum_report::networks::{kinds_of, sha256};
-    use spelrum_tournament::{SweepText, plan_sweep};
+    use spelrum_sweep::{SweepText, plan_sweep};
 
     use super::*;
 

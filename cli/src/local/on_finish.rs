@@ -4,8 +4,8 @@ use std::panic::resume_unwind;
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use spelrum_tournament::results::ExperimentSummary;
-use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_answers::ExperimentSummary;
+use spelrum_model::ExperimentState;
 
 use crate::error::warn;
 

@@ -10,9 +10,9 @@ use spelrum_external::{
     Diagnosis, EngineFailure, EngineFile, EngineFileError, Guard, OptionRefused, engines_within,
     files_of_engines, open_files, raise_open_files,
 };
-use spelrum_tournament::capabilities::Inability;
-use spelrum_tournament::engines::{NeededEngine, can_play};
-use spelrum_tournament::{Plan, PlannedPlayer};
+use spelrum_model::capabilities::Inability;
+use spelrum_model::engines::{NeededEngine, can_play};
+use spelrum_model::{Plan, PlannedPlayer};
 use spelrum_worker::{Engines, Room, options_of};
 use tokio_util::sync::CancellationToken;
 

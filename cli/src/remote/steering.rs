@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable as _};
+use spelrum_answers::ExperimentSummary;
 use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Reason, Refusal, v1};
-use spelrum_tournament::results::ExperimentSummary;
 use tonic::Status;
 
 use crate::arguments::SourceArguments;

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use spelrum_answers::{ExperimentSummary, Progress};
+use spelrum_model::Task;
 use spelrum_report::match_standing::open_match;
-use spelrum_tournament::Task;
-use spelrum_tournament::results::{ExperimentSummary, Progress};
 
 use crate::results::ResultsSource;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spelrum_tournament::results::ExperimentSummary;
+use spelrum_answers::ExperimentSummary;
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;

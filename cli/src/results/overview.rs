@@ -1,8 +1,8 @@
 //! How an experiment's games were played, from a file or a coordinator.
 
+use spelrum_answers::{ExperimentSummary, Overview};
 use spelrum_proto::results::OverviewReader;
 use spelrum_proto::v1;
-use spelrum_tournament::results::{ExperimentSummary, Overview};
 
 use super::source::{ResultsSource, gone};
 use crate::error::Result;

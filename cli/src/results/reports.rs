@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
+use spelrum_answers::{Detail, ExperimentSummary};
 use spelrum_report::document::LatexStyle;
 use spelrum_report::experiment::{
     self, Answers, Need, Needs, Pair, ReportFormat, Shown, TableStyle, check_axis, check_phases,
 };
-use spelrum_tournament::results::{Detail, ExperimentSummary};
 
 use super::source::ResultsSource;
 use crate::error::{MessageStyle, Result};

@@ -4,22 +4,22 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use spelrum_answers::{
+    CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
+    MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
+    WhichGame,
+};
 use spelrum_coordinator::store::{
     BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces, is_held,
 };
+use spelrum_model::ExperimentState;
+use spelrum_model::GameId;
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX, SQL_BYTES_MAX};
 use spelrum_proto::results::{
     ComparisonsReader, PhasesReader, RatingsReader, ReportReader, cells_from_wire, game_from_wire,
     progress_from_wire, settled_cells_from_wire,
 };
 use spelrum_proto::{Reason, Refusal, WireError, v1};
-use spelrum_tournament::GameId;
-use spelrum_tournament::results::{
-    CellCursor, CellResult, CellsPage, Comparisons, Detail, ExperimentSummary, FoundGame,
-    MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
-    WhichGame,
-};
-use spelrum_tournament::scheduler::ExperimentState;
 use tonic::Status as WireStatus;
 
 use super::locate::{from_file, only_database, only_experiment};

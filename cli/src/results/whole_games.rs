@@ -1,12 +1,12 @@
 //! Games with their moves, in pages.
 
-use spelrum_proto::results::{filter_to_wire, order_to_wire, whole_games_from_wire};
-use spelrum_proto::v1;
-use spelrum_tournament::CellId;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     ExperimentSummary, GameCursor, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WholeGame,
     WholeGames,
 };
+use spelrum_model::CellId;
+use spelrum_proto::results::{filter_to_wire, order_to_wire, whole_games_from_wire};
+use spelrum_proto::v1;
 
 use super::source::{GoesOn, ResultsSource};
 use crate::error::Result;

@@ -8,7 +8,7 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ZipArchive};
 use sha2::{Digest as _, Sha256};
 use spelrum_engine::{BookFormat, text_of_file};
-use spelrum_tournament::{BookFault, BookHead, BookReader, BookSample};
+use spelrum_sweep::{BookFault, BookHead, BookReader, BookSample};
 
 /// Bytes that are read at once.
 const PART_BYTES: usize = 1 << 20;

@@ -2,11 +2,12 @@
 
 use spelrum_coordinator::store::Readers;
 use spelrum_external::{EngineFile, build_of};
+use spelrum_model::builds;
+use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
+use spelrum_model::engines::build_text;
 use spelrum_proto::v1;
 use spelrum_report::text::count;
-use spelrum_tournament::builds::{self, AWAITED_BUILD, Builds, short, with_builds};
-use spelrum_tournament::engines::build_text;
-use spelrum_tournament::plan_sweep;
+use spelrum_sweep::plan_sweep;
 
 use crate::error::Result;
 use crate::sweeps::file::SweepFile;

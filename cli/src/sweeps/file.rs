@@ -9,16 +9,14 @@ use std::sync::Arc;
 use clap::Args;
 use miette::SourceSpan;
 use spelrum_engine::{BookFormat, text_of_file};
+use spelrum_model::builds;
+use spelrum_model::{MergedPairing, Plan, PlannedCell, RepeatedGames, SkippedEntries};
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILE_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_report::text::count;
-use spelrum_tournament::builds;
-use spelrum_tournament::stopping::FIRST_CHECKPOINT;
-use spelrum_tournament::{
-    BookFault, MergedPairing, NamedFile, Plan, PlannedCell, RepeatedGames, SkippedEntries,
-    SweepError, SweepText, missing_sample, plan_sweep,
-};
+use spelrum_statistics::FIRST_CHECKPOINT;
+use spelrum_sweep::{BookFault, NamedFile, SweepError, SweepText, missing_sample, plan_sweep};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;

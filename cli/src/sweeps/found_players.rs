@@ -5,11 +5,12 @@
 
 use std::path::PathBuf;
 
+use spelrum_answers::{Detail, ExperimentSummary, GamesFilter, RunResult};
 use spelrum_engine::{Parameters, Value};
+use spelrum_model::AxisValue;
+use spelrum_model::course::{Estimate, RUN};
 use spelrum_report::text::count;
-use spelrum_tournament::course::{Estimate, RUN};
-use spelrum_tournament::results::{Detail, ExperimentSummary, GamesFilter, RunResult};
-use spelrum_tournament::{AxisValue, SweepText};
+use spelrum_sweep::SweepText;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value as Toml};
 
 use crate::arguments::{CoordinatorArguments, SourceArguments, TrustArguments};

@@ -4,10 +4,11 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use spelrum_answers as results;
+use spelrum_answers::{Pace, PlayerForfeits};
+use spelrum_model::Task;
 use spelrum_report::text::{count, duration_us};
-use spelrum_tournament::Task;
-use spelrum_tournament::forecast::Forecast;
-use spelrum_tournament::results::{self, Pace, PlayerForfeits};
+use spelrum_statistics::forecast::Forecast;
 
 use crate::terminal::notices::{is_quiet, say};
 

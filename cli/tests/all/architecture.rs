@@ -1,114 +1,43 @@
 //! Dependencies point one way, and the pure crates stay pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use spelrum_test_support::{Files, circles};
 
-/// Which of the project's crates each one may depend on.
-const MAY_DEPEND_ON: [(&str, &[&str]); 16] = [
-    ("spelrum-engine", &[]),
-    ("spelrum-statistics", &[]),
-    ("spelrum-optimize", &["spelrum-engine", "spelrum-statistics"]),
-    ("spelrum-model", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize"]),
+/// The project's crates, and those that each names in its manifest.
+const DEPENDENCIES: [(&str, &[&str]); 14] = [
+    ("engine", &[]),
+    ("statistics", &[]),
+    ("external", &[]),
+    ("optimize", &["engine", "statistics"]),
+    ("model", &["engine", "optimize", "statistics"]),
+    ("sweep", &["engine", "model", "optimize", "statistics"]),
+    ("scheduling", &["engine", "model", "optimize", "statistics"]),
+    ("answers", &["engine", "model", "optimize", "statistics"]),
+    ("proto", &["answers", "engine", "model", "statistics"]),
+    ("report", &["answers", "engine", "model", "statistics"]),
+    ("store", &["answers", "engine", "model", "scheduling", "statistics", "sweep"]),
     (
-        "spelrum-sweep",
-        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
+        "coordinator",
+        &["answers", "engine", "model", "proto", "scheduling", "statistics", "store", "sweep"],
     ),
-    (
-        "spelrum-scheduling",
-        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
-    ),
-    (
-        "spelrum-answers",
-        &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model"],
-    ),
-    (
-        "spelrum-tournament",
-        &[
-            "spelrum-engine",
-            "spelrum-statistics",
-            "spelrum-optimize",
-            "spelrum-model",
-            "spelrum-sweep",
-            "spelrum-scheduling",
-            "spelrum-answers",
-        ],
-    ),
-    (
-        "spelrum-proto",
-        &[
-            "spelrum-engine",
-            "spelrum-statistics",
-            "spelrum-optimize",
-            "spelrum-model",
-            "spelrum-sweep",
-            "spelrum-scheduling",
-            "spelrum-answers",
-            "spelrum-tournament",
-        ],
-    ),
-    ("spelrum-store", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model", "spelrum-sweep", "spelrum-scheduling", "spelrum-answers", "spelrum-tournament"]),
-    (
-        "spelrum-coordinator",
-        &[
-            "spelrum-engine",
-            "spelrum-statistics",
-            "spelrum-optimize",
-            "spelrum-model",
-            "spelrum-sweep",
-            "spelrum-scheduling",
-            "spelrum-answers",
-            "spelrum-tournament",
-            "spelrum-proto",
-            "spelrum-store",
-        ],
-    ),
-    ("spelrum-external", &[]),
-    ("spelrum-report", &["spelrum-engine", "spelrum-statistics", "spelrum-optimize", "spelrum-model", "spelrum-sweep", "spelrum-scheduling", "spelrum-answers", "spelrum-tournament"]),
-    (
-        "spelrum-worker",
-        &[
-            "spelrum-engine",
-            "spelrum-statistics",
-            "spelrum-optimize",
-            "spelrum-model",
-            "spelrum-sweep",
-            "spelrum-scheduling",
-            "spelrum-answers",
-            "spelrum-tournament",
-            "spelrum-proto",
-            "spelrum-external",
-        ],
-    ),
-    (
-        "spelrum",
-        &[
-            "spelrum-engine",
-            "spelrum-statistics",
-            "spelrum-optimize",
-            "spelrum-model",
-            "spelrum-sweep",
-            "spelrum-scheduling",
-            "spelrum-answers",
-            "spelrum-tournament",
-            "spelrum-proto",
-            "spelrum-store",
-            "spelrum-coordinator",
-            "spelrum-external",
-            "spelrum-report",
-            "spelrum-worker",
-        ],
-    ),
+    ("worker", &["answers", "engine", "external", "model", "proto", "scheduling"]),
     // For tests only: no other crate has it here.
-    ("spelrum-test-support", &[]),
+    ("test-support", &[]),
 ];
 
 /// Every crate that a crate of ours is built from, itself left out.
 fn tree(package: &str) -> BTreeSet<String> {
+    built_from(package, "normal", &[])
+}
+
+/// The crates that a crate's manifest names, or with no depth given all that it is built from.
+fn built_from(package: &str, edges: &str, depth: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--locked", "--edges", "normal", "--prefix", "none"])
+        .args(["tree", "--offline", "--locked", "--edges", edges, "--prefix", "none"])
         .args(["--format", "{lib}", "--package", package])
+        .args(depth)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
@@ -125,16 +54,10 @@ fn tree(package: &str) -> BTreeSet<String> {
 
 #[test]
 fn dependencies_point_one_way() {
-    let ours: BTreeMap<_, _> = MAY_DEPEND_ON.into_iter().collect();
-    for (package, allowed) in &ours {
-        let tree = tree(package);
-        for other in ours.keys() {
-            let found = tree.contains(&other.replace('-', "_"));
-            assert!(
-                !found || allowed.contains(other),
-                "{package} depends on {other}, which it must not know"
-            );
-        }
+    for (package, listed) in DEPENDENCIES {
+        let direct = built_from(&format!("spelrum-{package}"), "normal", &["--depth", "1"]);
+        let ours: Vec<_> = direct.iter().filter_map(|name| name.strip_prefix("spelrum_")).collect();
+        assert_eq!(ours, listed, "the crates that {package} depends on");
     }
 }
 
@@ -170,7 +93,6 @@ fn the_pure_crates_know_no_runtime_no_database_and_no_wire() {
         "spelrum-sweep",
         "spelrum-scheduling",
         "spelrum-answers",
-        "spelrum-tournament",
     ] {
         let tree = tree(package);
         assert!(tree.contains("serde"), "cargo tree of {package} was not understood: {tree:?}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use spelrum_coordinator::store::contract::WriteTransaction as _;
 use spelrum_coordinator::store::{Sweep, Writer};
 use spelrum_proto::limits::PAGE_SIZE_MAX;
-use spelrum_tournament::{SweepText, plan_sweep};
+use spelrum_sweep::{SweepText, plan_sweep};
 
 use crate::sandbox::{Sandbox, tic_tac_toe};
 

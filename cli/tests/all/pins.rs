@@ -4,7 +4,7 @@
 //! | family | pinned by |
 //! |---|---|
 //! | bytes, hashes and seeds of definitions | `golden_canonical_json*` (`CellDefinition`), `golden_definition` (trainings), and for whole sweeps `definitions_of_the_projects_sweeps_stay`; those that a sweep with `find`, `tune` or `evolve` asks for: the snapshots of `find`, `tune` and `evolve` |
-//! | openings, endings, samples and generations drawn from a seed | the snapshots `golden_*` of `spelrum-tournament` |
+//! | openings, endings, samples and generations drawn from a seed | the snapshots `golden_*` of `spelrum-model` |
 //! | games, move for move | the engine's tests `golden` |
 //! | sweep keys, their types and defaults | `keys_types_and_defaults_are_pinned` |
 //! | keys of JSON answers | `json_keys_stay`; their order and place in an answer: the snapshots of `json` |
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
-use spelrum_tournament::{SweepText, plan_sweep};
+use spelrum_sweep::{SweepText, plan_sweep};
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::ExperimentState;
+use spelrum_model::change::GAME_TIMEOUT;
+use spelrum_model::speed::Speed;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, GameId, GameRange, LeaseId, WorkerId};
 use spelrum_proto::work::{Grant, LeasedGames};
 use spelrum_proto::{Reason, Refusal, WorkerSecret};
-use spelrum_tournament::change::GAME_TIMEOUT;
-use spelrum_tournament::scheduler::{
-    Barred, CellState, Event, ExperimentState, LeaseEnd, Scheduler, Tasks, Time,
-};
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::{CellId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_scheduling::scheduler::{CellState, Event, LeaseEnd, Scheduler, Tasks, Time};
 
 use super::courses::Courses;
 use super::identity::{Caller, Met, SecretHash, Welcome, meet};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use spelrum_tournament::course::{Course, Led};
-use spelrum_tournament::{ExperimentId, Plan, SweepText, plan_sweep};
+use spelrum_model::{ExperimentId, Plan};
+use spelrum_scheduling::course::{Course, Led};
+use spelrum_sweep::{SweepText, plan_sweep};
 
 use crate::store::contract::Store;
 use crate::store::{OpenCourse, StoreError};

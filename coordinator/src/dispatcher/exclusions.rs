@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use spelrum_model::ExperimentState;
+use spelrum_model::WorkerId;
 use spelrum_proto::{Reason, Refusal};
-use spelrum_tournament::WorkerId;
-use spelrum_tournament::scheduler::{Event, ExperimentState, Time};
+use spelrum_scheduling::scheduler::{Event, Time};
 use tokio::sync::oneshot;
 use tracing::Span;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use spelrum_tournament::{LeaseId, WorkerId};
+use spelrum_model::{LeaseId, WorkerId};
 
 use super::Dispatcher;
 use crate::store::contract::{Store, WriteTransaction as _};

@@ -2,8 +2,8 @@
 //! it said Hello with. Ids count up, and anybody may say one.
 
 use sha2::{Digest as _, Sha256};
+use spelrum_model::WorkerId;
 use spelrum_proto::{Reason, Refusal, WorkerSecret};
-use spelrum_tournament::WorkerId;
 use subtle::ConstantTimeEq as _;
 
 use crate::access::Credential;

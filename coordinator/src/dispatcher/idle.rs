@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spelrum_tournament::scheduler::Time;
+use spelrum_scheduling::scheduler::Time;
 
 /// Workers without games come back one after another, so far apart, however many they are:
 /// 200 of their calls a second.

@@ -1,9 +1,9 @@
 //! Courses in a batch: each decides in the transaction in which the results are stored that it decides by,
 //! and what it decides is stored in it. No kill comes between them.
 
-use spelrum_tournament::course::{Course, CourseFault, Led, Step};
-use spelrum_tournament::scheduler::{Event, Time};
-use spelrum_tournament::{CellId, ExperimentId, Plan};
+use spelrum_model::{CellId, ExperimentId, Plan};
+use spelrum_scheduling::course::{Course, CourseFault, Led, Step};
+use spelrum_scheduling::scheduler::{Event, Time};
 
 use super::BatchError;
 use super::batch::Batch;

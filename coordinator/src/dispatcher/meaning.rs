@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use prost::Message as _;
-use spelrum_proto::work::ReportedWhat;
-use spelrum_proto::{game, training, v1};
-use spelrum_tournament::bounds::check_lease;
-use spelrum_tournament::results::lacking_text;
-use spelrum_tournament::scheduler::{Barred, Effect, Report, Verdict, Withheld};
-use spelrum_tournament::speed::ScaledTime;
-use spelrum_tournament::{
+use spelrum_answers::lacking_text;
+use spelrum_model::bounds::check_lease;
+use spelrum_model::speed::ScaledTime;
+use spelrum_model::withheld::{Barred, Withheld};
+use spelrum_model::{
     ExperimentId, FinishedTraining, GameId, GameRange, LeaseId, PlayedGame, PlayedVerification,
     WorkerId,
 };
+use spelrum_proto::work::ReportedWhat;
+use spelrum_proto::{game, training, v1};
+use spelrum_scheduling::scheduler::{Effect, Report, Verdict};
 
 use crate::store::{GameFacts, Refused};
 
@@ -251,7 +252,7 @@ pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
 #[cfg(test)]
 mod tests {
     use spelrum_engine::{GameRecord, Outcome, Side, termination_named};
-    use spelrum_tournament::CellId;
+    use spelrum_model::CellId;
 
     use super::*;
 

@@ -31,9 +31,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::CellId;
 use spelrum_proto::{Reason, Refusal};
-use spelrum_tournament::CellId;
-use spelrum_tournament::scheduler::{Policy, Scheduler, Snapshot};
+use spelrum_scheduling::scheduler::{Policy, Scheduler, Snapshot};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_answers::ForfeitKind;
 use spelrum_engine::Outcome;
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, GameId, LeaseId, WorkerId};
 use spelrum_proto::v1;
 use spelrum_proto::work::{Reported, ReportedWhat};
-use spelrum_tournament::results::ForfeitKind;
-use spelrum_tournament::scheduler::{Event, ExperimentState, Time, Verdict};
-use spelrum_tournament::{CellId, GameId, LeaseId, WorkerId};
+use spelrum_scheduling::scheduler::{Event, Time, Verdict};
 use tracing::Span;
 
 use super::batch::{Batch, Failure, hold};

@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use spelrum_answers::WorkerSummary;
+use spelrum_model::ExperimentState;
+use spelrum_model::change::Change;
+use spelrum_model::claims::ClaimStanding;
+use spelrum_model::demands::Offer;
+use spelrum_model::speed::Speed;
+use spelrum_model::wanted::Wanted;
+use spelrum_model::withheld::Withheld;
+use spelrum_model::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
 use spelrum_proto::work::{Grant, Reported};
 use spelrum_proto::{Reason, Refusal, WorkerSecret, v1};
-use spelrum_tournament::change::Change;
-use spelrum_tournament::claims::ClaimStanding;
-use spelrum_tournament::demands::Offer;
-use spelrum_tournament::results::WorkerSummary;
-use spelrum_tournament::scheduler::{ExperimentState, Scheduler, Time, Wanted, Withheld};
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::{CellId, ExperimentId, GameId, LeaseId, Plan, WorkerId};
+use spelrum_scheduling::scheduler::{Scheduler, Time};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use spelrum_tournament::demands::Offer;
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::WorkerSummary;
-use spelrum_tournament::scheduler::{LeaseEnd, LeaseState, Time};
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::{GameRange, LeaseId, WorkerId};
+use spelrum_answers::WorkerSummary;
+use spelrum_model::demands::Offer;
+use spelrum_model::labels::Label;
+use spelrum_model::speed::Speed;
+use spelrum_model::{GameRange, LeaseId, WorkerId};
+use spelrum_scheduling::scheduler::{LeaseEnd, LeaseState, Time};
 
 use super::identity::{Caller, Impostor, Lock, SecretHash};
 use crate::server::Rarely;
@@ -379,8 +379,8 @@ impl Roster {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::CellId;
-    use spelrum_tournament::results::{CpuQuota, Machine};
+    use spelrum_answers::{CpuQuota, Machine};
+    use spelrum_model::CellId;
 
     use super::*;
 

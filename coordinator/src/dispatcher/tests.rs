@@ -1,12 +1,14 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use spelrum_answers::Machine;
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::ExperimentState;
+use spelrum_model::{GameId, LeaseId};
 use spelrum_proto::work::{Grant, Reported, ReportedWhat};
 use spelrum_proto::{Reason, v1};
-use spelrum_tournament::results::Machine;
-use spelrum_tournament::scheduler::{ExperimentState, Policy, Time};
-use spelrum_tournament::{GameId, LeaseId, SweepText, plan_sweep};
+use spelrum_scheduling::scheduler::{Policy, Time};
+use spelrum_sweep::{SweepText, plan_sweep};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tracing::Span;

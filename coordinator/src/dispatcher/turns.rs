@@ -1,7 +1,7 @@
 //! The dispatcher's turns, and what it notices if it stood still between two of them: it was
 //! stopped, its machine was, or its disk was slow. Nobody could be heard then, so nobody was silent.
 
-use spelrum_tournament::scheduler::Time;
+use spelrum_scheduling::scheduler::Time;
 
 /// A turn begins so many times in the life of a lease, also if there is nothing to do.
 const TURNS_PER_LEASE: u64 = 12;

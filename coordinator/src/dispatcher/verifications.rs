@@ -1,8 +1,9 @@
 //! Ordering that games are played once more by others than who played them.
 
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::ExperimentState;
 use spelrum_proto::{Reason, Refusal};
-use spelrum_tournament::scheduler::{Event, ExperimentState, Time};
+use spelrum_scheduling::scheduler::{Event, Time};
 
 use super::batch::{Batch, Failure};
 use crate::store::contract::WriteTransaction;

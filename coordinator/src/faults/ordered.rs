@@ -5,7 +5,7 @@ mod end;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use spelrum_tournament::GameId;
+use spelrum_model::GameId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::store::StoreError;

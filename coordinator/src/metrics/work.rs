@@ -6,8 +6,9 @@ use std::time::Duration;
 use prometheus::{
     Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
 };
-use spelrum_tournament::WorkerId;
-use spelrum_tournament::scheduler::{Counts, Withheld};
+use spelrum_model::WorkerId;
+use spelrum_model::withheld::Withheld;
+use spelrum_scheduling::scheduler::Counts;
 
 use super::{SECONDS, gauge, whole};
 

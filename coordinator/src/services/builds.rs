@@ -5,11 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use spelrum_answers as results;
+use spelrum_answers::WorkerSummary;
+use spelrum_model::Plan;
+use spelrum_model::builds;
+use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
+use spelrum_model::engines::{NeededEngine, OfferedEngine, build_text};
 use spelrum_proto::{Place, Reason, Refusal};
-use spelrum_tournament::builds::{self, AWAITED_BUILD, Builds, short, with_builds};
-use spelrum_tournament::engines::{NeededEngine, OfferedEngine, build_text};
-use spelrum_tournament::results::{self, WorkerSummary};
-use spelrum_tournament::{Plan, SweepError, SweepText, plan_sweep};
+use spelrum_sweep::{SweepError, SweepText, plan_sweep};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 

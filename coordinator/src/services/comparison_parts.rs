@@ -1,9 +1,10 @@
 //! Comparisons, cut into messages.
 
 use prost::Message;
+use spelrum_answers::Comparisons;
+use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates};
 use spelrum_proto::v1;
-use spelrum_tournament::comparisons::{Difference, Effects, Replicates};
-use spelrum_tournament::results::Comparisons;
+use spelrum_statistics::comparisons::Effects;
 
 use super::report_parts::fill;
 

@@ -7,15 +7,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use spelrum_answers as results;
+use spelrum_answers::{ExperimentSummary, LargestCell, WorkerSummary};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, Task};
 use spelrum_proto::limits::{
     NAME_BYTES_MAX, SQL_BYTES_MAX, SWEEP_BYTES_MAX, SWEEP_FILES_BYTES_MAX, SWEEP_FILES_MAX,
 };
 use spelrum_proto::v1::experiments_server::Experiments;
 use spelrum_proto::work as wire;
 use spelrum_proto::{Reason, Refusal, v1};
-use spelrum_tournament::results::{self, ExperimentSummary, LargestCell, WorkerSummary};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, SweepText, Task};
+use spelrum_sweep::SweepText;
 use tokio::sync::Semaphore;
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};

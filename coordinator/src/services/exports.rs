@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 
 use futures_util::stream;
+use spelrum_model::ExperimentId;
 use spelrum_proto::{Reason, Refusal, v1};
-use spelrum_tournament::ExperimentId;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio_stream::Stream;
 use tonic::Status;

@@ -1,8 +1,8 @@
 //! How games were played, cut into messages.
 
 use prost::Message;
+use spelrum_answers::{CellGames, Overview, WorkerShare};
 use spelrum_proto::v1;
-use spelrum_tournament::results::{CellGames, Overview, WorkerShare};
 
 use super::report_parts::fill;
 

@@ -1,8 +1,8 @@
 //! Times by phase, cut into messages.
 
 use prost::Message;
+use spelrum_answers::{CellPhases, Phases};
 use spelrum_proto::v1;
-use spelrum_tournament::results::{CellPhases, Phases};
 
 use super::report_parts::fill;
 

@@ -1,8 +1,8 @@
 //! Ratings, cut into messages.
 
 use prost::Message;
+use spelrum_answers::{RatedGroup, Ratings};
 use spelrum_proto::v1;
-use spelrum_tournament::results::{RatedGroup, Ratings};
 
 /// A part is sent when it has so many bytes. One more group adds at most some 2.5 MB: that of the most
 /// players that are rated together.

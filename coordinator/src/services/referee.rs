@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 use prost::Message as _;
+use spelrum_answers::{GameResult, Played, SettledGame};
 use spelrum_engine::{Irregularity, MoveValue};
-use spelrum_proto::work::{Reported, ReportedWhat};
-use spelrum_proto::{game, training};
-use spelrum_tournament::results::{GameResult, Played, SettledGame};
-use spelrum_tournament::speed::ScaledTime;
-use spelrum_tournament::{
+use spelrum_model::speed::ScaledTime;
+use spelrum_model::{
     CellId, Difference, GameId, OpeningsCache, PlayableCell, PlayableVerification, PlayedGame,
     Recorded, Task, TrainingDefinition, VerificationDefinition,
 };
+use spelrum_proto::work::{Reported, ReportedWhat};
+use spelrum_proto::{game, training};
 
 use crate::store::{Readers, StoreError};
 

@@ -1,13 +1,13 @@
 //! A report, cut into messages.
 
 use prost::Message;
-use spelrum_proto::results::claims_to_wire;
-use spelrum_proto::speeds::scaling_to_wire;
-use spelrum_proto::v1;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellAccuracy, CellResult, DisturbedGames, MixedCell, MoveCost, PlayerForfeits, ReplayedGames,
     Report, RunResult, Scaled, ScaledGames, UsedEngine,
 };
+use spelrum_proto::results::claims_to_wire;
+use spelrum_proto::speeds::scaling_to_wire;
+use spelrum_proto::v1;
 
 /// A part is sent when it has so many bytes.
 const PART_BYTES: usize = 256 << 10;

@@ -4,6 +4,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::stream;
+use spelrum_answers::{
+    CellCursor, Detail, ExperimentSummary, FoundGame, GameCursor, GamesOf, GamesQuestion,
+};
+use spelrum_model::{CellId, ExperimentId, GameId, Task};
 use spelrum_proto::limits::NAME_BYTES_MAX;
 use spelrum_proto::results::{
     AskedOf, exported_experiments, game_to_wire, games_asked, games_page_to_wire, which_game,
@@ -12,10 +16,6 @@ use spelrum_proto::results::{
 use spelrum_proto::v1::results_server::Results;
 use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal, v1};
-use spelrum_tournament::results::{
-    CellCursor, Detail, ExperimentSummary, FoundGame, GameCursor, GamesOf, GamesQuestion,
-};
-use spelrum_tournament::{CellId, ExperimentId, GameId, Task};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_stream::Stream;
 use tonic::{Request, Response, Status};

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_answers::{ExperimentSummary, FoundGame, GameResult, SettledGame, WhichGame};
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::ExperimentState;
+use spelrum_model::{
+    CellId, Difference, DifferentField, OpeningsCache, PlayableCell, WorkerId, draw, stops,
+};
 use spelrum_proto::limits::NAME_BYTES_MAX;
 use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal, v1};
-use spelrum_tournament::results::{
-    ExperimentSummary, FoundGame, GameResult, SettledGame, WhichGame,
-};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{
-    CellId, Difference, DifferentField, OpeningsCache, PlayableCell, WorkerId, draw, stops,
-};
 
 use super::reading_failed;
 use crate::dispatcher::{Dispatch, cancelled, of_other_engine, unknown_experiment};

@@ -8,13 +8,13 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::engines::OfferedEngine;
+use spelrum_model::{Apart, LeaseId};
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::speeds;
 use spelrum_proto::v1::work_server::Work;
 use spelrum_proto::work::{self as wire, Reported, ReportedWhat};
 use spelrum_proto::{PROTOCOL, Reason, Refusal, WorkerSecret, engines, v1};
-use spelrum_tournament::engines::OfferedEngine;
-use spelrum_tournament::{Apart, LeaseId};
 use tonic::{Request, Response, Status};
 
 use super::{Planner, Referee};

@@ -3,9 +3,9 @@
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
+use spelrum_model::{DefinitionHash, ListedPositions, OpeningsCache, PlayableCell};
 use spelrum_proto::{Reason, v1};
 use spelrum_test_support::{HandWorker, Site, quick_sweep, reason};
-use spelrum_tournament::{DefinitionHash, ListedPositions, OpeningsCache, PlayableCell};
 
 /// Two cells over the same positions.
 fn sweep() -> String {

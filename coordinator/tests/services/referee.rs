@@ -3,11 +3,11 @@
 use spelrum_proto::v1::{self, Verdict};
 
 use spelrum_engine::{Answer, Fault, Host, OutsidePlayer, TextTurn, Timeless};
+use spelrum_model::{GameId, PlayableCell, PlayedGame};
 use spelrum_proto::Reason;
 use spelrum_proto::game::to_wire;
 use spelrum_proto::limits::NUMBER_MAX;
 use spelrum_test_support::{HandWorker, Served, Site, game_of, quick_sweep, reason};
-use spelrum_tournament::{GameId, PlayableCell, PlayedGame};
 
 /// What is done to an honest record, and what the referee says.
 type Change = fn(&mut v1::Game);

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use spelrum_answers::{GameResult, Overview, PhaseUnit, Phases, Report};
 use spelrum_proto::limits::PAGE_SIZE_MAX;
 use spelrum_proto::results::{
     OverviewReader, PhasesReader, RatingsReader, ReportReader, game_from_wire,
 };
 use spelrum_proto::v1::list_games_request::Of;
 use spelrum_proto::{Reason, v1};
-use spelrum_tournament::results::{GameResult, Overview, PhaseUnit, Phases, Report};
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, failure_of, quick_sweep, reason};

@@ -1,10 +1,10 @@
 //! Games that are verified by other workers, over real gRPC, with a kill in between and workers that lie.
 
-use spelrum_proto::v1::{self, Verdict, result::What};
-use spelrum_proto::{Reason, game};
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, GameId, OpeningsCache, PlayableVerification, PlayedGame, VerificationDefinition,
 };
+use spelrum_proto::v1::{self, Verdict, result::What};
+use spelrum_proto::{Reason, game};
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, failure_of, hello, quick_sweep, reason};

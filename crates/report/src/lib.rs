@@ -1,7 +1,7 @@
 //! Results as people and programs read them: text, Markdown, LaTeX, HTML, CSV, JSON, Parquet and plots.
 //!
 //! A caller (the command line; later, pages of a coordinator) asks a store or a coordinator for answers, the types of
-//! `spelrum_tournament::results`, and passes them here. The rooms: [`text`] (numbers in words, aligned columns),
+//! `spelrum_answers`, and passes them here. The rooms: [`text`] (numbers in words, aligned columns),
 //! [`document`] (tables with notes, in each format), [`plot`], [`data`] (rows, CSV, JSON, files), [`tables`] (a file a
 //! table) and `figures` of an [`experiment`], [`listing`] (experiments and workers at a glance), [`games`],
 //! [`replay`], [`networks`] and [`tree`].

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::DefinitionHash;
-use spelrum_tournament::engines::{OfferedEngine, build_text};
-use spelrum_tournament::results::{ExperimentSummary, WorkerSummary};
+use spelrum_answers::{ExperimentSummary, WorkerSummary};
+use spelrum_model::DefinitionHash;
+use spelrum_model::engines::{OfferedEngine, build_text};
 
 use crate::text::{Column, TextTable, count, duration_us, percent};
 
@@ -212,8 +212,8 @@ mod tests {
     use std::sync::Arc;
 
     use spelrum_engine::Protocol;
-    use spelrum_tournament::WorkerId;
-    use spelrum_tournament::engines::EngineIdentity;
+    use spelrum_model::WorkerId;
+    use spelrum_model::engines::EngineIdentity;
 
     use super::*;
 

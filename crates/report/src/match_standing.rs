@@ -1,7 +1,7 @@
 //! Standing of the match under way, for progress lines: score, Elo and stop rule.
 
-use spelrum_tournament::results::{CellResult, places_text};
-use spelrum_tournament::stopping::StopRule;
+use spelrum_answers::{CellResult, places_text};
+use spelrum_statistics::StopRule;
 
 use crate::text::{percent, signed};
 
@@ -41,8 +41,9 @@ pub fn open_match(axes: &[String], cells: &[CellResult]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::CellStop;
-    use spelrum_tournament::{CellId, EloModel, PairCounts, ScoreInterval, Sprt};
+    use spelrum_answers::CellStop;
+    use spelrum_model::CellId;
+    use spelrum_statistics::{EloModel, PairCounts, ScoreInterval, Sprt};
 
     use super::*;
 

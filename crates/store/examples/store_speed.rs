@@ -18,19 +18,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use spelrum_answers::Machine;
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, SearchReport, Side, Value, termination_named,
 };
-use spelrum_store::contract::{Store as _, WriteTransaction as _};
-use spelrum_store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
-use spelrum_tournament::results::Machine;
-use spelrum_tournament::scheduler::{
-    Attempts, CellState, Changes, ExperimentState, LeaseEnd, LeaseState, Policy, Scheduler, Time,
-};
-use spelrum_tournament::{
+use spelrum_model::ExperimentState;
+use spelrum_model::{
     AxisValue, CellId, Conditions, DefinitionJson, GameId, GameRange, LeaseId, OpeningsRule, Plan,
     PlannedAxis, PlannedCell, PlannedPlayer, PlayedGame, WorkerId,
 };
+use spelrum_scheduling::scheduler::{
+    Attempts, CellState, Changes, LeaseEnd, LeaseState, Policy, Scheduler, Time,
+};
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
+use spelrum_store::{Sweep, WAL_CHECKPOINT_BYTES, WorkerIntroduction, Writer};
 
 const GAMES_IN_TRANSACTION: u64 = 256;
 const CELLS: u64 = 8;
@@ -481,7 +482,7 @@ fn plan(name: &str, cells: u64, games: u64) -> Plan {
             max_plies: None,
             adjudication: None,
             swap_sides: true,
-            task: spelrum_tournament::Task::Game,
+            task: spelrum_model::Task::Game,
             openings_count: None,
         }],
         players,

@@ -2,7 +2,7 @@
 //! in tests.
 //!
 //! The store keeps and finds; it decides nothing that another store might decide otherwise. Decisions
-//! are pure functions of `spelrum_tournament`, or the scheduler's.
+//! are pure functions of `spelrum_model`, or the scheduler's.
 //!
 //! **Ownership.** An experiment is owned by one coordinator at a time: only its owner leases its games
 //! and takes their results in. A coordinator owns what it owns for a [`Term`]; terms only grow, and
@@ -14,19 +14,22 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 
-use spelrum_tournament::course::{CellOutcome, Noted};
-use spelrum_tournament::results::Removing;
-use spelrum_tournament::results::{
+use spelrum_answers::Removing;
+use spelrum_answers::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
     GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
     Ratings, Report, SettledCells, WhichGame,
 };
-use spelrum_tournament::scheduler::{Barred, CellState, Changes, ExperimentState, Snapshot};
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::{
+use spelrum_model::ExperimentState;
+use spelrum_model::course::Noted;
+use spelrum_model::speed::Speed;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
     PlayedVerification, WorkerId,
 };
+use spelrum_scheduling::course::CellOutcome;
+use spelrum_scheduling::scheduler::{CellState, Changes, Snapshot};
 
 use crate::error::StoreError;
 use crate::write::barred_workers::StoppedForForfeits;
@@ -552,7 +555,7 @@ pub trait WriteTransaction: Send {
 
     /// Keeps other results whole, each with the reason why it does not count: that it came after a
     /// cancel, or what a comparison with the settled result says
-    /// ([`spelrum_tournament::repeat::compare`]).
+    /// ([`spelrum_model::repeat::compare`]).
     ///
     /// # Errors
     /// If a game is not one that an engine reports, or the store fails.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use spelrum_answers::RatingsLimit;
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::results::RatingsLimit;
 
 use crate::open::wal::log_path;
 use crate::system::{open_files_remedy, system_remedy};

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{ExperimentId, SweepText, plan_sweep};
+use spelrum_model::ExperimentId;
+use spelrum_model::ExperimentState;
+use spelrum_sweep::{SweepText, plan_sweep};
 use sqlx::{AssertSqlSafe, Executor as _};
 
 use crate::contract::WriteTransaction as _;

@@ -47,7 +47,7 @@ mod system;
 mod transfer;
 mod write;
 
-pub use spelrum_tournament::results::{Removing, SqlValue};
+pub use spelrum_answers::{Removing, SqlValue};
 
 pub use check::recount::Difference;
 pub use check::rot::Compared;

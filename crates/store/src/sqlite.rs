@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_tournament::course::{CellOutcome, Noted};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellCursor, CellsPage, Comparisons, Detail, ExperimentSummary, ExperimentsPage, FoundGame,
     GameCursor, GamesPage, GamesQuestion, OpeningCursor, OpeningsPage, Overview, Phases, Progress,
     Ratings, Removing, Report, SettledCells, WhichGame,
 };
-use spelrum_tournament::scheduler::{Barred, CellState, Changes, ExperimentState, Snapshot};
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::{
+use spelrum_model::ExperimentState;
+use spelrum_model::course::Noted;
+use spelrum_model::speed::Speed;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, LeaseId, Plan, PlayedGame,
     PlayedVerification, WorkerId,
 };
+use spelrum_scheduling::course::CellOutcome;
+use spelrum_scheduling::scheduler::{CellState, Changes, Snapshot};
 
 use crate::contract::{Reading, Store, Term, WriteTransaction};
 use crate::error::StoreError;

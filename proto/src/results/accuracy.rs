@@ -1,8 +1,9 @@
 //! The accuracy of players' choices.
 
-use spelrum_tournament::choice::{Accuracy, Estimate, WinsKept};
-use spelrum_tournament::results::CellAccuracy;
-use spelrum_tournament::{CellId, Interval};
+use spelrum_answers::CellAccuracy;
+use spelrum_model::CellId;
+use spelrum_statistics::Interval;
+use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 
 use crate::wire_error::{finite, id, number};
 use crate::{Fault, WireError, v1};

@@ -1,8 +1,9 @@
 //! Claims of sweeps about their results.
 
-use spelrum_tournament::claims::{Bound, ClaimStanding, Judgement, Quantifier, Statement};
-use spelrum_tournament::results::{Report, StatedCell, StatedClaim, ToldClaim};
-use spelrum_tournament::{CellId, DefinitionHash, Role};
+use spelrum_answers::{Report, StatedCell, StatedClaim, ToldClaim};
+use spelrum_model::claims::{ClaimStanding, Statement};
+use spelrum_model::{CellId, DefinitionHash, Role};
+use spelrum_statistics::claims::{Bound, Judgement, Quantifier};
 
 use crate::wire_error::{finite, id, number};
 use crate::{Fault, WireError, v1};

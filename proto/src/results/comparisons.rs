@@ -1,8 +1,10 @@
 //! Comparisons of cells.
 
-use spelrum_tournament::comparisons::{Changed, Contrast, Difference, Effect, Effects, Replicates};
-use spelrum_tournament::results::Comparisons;
-use spelrum_tournament::{CellId, Interval};
+use spelrum_answers::Comparisons;
+use spelrum_answers::{CellDifference as Difference, CellReplicates as Replicates};
+use spelrum_model::CellId;
+use spelrum_statistics::Interval;
+use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
 
 use super::report::{interval_from_wire, interval_to_wire, places_from_wire, places_to_wire};
 use super::status::read_all;

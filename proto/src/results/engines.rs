@@ -1,7 +1,7 @@
 //! The external engines among the players of an experiment.
 
-use spelrum_tournament::CellId;
-use spelrum_tournament::results::{MixedCell, PlayerForfeits, UsedEngine};
+use spelrum_answers::{MixedCell, PlayerForfeits, UsedEngine};
+use spelrum_model::CellId;
 
 use crate::engines::{identity_from_wire, identity_to_wire};
 use crate::wire_error::{id, number};

@@ -1,11 +1,12 @@
 //! Settled games, in lists and with their moves.
 
-use spelrum_engine::termination_named;
-use spelrum_tournament::results::{
-    GameEnd, GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, Played, SettledGame,
-    WhichGame, WholeGame,
+use spelrum_answers::{
+    GameResult, GameSummary, GamesFilter, GamesOrder, GamesPage, Played, SettledGame, WhichGame,
+    WholeGame,
 };
-use spelrum_tournament::{CellId, WorkerId};
+use spelrum_engine::termination_named;
+use spelrum_model::GameEnd;
+use spelrum_model::{CellId, WorkerId};
 
 use crate::engines::{
     check_forfeit, forfeit_from_wire, forfeit_to_wire, identity_from_wire, identity_to_wire,

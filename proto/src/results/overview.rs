@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellGames, CpuQuota, Lengths, Machine, Measure, Overview, WorkerEffects, WorkerShare,
 };
-use spelrum_tournament::{BetweenWorkers, CellId, Interval, WorkerEffect, WorkerId};
+use spelrum_model::{CellId, WorkerId};
+use spelrum_statistics::{BetweenWorkers, Interval, WorkerEffect};
 
 use super::report::{places_from_wire, places_to_wire};
 use super::status::read_all;

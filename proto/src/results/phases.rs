@@ -1,7 +1,7 @@
 //! Times of moves by phase of the game.
 
-use spelrum_tournament::CellId;
-use spelrum_tournament::results::{CellPhases, PhaseMoves, PhaseTimes, PhaseUnit, Phases};
+use spelrum_answers::{CellPhases, PhaseMoves, PhaseTimes, PhaseUnit, Phases};
+use spelrum_model::CellId;
 
 use super::report::{places_from_wire, places_to_wire};
 use super::status::read_all;

@@ -1,7 +1,7 @@
 //! The progress of an experiment.
 
-use spelrum_tournament::forecast::{Backlog, Forecast, GameSpread};
-use spelrum_tournament::results::{Pace, PlayerForfeits, Progress};
+use spelrum_answers::{Pace, PlayerForfeits, Progress};
+use spelrum_statistics::forecast::{Backlog, Forecast, GameSpread};
 
 use super::status::{read_all, state};
 use crate::wire_error::{finite, number};

@@ -1,7 +1,7 @@
 //! Ratings.
 
-use spelrum_tournament::ratings::Estimate;
-use spelrum_tournament::results::{Clusters, Meeting, RatedGroup, RatedPlayer, Ratings};
+use spelrum_answers::{Clusters, Meeting, RatedGroup, RatedPlayer, Ratings};
+use spelrum_statistics::ratings::Estimate;
 
 use super::report::{places_from_wire, places_to_wire};
 use super::status::read_all;

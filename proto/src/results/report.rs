@@ -1,14 +1,15 @@
 //! Results of cells, and costs of moves.
 
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellAccuracy, CellMargin, CellResult, CellStop, CellsPage, ColourResult, Costs, CpuTimes,
     DisturbedGames, EnginesUsed, MixedCell, MoveCost, Overruns, PlayedOn, PlayerForfeits,
     ReplayedGames, Report, RunResult, Scaled, ScaledGames, SettledCells, StatedClaim, UsedEngine,
 };
-use spelrum_tournament::stopping::{Precision, StopRule};
-use spelrum_tournament::{
-    CellId, EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
+use spelrum_model::CellId;
+use spelrum_statistics::{
+    EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
 };
+use spelrum_statistics::{Precision, StopRule};
 
 use super::status::read_all;
 use crate::speeds::scaling;

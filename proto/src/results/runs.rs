@@ -1,11 +1,11 @@
 //! Runs of experiments that depend on their own results.
 
-use spelrum_tournament::AxisValue;
-use spelrum_tournament::course::{
+use spelrum_answers::{Evolution, Relative, RunResult};
+use spelrum_model::AxisValue;
+use spelrum_model::course::{
     Begun, Bounds, Confirmed, CourseKind, Estimate, Generation, Individual, Place, Setting,
     SettingsScore,
 };
-use spelrum_tournament::results::{Evolution, Relative, RunResult};
 
 use crate::wire_error::{finite, number};
 use crate::{Fault, WireError, v1};

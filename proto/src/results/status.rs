@@ -1,13 +1,13 @@
 //! Experiments and workers in summary, and problems that need attention.
 
-use spelrum_tournament::claims::ClaimStanding;
-use spelrum_tournament::engines::OfferedEngine;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     Attention, AttentionKind, ClaimOf, CoordinatorStatus, ExperimentSummary, Removal, Removing,
     Status, StopsOf, WorkerSummary,
 };
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{ExperimentId, Task, WorkerId};
+use spelrum_model::ExperimentState;
+use spelrum_model::claims::ClaimStanding;
+use spelrum_model::engines::OfferedEngine;
+use spelrum_model::{ExperimentId, Task, WorkerId};
 
 use crate::wire_error::{id, number, unknown_word};
 use crate::{Fault, WireError, engines, labels, v1};

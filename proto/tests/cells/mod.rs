@@ -3,11 +3,12 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_tournament::results::{CellMargin, CellResult, CellStop, ColourResult};
-use spelrum_tournament::stopping::{Precision, StopRule};
-use spelrum_tournament::{
-    CellId, EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
+use spelrum_answers::{CellMargin, CellResult, CellStop, ColourResult};
+use spelrum_model::CellId;
+use spelrum_statistics::{
+    EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
 };
+use spelrum_statistics::{Precision, StopRule};
 
 use crate::{figure, id, name};
 

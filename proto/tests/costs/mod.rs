@@ -3,8 +3,9 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_tournament::results::{Costs, CpuTimes, MoveCost, Overruns};
-use spelrum_tournament::{CellId, Interval, OverGames};
+use spelrum_answers::{Costs, CpuTimes, MoveCost, Overruns};
+use spelrum_model::CellId;
+use spelrum_statistics::{Interval, OverGames};
 
 use super::{count, figure, id, name};
 

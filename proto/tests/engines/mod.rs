@@ -2,9 +2,9 @@
 
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_tournament::CellId;
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{MixedCell, PlayerForfeits, UsedEngine};
+use spelrum_answers::{MixedCell, PlayerForfeits, UsedEngine};
+use spelrum_model::CellId;
+use spelrum_model::engines::{EngineIdentity, Forfeit};
 
 use super::{count, id, name};
 

@@ -3,13 +3,14 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use spelrum_answers::{
+    DisturbedGames, GameResult, GameSummary, Played, ReplayedGames, Scaled, ScaledGames,
+};
 use spelrum_engine::games::pentago::BOTH_FIVE;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, SearchReport, Side, Termination};
-use spelrum_tournament::results::{
-    DisturbedGames, GameEnd, GameResult, GameSummary, Played, ReplayedGames, Scaled, ScaledGames,
-};
-use spelrum_tournament::speed::Scaling;
-use spelrum_tournament::{CellId, GameId, WorkerId};
+use spelrum_model::GameEnd;
+use spelrum_model::speed::Scaling;
+use spelrum_model::{CellId, GameId, WorkerId};
 
 use super::{count, id, name};
 

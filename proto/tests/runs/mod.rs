@@ -3,11 +3,11 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_tournament::course::{
+use spelrum_answers::{Evolution, Relative, RunResult};
+use spelrum_model::course::{
     Begun, Bounds, Confirmed, CourseKind, Estimate as Estimated, Generation, Individual, Place,
     Setting, SettingsScore,
 };
-use spelrum_tournament::results::{Evolution, Relative, RunResult};
 
 use super::{axis_value, count, figure, name};
 

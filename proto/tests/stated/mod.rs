@@ -3,9 +3,10 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use spelrum_tournament::claims::{Bound, ClaimStanding, Quantifier, Statement};
-use spelrum_tournament::results::{ClaimOf, StatedCell, StatedClaim};
-use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, Role};
+use spelrum_answers::{ClaimOf, StatedCell, StatedClaim};
+use spelrum_model::claims::{ClaimStanding, Statement};
+use spelrum_model::{CellId, DefinitionHash, ExperimentId, Role};
+use spelrum_statistics::claims::{Bound, Quantifier};
 
 use crate::{count, id, name};
 

@@ -5,7 +5,7 @@
 //! stay idle, and the rest of the worker keeps off those cores meanwhile. The slots are planned
 //! (`plan`) from the system's description of its cores (`topology`) and the process's CPU quota
 //! (`quota`); `keeping` pins threads when games of the other kind begin. The worker's state machine
-//! ([`spelrum_tournament::worker`]) ensures that timed games never run beside others.
+//! ([`spelrum_scheduling::worker`]) ensures that timed games never run beside others.
 
 mod files;
 mod keeping;
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use spelrum_tournament::results::CpuQuota;
+use spelrum_answers::CpuQuota;
 
 use files::Files;
 use topology::Core;

@@ -161,7 +161,7 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
 
-    use spelrum_tournament::results::CpuQuota;
+    use spelrum_answers::CpuQuota;
 
     use super::*;
 

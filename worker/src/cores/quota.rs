@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use spelrum_tournament::results::CpuQuota;
+use spelrum_answers::CpuQuota;
 
 use super::files::Files;
 

@@ -3,7 +3,7 @@
 use spelrum_engine::{Rules, with_game};
 use spelrum_external::uci::{Declared, Kind};
 use spelrum_external::{AllowedOption, Engine, EngineSpec, OptionRule, OptionValue, Protocol};
-use spelrum_tournament::capabilities::{
+use spelrum_model::capabilities::{
     Capabilities, EngineOption, GtpCapabilities, GtpLimits, OptionKind,
 };
 

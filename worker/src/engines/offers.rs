@@ -6,7 +6,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use spelrum_tournament::engines::{EngineIdentity, OfferedEngine};
+use spelrum_model::engines::{EngineIdentity, OfferedEngine};
 use tokio::sync::Notify;
 
 /// Wait before the first retry of an engine that did not start; doubles each time.

@@ -13,8 +13,8 @@ use spelrum_external::{
     Breach, Choice, Clock, Colour, Conditions, EngineFailure, FailureKind, Lent, Limits,
     OptionValue, Options, Phase, Remaining, Situation, Start,
 };
-use spelrum_tournament::PlayableCell;
-use spelrum_tournament::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
+use spelrum_model::PlayableCell;
+use spelrum_model::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 
 /// The usual start position of chess, for which UCI has a word.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";

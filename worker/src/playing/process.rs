@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc as threads};
 use std::time::Duration;
 
 use spelrum_engine::search::STACK_BYTES;
-use spelrum_proto::engines::offer_to_wire;
-use spelrum_proto::speeds;
-use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, GameRange, LeaseId, ListedPositions, OpeningsCache, TrainingDefinition,
 };
+use spelrum_proto::engines::offer_to_wire;
+use spelrum_proto::speeds;
+use spelrum_scheduling::worker::Batch;
 use tokio::sync::mpsc;
 
 use super::ledger::{Ledger, Note};
@@ -266,7 +266,7 @@ impl Reports for Outlet {
     }
 
     fn finished(&self, slot: usize, results: Vec<Finished>) {
-        use spelrum_tournament::worker::Outcome as _;
+        use spelrum_scheduling::worker::Outcome as _;
 
         let slot = u32::try_from(slot).unwrap_or(u32::MAX);
         let mut bytes = 0;

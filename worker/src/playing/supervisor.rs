@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use spelrum_external::guard::this_program;
+use spelrum_model::engines::OfferedEngine;
+use spelrum_model::{GameId, ListedPositions};
 use spelrum_proto::engines::offers;
 use spelrum_proto::speeds;
-use spelrum_tournament::engines::OfferedEngine;
-use spelrum_tournament::worker::Batch;
-use spelrum_tournament::{GameId, ListedPositions};
+use spelrum_scheduling::worker::Batch;
 use tokio::sync::watch;
 
 use super::ledger::{Ledger, Note};

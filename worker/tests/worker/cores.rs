@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use spelrum_tournament::results::CpuQuota;
+use spelrum_answers::CpuQuota;
 use spelrum_worker::Cores;
 
 fn recording(name: &str) -> String {

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use spelrum_proto::v1::work_server::{Work, WorkServer};
 use spelrum_proto::v1::{self, Verdict, result::What};
 use spelrum_proto::{PROTOCOL, Reason, Refusal};
-use spelrum_tournament::{SweepText, plan_sweep};
+use spelrum_sweep::{SweepText, plan_sweep};
 use spelrum_worker::{Summary, WorkerError};
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;

@@ -5,13 +5,13 @@
 use spelrum_engine::network::{SuppliedNetwork, train};
 use spelrum_engine::search::STACK_BYTES;
 use spelrum_engine::{Timeless, tables};
-use spelrum_proto::v1::{self, result::What};
-use spelrum_proto::{game, training};
-use spelrum_test_support::eventually;
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, FinishedTraining, GameId, OpeningsCache, PlayableCell, PlayedGame, TrainedNetwork,
     TrainingDefinition,
 };
+use spelrum_proto::v1::{self, result::What};
+use spelrum_proto::{game, training};
+use spelrum_test_support::eventually;
 use spelrum_worker::Summary;
 use tonic::Status;
 

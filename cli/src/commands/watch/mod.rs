@@ -9,16 +9,14 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use spelrum_answers::{CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, Task};
 use spelrum_proto::limits::PAGE_SIZE_MAX;
 use spelrum_report::data::write_json_line;
 use spelrum_report::tables::Forfeits;
 use spelrum_report::text::{count, counted, optional, percent};
-use spelrum_tournament::forecast::Forecast;
-use spelrum_tournament::results::{
-    CellResult, ExperimentSummary, Pace, Progress, SprtOutcome, places_text,
-};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, Task};
+use spelrum_statistics::forecast::Forecast;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;

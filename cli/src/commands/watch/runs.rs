@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use spelrum_answers::{RunResult, places_text};
+use spelrum_model::course::{Bounds, Confirmed, Estimate, Generation};
 use spelrum_report::text::{count, optional};
-use spelrum_tournament::course::{Bounds, Confirmed, Estimate, Generation};
-use spelrum_tournament::results::{RunResult, places_text};
 
 /// What was told of each run.
 #[derive(Debug, Default)]

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use spelrum_model::{DefinitionHash, OpeningsCache, PlayableCell};
 use spelrum_proto::Token;
-use spelrum_tournament::{DefinitionHash, OpeningsCache, PlayableCell};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelrum_engine::{ENGINE_REVISION, Timeless};
+use spelrum_model::{DefinitionHash, GameId, PlayableCell, PlayedGame};
 use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use spelrum_proto::v1::result::What;
 use spelrum_proto::v1::work_client::WorkClient;
 use spelrum_proto::work::Grant;
 use spelrum_proto::{Bearer, PROTOCOL, Reason, Refusal, WorkerSecret, game, v1};
-use spelrum_tournament::{DefinitionHash, GameId, PlayableCell, PlayedGame};
 use tokio::time::{Instant, sleep_until, timeout};
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;

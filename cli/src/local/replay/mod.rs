@@ -14,9 +14,9 @@ use spelrum_engine::{
     Answer, ENGINE_REVISION, Fault, GameRecord, Host, MoveRecord, OutsidePlayer, PlayError, Player,
     TextTurn,
 };
+use spelrum_model::GameEnd;
+use spelrum_model::{CellId, Difference, OpeningsCache, PlayableCell, stops};
 use spelrum_report::replay::{Again, Check, Compared, RecordedGame};
-use spelrum_tournament::results::GameEnd;
-use spelrum_tournament::{CellId, Difference, OpeningsCache, PlayableCell, stops};
 
 use crate::error::{CliError, Result};
 use crate::exit::Exit;

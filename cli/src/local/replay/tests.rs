@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use spelrum_engine::{
     ENGINE_REVISION, EndedBy, Outcome, Parameters, Rules, Side, Termination, Value,
 };
-use spelrum_tournament::{
+use spelrum_model::{
     CellDefinition, CellId, DifferentField, GameId, OpeningsRule, PlayableCell, Task,
 };
 

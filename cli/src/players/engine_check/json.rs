@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use spelrum_external::Protocol;
-use spelrum_tournament::capabilities::{EngineOption, OptionKind};
+use spelrum_model::capabilities::{EngineOption, OptionKind};
 
 use super::{Checked, Kept, TriedLimit};
 

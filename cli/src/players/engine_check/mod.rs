@@ -10,7 +10,7 @@ mod trials;
 use std::time::Duration;
 
 use spelrum_external::{Diagnosis, EngineSpec, Guard, Protocol};
-use spelrum_tournament::capabilities::{Capabilities, EngineRequest};
+use spelrum_model::capabilities::{Capabilities, EngineRequest};
 
 pub(crate) use json::Json;
 pub(crate) use running::{check_all, check_for, named, requests};

@@ -2,8 +2,8 @@
 
 use indicatif::ProgressBar;
 use spelrum_external::{EngineFile, EngineSpec, Guard};
-use spelrum_tournament::Plan;
-use spelrum_tournament::capabilities::EngineRequest;
+use spelrum_model::Plan;
+use spelrum_model::capabilities::EngineRequest;
 use tokio_util::sync::CancellationToken;
 
 use super::Checked;

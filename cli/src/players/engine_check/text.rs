@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use spelrum_external::Protocol;
+use spelrum_model::capabilities::{EngineOption, OptionKind};
 use spelrum_report::text::{count, duration_us};
-use spelrum_tournament::capabilities::{EngineOption, OptionKind};
 
 use super::{Checked, Kept, Limit, TriedLimit};
 

@@ -6,7 +6,7 @@ use spelrum_external::{
     BreachKind, Choice, Conditions, Diagnosis, Engine, EngineFailure, EngineSpec, FailureKind,
     Guard, LEFT_BEHIND, Limits, Options, Phase, Protocol, Spoken,
 };
-use spelrum_tournament::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
+use spelrum_model::capabilities::{CHESS960_OPTION, EngineRequest, GtpLimits};
 use spelrum_worker::capabilities;
 
 use super::board::Board;

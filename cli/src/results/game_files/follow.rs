@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use spelrum_answers::{CellResult, ExperimentSummary, WholeGame};
+use spelrum_model::{CellDefinition, CellId};
 use spelrum_report::games::{GameView, WriteGames, WrittenGames};
-use spelrum_tournament::results::{CellResult, ExperimentSummary, WholeGame};
-use spelrum_tournament::{CellDefinition, CellId};
 
 use super::{Wanted, definition_of, no_such_cell};
 use crate::error::Result;

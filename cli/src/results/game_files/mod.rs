@@ -5,9 +5,9 @@ mod follow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use spelrum_answers::{CellResult, ExperimentSummary, GamesFilter, WholeGame};
+use spelrum_model::{CellDefinition, CellId};
 use spelrum_report::games::{GameView, WriteGames, WrittenGames};
-use spelrum_tournament::results::{CellResult, ExperimentSummary, GamesFilter, WholeGame};
-use spelrum_tournament::{CellDefinition, CellId};
 
 pub(crate) use follow::follow_games;
 

@@ -1,7 +1,7 @@
 //! The text after a change, and what is said of changes that cannot be made.
 
 use proptest::prelude::*;
-use spelrum_tournament::plan_sweep;
+use spelrum_sweep::plan_sweep;
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use spelrum_tournament::results::SqlValue;
+use spelrum_answers::SqlValue;
 
 use super::json::hexadecimal;
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use spelrum_tournament::results::SqlValue;
+use spelrum_answers::SqlValue;
 
 /// Writes a value as indented JSON and a line end.
 pub fn write_json(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {

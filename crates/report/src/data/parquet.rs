@@ -12,7 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
-use spelrum_tournament::results::SqlValue;
+use spelrum_answers::SqlValue;
 
 use super::csv::plain;
 use super::rows::WriteRows;

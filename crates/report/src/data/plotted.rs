@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use indexmap::{IndexMap, IndexSet};
-use spelrum_tournament::results::SqlValue;
+use spelrum_answers::SqlValue;
 
 use super::csv::plain;
 use super::rows::WriteRows;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
-use spelrum_tournament::results::SqlValue;
+use spelrum_answers::SqlValue;
 
 use super::csv::{plain, write_headings, write_row};
 use super::json::{RowObject, write_json_line};

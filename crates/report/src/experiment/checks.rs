@@ -1,7 +1,7 @@
 //! Questions that an experiment has no answer to, refused with a remedy.
 
-use spelrum_tournament::Role;
-use spelrum_tournament::results::{ExperimentSummary, Phases};
+use spelrum_answers::{ExperimentSummary, Phases};
+use spelrum_model::Role;
 
 use super::shown::Shown;
 use crate::error::{Error, Kind, Result};

@@ -15,7 +15,7 @@ mod style;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use spelrum_tournament::results::ExperimentSummary;
+use spelrum_answers::ExperimentSummary;
 
 pub use checks::{check_axis, check_phases};
 pub use needs::{Answers, Need, Needs};

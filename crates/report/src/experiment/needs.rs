@@ -1,9 +1,7 @@
 //! Answers that a report is made from, and which of them it needs.
 
-use spelrum_tournament::Task;
-use spelrum_tournament::results::{
-    Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report,
-};
+use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report};
+use spelrum_model::Task;
 
 use super::checks::refuse_what_is_of_games;
 use super::shown::{ReportFormat, Shown};

@@ -1,8 +1,8 @@
 //! Tables for people, and plots of what is in them.
 
 use clap::ValueEnum as _;
-use spelrum_tournament::Task;
-use spelrum_tournament::results::{ExperimentSummary, date_time};
+use spelrum_answers::{ExperimentSummary, date_time};
+use spelrum_model::Task;
 
 use super::needs::Answers;
 use super::shown::Shown;

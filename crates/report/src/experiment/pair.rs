@@ -2,8 +2,8 @@
 
 use std::io::{self, BufWriter, Write};
 
-use spelrum_tournament::Task;
-use spelrum_tournament::results::{ExperimentSummary, Overview, Report, SideBySide};
+use spelrum_answers::{ExperimentSummary, Overview, Report, SideBySide};
+use spelrum_model::Task;
 
 use super::checks::refuse_what_is_of_games;
 use super::shown::{ReportFormat, Shown};

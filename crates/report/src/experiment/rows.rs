@@ -2,8 +2,8 @@
 
 use std::io;
 
-use spelrum_tournament::Task;
-use spelrum_tournament::results::ExperimentSummary;
+use spelrum_answers::ExperimentSummary;
+use spelrum_model::Task;
 
 use super::needs::Answers;
 use super::shown::Shown;

@@ -2,8 +2,9 @@
 //! over how far from the start the positions are.
 
 use indexmap::IndexMap;
-use spelrum_tournament::choice::{self, Accuracy};
-use spelrum_tournament::results::{CellAccuracy, Report};
+use spelrum_answers::{CellAccuracy, Report};
+use spelrum_statistics::choice;
+use spelrum_statistics::choice::Accuracy;
 
 use super::along::{Along, Place};
 use super::lines::{Line, Sorted, points_max};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::places_text;
 use spelrum_engine::parse_duration_us;
-use spelrum_tournament::Role;
-use spelrum_tournament::results::places_text;
+use spelrum_model::Role;
 
 use crate::plot::Axis;
 

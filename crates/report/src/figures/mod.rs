@@ -10,8 +10,8 @@ mod results;
 mod tests;
 mod times;
 
-use spelrum_tournament::Task;
-use spelrum_tournament::results::{Overview, Ratings, Report};
+use spelrum_answers::{Overview, Ratings, Report};
+use spelrum_model::Task;
 
 use crate::plot::Figure;
 

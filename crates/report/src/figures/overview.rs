@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use spelrum_tournament::results::{CellGames, Overview};
+use spelrum_answers::{CellGames, Overview};
 
 use super::along::Along;
 use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};

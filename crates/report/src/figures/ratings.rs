@@ -1,6 +1,6 @@
 //! How strong players are on one scale, with intervals.
 
-use spelrum_tournament::results::{RatedGroup, Ratings, places_text};
+use spelrum_answers::{RatedGroup, Ratings, places_text};
 
 use super::lines::PANELS_MAX;
 use super::results::left_out;

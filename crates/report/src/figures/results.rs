@@ -1,7 +1,7 @@
 //! What games came to: the score over the values of an axis, and wins, draws and losses.
 
 use indexmap::IndexMap;
-use spelrum_tournament::results::{CellResult, Report};
+use spelrum_answers::{CellResult, Report};
 
 use super::along::Along;
 use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};

@@ -6,12 +6,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use roxmltree::{Document as Tree, Node};
 use sha2::{Digest, Sha256};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellGames, CellResult, Clusters, ColourResult, Costs, EnginesUsed, ExperimentSummary, Lengths,
     Machine, MoveCost, RatedGroup, RatedPlayer, WorkerShare,
 };
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, ExperimentId, OverGames, PairCounts, ScoreInterval, WorkerId};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, ExperimentId, WorkerId};
+use spelrum_statistics::{OverGames, PairCounts, ScoreInterval};
 
 use super::*;
 use crate::document::Document;
@@ -38,7 +39,7 @@ fn experiment(name: &str) -> ExperimentSummary {
         uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
         name: name.to_owned(),
         game: "pentago".to_owned(),
-        task: spelrum_tournament::Task::Game,
+        task: spelrum_model::Task::Game,
         state: ExperimentState::Running,
         priority: 0,
         cells: 1,
@@ -413,7 +414,7 @@ fn ten_thousand_cells_are_a_page_of_less_than_two_megabytes() {
 fn ratings(name: &str, players: u32) -> Ratings {
     let player = |place: u32| RatedPlayer {
         name: format!("{name}{place}"),
-        rating: Some(spelrum_tournament::ratings::Estimate {
+        rating: Some(spelrum_statistics::ratings::Estimate {
             elo: 100.0 - 50.0 * f64::from(place),
             error: (place > 0).then_some(20.0),
         }),

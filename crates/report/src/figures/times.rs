@@ -1,8 +1,9 @@
 //! What moves take: over the values of an axis, and over the depth that searches completed.
 
 use indexmap::IndexMap;
-use spelrum_tournament::results::{MoveCost, Report};
-use spelrum_tournament::{OverGames, Role};
+use spelrum_answers::{MoveCost, Report};
+use spelrum_model::Role;
+use spelrum_statistics::OverGames;
 
 use super::along::{Along, Place};
 use super::lines::{Line, Sorted, meeting, points_max};

@@ -7,10 +7,10 @@ mod text;
 
 use std::io::{self, Write};
 
+use spelrum_answers::{CellResult, ExperimentSummary, GameResult, Played, WholeGame};
 use spelrum_engine::Outcome;
-use spelrum_tournament::CellDefinition;
-use spelrum_tournament::builds::without_build;
-use spelrum_tournament::results::{CellResult, ExperimentSummary, GameResult, Played, WholeGame};
+use spelrum_model::CellDefinition;
+use spelrum_model::builds::without_build;
 
 pub use pgn::Pgn;
 pub use rows::Rows;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use spelrum_engine::parse_duration_us;
-use spelrum_tournament::{Role, builds};
+use spelrum_model::{Role, builds};
 
 /// Names given so far, by name in the sweep and parameters.
 #[derive(Debug, Default)]

@@ -3,11 +3,11 @@
 
 use std::io::{self, Write};
 
+use spelrum_answers::date_time;
+use spelrum_answers::{Played, places_text};
 use spelrum_engine::games::Chess;
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::{Game as _, MoveRecord, Outcome, Side, Termination, written_moves};
-use spelrum_tournament::results::date_time;
-use spelrum_tournament::results::{Played, places_text};
 
 use super::names::Names;
 use super::{GameView, WriteGames, write_wrapped};

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use spelrum_answers::SqlValue;
 use spelrum_engine::MoveRecord;
-use spelrum_tournament::names;
-use spelrum_tournament::results::SqlValue;
+use spelrum_model::names;
 
 use super::{GameView, WriteGames, score};
 use crate::data::{RowsFormat, WriteRows, rows_writer};

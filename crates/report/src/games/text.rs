@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
+use spelrum_answers::date_time;
+use spelrum_answers::places_text;
 use spelrum_engine::MoveRecord;
-use spelrum_tournament::names;
-use spelrum_tournament::results::date_time;
-use spelrum_tournament::results::places_text;
+use spelrum_model::names;
 
 use super::{GameView, WriteGames, score, write_wrapped};
 use crate::error::Result;

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 use spelrum_engine::{ENGINE_REVISION, EndedBy, Outcome};
-use spelrum_tournament::engines::Forfeit;
-use spelrum_tournament::names;
+use spelrum_model::engines::Forfeit;
+use spelrum_model::names;
 
 use super::tables::JudgedJson;
 use super::text::positions;

@@ -6,9 +6,9 @@ mod tables;
 mod text;
 
 use spelrum_engine::MoveRecord;
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::GameEnd;
-use spelrum_tournament::{CellDefinition, Difference, GameId};
+use spelrum_model::GameEnd;
+use spelrum_model::engines::{EngineIdentity, Forfeit};
+use spelrum_model::{CellDefinition, Difference, GameId};
 
 pub use json::write as write_json;
 pub use recorded::recorded_game;

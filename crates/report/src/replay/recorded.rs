@@ -1,6 +1,6 @@
 //! A recorded game out of the results.
 
-use spelrum_tournament::results::{GameResult, Played, SettledGame};
+use spelrum_answers::{GameResult, Played, SettledGame};
 
 use super::RecordedGame;
 use crate::error::{Error, Kind, Result};

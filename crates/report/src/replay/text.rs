@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, ReplayedPosition, Side, replay_moves};
-use spelrum_tournament::Difference;
-use spelrum_tournament::engines::Forfeit;
+use spelrum_model::Difference;
+use spelrum_model::engines::Forfeit;
 
 use super::{Check, Compared, Plies, RecordedGame, Replayed};
 use crate::text::{count, duration_us, ended_by_text};

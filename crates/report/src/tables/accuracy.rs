@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_answers::{CellAccuracy, CellResult, Report};
 use spelrum_engine::tables::TableValue;
-use spelrum_tournament::CellId;
-use spelrum_tournament::choice::{Accuracy, Estimate, WinsKept};
-use spelrum_tournament::results::{CellAccuracy, CellResult, Report};
+use spelrum_model::CellId;
+use spelrum_statistics::choice::{Accuracy, Estimate, WinsKept};
 
 use super::axes::{axis_columns, places};
 use crate::document::{Part, TitledTable};

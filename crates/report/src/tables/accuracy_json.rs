@@ -1,8 +1,8 @@
 //! How well players choose, for programs. The keys are only ever added to.
 
 use serde::Serialize;
-use spelrum_tournament::choice::Estimate;
-use spelrum_tournament::results::{CellAccuracy, Report};
+use spelrum_answers::{CellAccuracy, Report};
+use spelrum_statistics::choice::Estimate;
 
 use super::accuracy::cells;
 

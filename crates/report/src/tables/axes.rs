@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_tournament::Role;
-use spelrum_tournament::results::Report;
+use spelrum_answers::Report;
+use spelrum_model::Role;
 
 use crate::text::{Column, optional};
 

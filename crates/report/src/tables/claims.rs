@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::CellId;
-use spelrum_tournament::claims::{Judgement, NotJudged};
-use spelrum_tournament::results::{CellResult, Report, ToldClaim, places_text};
+use spelrum_answers::{CellResult, Report, ToldClaim, places_text};
+use spelrum_model::CellId;
+use spelrum_statistics::claims::{Judgement, NotJudged};
 
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, optional};

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::CellId;
-use spelrum_tournament::claims::{Bound, JudgedCell, Judgement};
-use spelrum_tournament::results::{self, CellResult, Report};
+use spelrum_answers as results;
+use spelrum_answers::{CellResult, Report};
+use spelrum_model::CellId;
+use spelrum_statistics::claims::{Bound, JudgedCell, Judgement};
 
 /// What a sweep stated of its results, and what came of it.
 #[derive(Debug, Serialize)]

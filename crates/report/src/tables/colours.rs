@@ -1,7 +1,7 @@
 //! Results by colour: what a player scores where it moves first, and where it moves second.
 
-use spelrum_tournament::ScoreInterval;
-use spelrum_tournament::results::Report;
+use spelrum_answers::Report;
+use spelrum_statistics::ScoreInterval;
 
 use super::axes::{axis_columns, places};
 use crate::document::TitledTable;

@@ -1,8 +1,9 @@
 //! What changes from cell to cell, for people.
 
-use spelrum_tournament::Interval;
-use spelrum_tournament::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Difference, Effects};
-use spelrum_tournament::results::Comparisons;
+use spelrum_answers::CellDifference as Difference;
+use spelrum_answers::Comparisons;
+use spelrum_statistics::Interval;
+use spelrum_statistics::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Effects};
 
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
@@ -172,11 +173,12 @@ fn so(gain: &Difference) -> &'static str {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use spelrum_tournament::CellId;
-    use spelrum_tournament::ExperimentId;
-    use spelrum_tournament::comparisons::{Effect, Replicates};
-    use spelrum_tournament::results::ExperimentSummary;
-    use spelrum_tournament::scheduler::ExperimentState;
+    use spelrum_answers::CellReplicates as Replicates;
+    use spelrum_answers::ExperimentSummary;
+    use spelrum_model::CellId;
+    use spelrum_model::ExperimentId;
+    use spelrum_model::ExperimentState;
+    use spelrum_statistics::comparisons::Effect;
 
     use super::*;
     use crate::tables::text::document;
@@ -212,7 +214,7 @@ pub(crate) mod tests {
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
                 name: "pentago-depth".to_owned(),
                 game: "pentago".to_owned(),
-                task: spelrum_tournament::Task::Game,
+                task: spelrum_model::Task::Game,
                 state: ExperimentState::Finished,
                 priority: 0,
                 cells: 4,

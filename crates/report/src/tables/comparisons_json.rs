@@ -1,9 +1,10 @@
 //! What changes from cell to cell, for programs. The keys are only ever added to.
 
 use serde::Serialize;
-use spelrum_tournament::Interval;
-use spelrum_tournament::comparisons::{Changed, Contrast, Difference, Effect, Effects};
-use spelrum_tournament::results::Comparisons;
+use spelrum_answers::CellDifference as Difference;
+use spelrum_answers::Comparisons;
+use spelrum_statistics::Interval;
+use spelrum_statistics::comparisons::{Changed, Contrast, Effect, Effects};
 
 /// All comparisons of an experiment.
 #[derive(Debug, Serialize)]
@@ -138,7 +139,7 @@ fn effect<'a>(axes: &'a [String], of: &'a Effects, it: &'a Effect) -> EffectOf<'
 }
 
 impl<'a> Replicates<'a> {
-    fn of(it: &'a spelrum_tournament::comparisons::Replicates) -> Self {
+    fn of(it: &'a spelrum_answers::CellReplicates) -> Self {
         Self {
             cell_id: it.cell.0,
             axes: &it.place,

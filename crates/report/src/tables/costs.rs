@@ -1,6 +1,6 @@
 //! What moves cost, in tables for people.
 
-use spelrum_tournament::results::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
+use spelrum_answers::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
 
 use super::axes::{axis_columns, names_opponents, places};
 use super::{played_on, scaled};

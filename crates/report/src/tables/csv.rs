@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::results;
+use spelrum_answers as results;
 
 use super::accuracy_json;
 use super::axes::grid_axes;

@@ -1,7 +1,7 @@
 //! How many timed games were disturbed, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::results::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
+use spelrum_answers::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
 
 use super::axes::{axis_columns, places};
 use crate::document::TitledTable;
@@ -132,7 +132,7 @@ fn notes(report: &Report) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::CellId;
+    use spelrum_model::CellId;
 
     use super::*;
     use crate::tables::text::tests::{report, shown};

@@ -1,9 +1,9 @@
 //! Which external engines the players were, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::builds;
-use spelrum_tournament::engines::EngineIdentity;
-use spelrum_tournament::results::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
+use spelrum_answers::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
+use spelrum_model::builds;
+use spelrum_model::engines::EngineIdentity;
 
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional};

@@ -1,8 +1,8 @@
 //! What was bred: each generation, where the best individual comes from, and the diagram of both.
 
 use serde::Serialize;
-use spelrum_tournament::course::{Generation, Individual};
-use spelrum_tournament::results::{ELITE, FAMILY_MAX, Report, RunResult};
+use spelrum_answers::{ELITE, FAMILY_MAX, Report, RunResult};
+use spelrum_model::course::{Generation, Individual};
 
 use super::axes::grid_axes;
 use crate::document::TitledTable;
@@ -106,8 +106,7 @@ pub(crate) fn families(report: &Report) -> Vec<RelativeRow<'_>> {
     rows
 }
 
-type Evolved<'a> =
-    (&'a RunResult, Vec<Option<&'a str>>, &'a spelrum_tournament::results::Evolution);
+type Evolved<'a> = (&'a RunResult, Vec<Option<&'a str>>, &'a spelrum_answers::Evolution);
 
 fn evolved(report: &Report) -> impl Iterator<Item = Evolved<'_>> {
     let axes = grid_axes(report);

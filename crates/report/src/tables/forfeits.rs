@@ -1,7 +1,7 @@
 //! Games that players lost by failing, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::results::{FORFEITS_WARNED_OF, ForfeitKind, PlayerForfeits, Report};
+use spelrum_answers::{FORFEITS_WARNED_OF, ForfeitKind, PlayerForfeits, Report};
 
 use crate::document::TitledTable;
 use crate::text::{Column, count, percent};

@@ -1,9 +1,10 @@
 //! The results for programs. The keys are only ever added to.
 
 use serde::Serialize;
-use spelrum_tournament::OverGames;
-use spelrum_tournament::results::{self, CellFailures};
-use spelrum_tournament::stopping::StopRule;
+use spelrum_answers as results;
+use spelrum_answers::CellFailures;
+use spelrum_statistics::OverGames;
+use spelrum_statistics::StopRule;
 
 use super::margins::CellMargin;
 use super::played_on::PlayedOn;

@@ -1,8 +1,9 @@
 //! By how much games are won, in what the game counts, for people and for programs.
 
 use serde::Serialize;
+use spelrum_answers as results;
+use spelrum_answers::Report;
 use spelrum_engine::Rules;
-use spelrum_tournament::results::{self, Report};
 
 use super::axes::{axis_columns, places};
 use crate::document::TitledTable;

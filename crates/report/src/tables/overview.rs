@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use spelrum_tournament::Role;
-use spelrum_tournament::labels::Label;
-use spelrum_tournament::results::{self, CellGames, CpuQuota, WorkerShare};
+use spelrum_answers as results;
+use spelrum_answers::{CellGames, CpuQuota, WorkerShare};
+use spelrum_model::Role;
+use spelrum_model::labels::Label;
 
 use super::worker_effects;
 use crate::document::{Part, TitledTable};
@@ -334,9 +335,9 @@ fn notes_on_workers(told: &results::Overview, starts: u64, rows: u64) -> Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{ExperimentSummary, Machine};
-    use spelrum_tournament::scheduler::ExperimentState;
-    use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+    use spelrum_answers::{ExperimentSummary, Machine};
+    use spelrum_model::ExperimentState;
+    use spelrum_model::{CellId, ExperimentId, WorkerId};
 
     use super::*;
     use crate::tables::text;
@@ -362,7 +363,7 @@ mod tests {
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
                 name: "pentago-depth".to_owned(),
                 game: "pentago".to_owned(),
-                task: spelrum_tournament::Task::Game,
+                task: spelrum_model::Task::Game,
                 state: ExperimentState::Finished,
                 priority: 0,
                 cells: 2,

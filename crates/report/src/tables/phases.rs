@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use spelrum_tournament::Role;
-use spelrum_tournament::results::{self, PhaseUnit};
+use spelrum_answers as results;
+use spelrum_answers::PhaseUnit;
+use spelrum_model::Role;
 
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, duration_us, optional, percent, ratio};
@@ -201,9 +202,9 @@ fn standardised(told: &results::Phases, axes: &[usize], phases: &Phases<'_>) -> 
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{CellPhases, ExperimentSummary, PhaseSums};
-    use spelrum_tournament::scheduler::ExperimentState;
-    use spelrum_tournament::{CellId, ExperimentId};
+    use spelrum_answers::{CellPhases, ExperimentSummary, PhaseSums};
+    use spelrum_model::ExperimentState;
+    use spelrum_model::{CellId, ExperimentId};
 
     use super::*;
     use crate::tables::text;
@@ -231,7 +232,7 @@ mod tests {
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
                 name: "pentago-depth".to_owned(),
                 game: "pentago".to_owned(),
-                task: spelrum_tournament::Task::Game,
+                task: spelrum_model::Task::Game,
                 state: ExperimentState::Finished,
                 priority: 0,
                 cells: 2,

@@ -1,7 +1,8 @@
 //! On what timed games were played, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::results::{self, Report};
+use spelrum_answers as results;
+use spelrum_answers::Report;
 
 use crate::text::count;
 

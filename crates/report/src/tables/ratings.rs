@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_tournament::Role;
-use spelrum_tournament::ratings::Estimate;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     Clusters, RATED_GAMES_MAX, RATED_PLAYERS_MAX, RatedGroup, RatedPlayer, Ratings, Report,
     places_text,
 };
+use spelrum_model::Role;
+use spelrum_statistics::ratings::Estimate;
 
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional, percent, signed};
@@ -273,10 +273,10 @@ fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
 mod tests {
     use std::collections::BTreeSet;
 
+    use spelrum_answers::{ExperimentSummary, GamesToRate};
     use spelrum_engine::Outcome;
-    use spelrum_tournament::ExperimentId;
-    use spelrum_tournament::results::{ExperimentSummary, GamesToRate};
-    use spelrum_tournament::scheduler::ExperimentState;
+    use spelrum_model::ExperimentId;
+    use spelrum_model::ExperimentState;
 
     use super::*;
     use crate::tables::text::document;
@@ -308,7 +308,7 @@ mod tests {
             uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
             name: "ladder".to_owned(),
             game: "pentago".to_owned(),
-            task: spelrum_tournament::Task::Game,
+            task: spelrum_model::Task::Game,
             state: ExperimentState::Finished,
             priority: 0,
             cells: 45,

@@ -1,7 +1,8 @@
 //! Ratings for programs. The keys are only ever added to.
 
 use serde::Serialize;
-use spelrum_tournament::results::{self, Ratings};
+use spelrum_answers as results;
+use spelrum_answers::Ratings;
 
 use super::columns::{Columns, columns};
 

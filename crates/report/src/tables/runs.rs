@@ -1,8 +1,8 @@
 //! What came of the runs of an experiment that depends on its own results, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::course::{Confirmed, CourseKind, Estimate, SettingsScore};
-use spelrum_tournament::results::{Report, RunResult};
+use spelrum_answers::{Report, RunResult};
+use spelrum_model::course::{Confirmed, CourseKind, Estimate, SettingsScore};
 
 use super::axes::grid_axes;
 use super::evolution;

@@ -1,7 +1,7 @@
 //! How time limits were scaled by the speed of workers, for people and for programs.
 
 use serde::Serialize;
-use spelrum_tournament::results::Report;
+use spelrum_answers::Report;
 
 use crate::text::count;
 
@@ -67,9 +67,9 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::CellId;
-    use spelrum_tournament::results::ScaledGames;
-    use spelrum_tournament::speed::Scaling;
+    use spelrum_answers::ScaledGames;
+    use spelrum_model::CellId;
+    use spelrum_model::speed::Scaling;
 
     use super::*;
     use crate::tables::text::tests::{report, shown};

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::results::date_time;
-use spelrum_tournament::results::{
+use spelrum_answers::date_time;
+use spelrum_answers::{
     CellResult, ExperimentSummary, MatchedCells, MatchedMoves, Overview, Report, SideBySide,
     places_text,
 };
-use spelrum_tournament::{Interval, OverGames, Role, ScoreInterval};
+use spelrum_model::Role;
+use spelrum_statistics::{Interval, OverGames, ScoreInterval};
 
 use super::overview::build;
 use crate::document::{Document, Part, TitledTable};
@@ -318,9 +319,8 @@ fn cell<'a>(matched: &'a MatchedCells<'a>) -> Cell<'a> {
 
 fn moves<'a>(matched: &'a MatchedMoves<'a>) -> Moves<'a> {
     let [first, second] = matched.moves;
-    let mean = |of: &spelrum_tournament::results::MoveCost| {
-        mean_us(of.costs.wall_us_game_mean, of.costs.wall_us_mean)
-    };
+    let mean =
+        |of: &spelrum_answers::MoveCost| mean_us(of.costs.wall_us_game_mean, of.costs.wall_us_mean);
     let interval = matched.ratio.and_then(|it| it.interval);
     Moves {
         axes: &matched.axes,

@@ -1,11 +1,11 @@
 //! The tables for people.
 
-use spelrum_tournament::Task;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellFailures, CellResult, CellStop, ExperimentSummary, Report, SprtOutcome, SprtStanding,
     Stronger,
 };
-use spelrum_tournament::stopping::StopRule;
+use spelrum_model::Task;
+use spelrum_statistics::StopRule;
 
 use super::axes::{axis_columns, places};
 use super::{accuracy, colours, costs, disturbance, engines, evolution, forfeits, margins, runs};
@@ -349,14 +349,14 @@ fn failures(report: &Report) -> Option<TitledTable> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use spelrum_tournament::engines::EngineIdentity;
-    use spelrum_tournament::results::{
+    use spelrum_answers::{
         ColourResult, Costs, CpuTimes, EnginesUsed, MoveCost, Overruns, ReplayedGames, UsedEngine,
     };
-    use spelrum_tournament::scheduler::ExperimentState;
-    use spelrum_tournament::{
-        CellId, EloModel, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts,
-        ScoreInterval, Sprt,
+    use spelrum_model::ExperimentState;
+    use spelrum_model::engines::EngineIdentity;
+    use spelrum_model::{CellId, ExperimentId};
+    use spelrum_statistics::{
+        EloModel, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Sprt,
     };
 
     use super::*;
@@ -442,7 +442,7 @@ pub(crate) mod tests {
                 uuid: "00000000-0000-4000-8000-000000000000".to_owned(),
                 name: "pentago-depth".to_owned(),
                 game: "pentago".to_owned(),
-                task: spelrum_tournament::Task::Game,
+                task: spelrum_model::Task::Game,
                 state: ExperimentState::Running,
                 priority: 0,
                 cells: 4,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::results::{Measure, Overview, WorkerEffects, WorkerShare};
-use spelrum_tournament::{Interval, WorkerId};
+use spelrum_answers::{Measure, Overview, WorkerEffects, WorkerShare};
+use spelrum_model::WorkerId;
+use spelrum_statistics::Interval;
 
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional, ratio, relative_error};
@@ -164,9 +165,10 @@ fn spread(told: &WorkerEffects) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::results::{ExperimentSummary, Machine};
-    use spelrum_tournament::scheduler::ExperimentState;
-    use spelrum_tournament::{BetweenWorkers, ExperimentId, Task, WorkerEffect};
+    use spelrum_answers::{ExperimentSummary, Machine};
+    use spelrum_model::ExperimentState;
+    use spelrum_model::{ExperimentId, Task};
+    use spelrum_statistics::{BetweenWorkers, WorkerEffect};
 
     use super::*;
     use crate::document::Part;

@@ -226,7 +226,7 @@ fn coverage(elo: &[f64], openings: u32, of_openings: f64, of_players: f64, round
 
 /// Also where openings decide much, and differently for each player.
 ///
-/// `SPELRUM_COVERAGE_ROUNDS=1000 cargo test -p spelrum-tournament --lib -- --nocapture
+/// `SPELRUM_COVERAGE_ROUNDS=1000 cargo test -p spelrum-statistics --lib -- --nocapture
 /// intervals_of_differences` prints what `docs/statistics.md` tells, in minutes.
 #[test]
 fn intervals_of_differences_cover() {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use futures_util::TryStreamExt as _;
-use spelrum_tournament::{OpeningCounts, OpeningSpread};
+use spelrum_statistics::{OpeningCounts, OpeningSpread};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::error::StoreError;

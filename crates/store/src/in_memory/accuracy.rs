@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::{CellAccuracy, Stratum, reference_text, says_who_wins};
 use spelrum_engine::MoveValue;
-use spelrum_tournament::choice::{AccuracySums, Choice};
-use spelrum_tournament::results::{CellAccuracy, Stratum, reference_text, says_who_wins};
-use spelrum_tournament::{CellId, DefinitionJson, PlayedGame, Task};
+use spelrum_model::{CellId, DefinitionJson, PlayedGame, Task};
+use spelrum_statistics::choice::{AccuracySums, Choice};
 
 use super::{Cell, Settled, State};
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::ForfeitKind;
 use spelrum_engine::Outcome;
-use spelrum_tournament::engines::NeededEngine;
-use spelrum_tournament::results::ForfeitKind;
-use spelrum_tournament::scheduler::{Barred, ExperimentState};
-use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
+use spelrum_model::ExperimentState;
+use spelrum_model::engines::NeededEngine;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
 
 use super::exclusion::Exclusion;
 use super::{Cell, Settled, State};

@@ -1,7 +1,7 @@
 //! What searches cost.
 
+use spelrum_answers::{CostedPlayer, Costs, CpuTimes, MoveTimes, time_bucket};
 use spelrum_engine::MoveRecord;
-use spelrum_tournament::results::{CostedPlayer, Costs, CpuTimes, MoveTimes, time_bucket};
 
 /// What searches cost together; nothing of none.
 pub(super) fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Costs> {

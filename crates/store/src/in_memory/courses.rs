@@ -1,9 +1,10 @@
 //! Experiments that have a course.
 
 use spelrum_engine::Outcome;
-use spelrum_tournament::course::{CellOutcome, NewCell, Noted, StoredCell};
-use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{CellId, ExperimentId, GameId, Plan};
+use spelrum_model::course::Noted;
+use spelrum_model::{CellId, ExperimentId, GameId, Plan};
+use spelrum_scheduling::course::{CellOutcome, NewCell, StoredCell};
+use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, CourseState, Settled, State};
 use crate::error::StoreError;

@@ -1,9 +1,9 @@
 //! Disturbed games: which they are, what is kept of those that are played again, and how many there are.
 
 use serde_json::Value;
-use spelrum_tournament::disturbance::{TimedCell, is_known_of};
-use spelrum_tournament::results::DisturbedGames;
-use spelrum_tournament::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
+use spelrum_answers::DisturbedGames;
+use spelrum_model::disturbance::{TimedCell, is_known_of};
+use spelrum_model::{CellId, GameId, LeaseId, PlayedGame, WorkerId};
 
 use super::{Cell, Settled, State, Uncounted};
 use crate::write::uncounted_games::Reason;

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_engine::Outcome;
-use spelrum_tournament::CellId;
-use spelrum_tournament::builds::without_build;
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     EnginesUsed, ForfeitKind, MIXED_CELLS_MAX, MixedCell, PlayerForfeits, UsedEngine,
     forfeits_by_player,
 };
+use spelrum_engine::Outcome;
+use spelrum_model::CellId;
+use spelrum_model::builds::without_build;
+use spelrum_model::engines::{EngineIdentity, Forfeit};
 
 use super::{Cell, Settled, State};
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::Removing;
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::results::Removing;
-use spelrum_tournament::scheduler::{Barred, CellState};
-use spelrum_tournament::stopping::Prefix;
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, Task, WorkerId};
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, ExperimentId, GameId, GameRange, Task, WorkerId};
+use spelrum_scheduling::scheduler::CellState;
+use spelrum_scheduling::stopping::Prefix;
 
 use super::{Settled, State, Uncounted};
 use crate::error::StoreError;

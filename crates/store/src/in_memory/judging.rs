@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellsToCompare, Clusters, ColourResult, Comparisons, GamesToRate, MoverCounts, Ratings,
 };
-use spelrum_tournament::{CellId, ExperimentId, OpeningCounts, PlayedGame};
+use spelrum_model::{CellId, ExperimentId, PlayedGame};
+use spelrum_statistics::OpeningCounts;
 
 use super::{Cell, State};
 use crate::error::StoreError;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::CellMargin;
-use spelrum_tournament::{CellId, MarginSums, PlayedGame};
+use spelrum_answers::CellMargin;
+use spelrum_model::{CellId, PlayedGame};
+use spelrum_statistics::MarginSums;
 
 use super::{Cell, State};
 

@@ -23,20 +23,21 @@ mod verifications;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use spelrum_answers::StatedClaim;
 use spelrum_engine::Outcome;
-use spelrum_tournament::course::{CellOutcome, Noted};
-use spelrum_tournament::disturbance::Timing;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::results::StatedClaim;
-use spelrum_tournament::scheduler::{
-    Allocation, Attempts, Barred, CellState, Changes, ExperimentState, LeaseEnd, Snapshot,
-};
-use spelrum_tournament::speed::Speed;
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{
+use spelrum_model::course::Noted;
+use spelrum_model::disturbance::Timing;
+use spelrum_model::placement::Placement;
+use spelrum_model::speed::Speed;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{
     AxisValue, CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, GameRange, LeaseId,
     Plan, PlayedGame, PlayedVerification, Record, Task, TrainingDefinition, WorkerId,
 };
+use spelrum_scheduling::course::CellOutcome;
+use spelrum_scheduling::scheduler::{Attempts, CellState, Changes, LeaseEnd, Snapshot};
+use spelrum_statistics::StopRule;
 
 use crate::contract::{Store, Term, WriteTransaction};
 use crate::write::requirements::Needs;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use spelrum_tournament::scheduler::{CellState, Tasks};
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, DefinitionHash, ExperimentId, FinishedTraining, GameId, Plan, TrainingDefinition,
     WorkerId,
 };
+use spelrum_scheduling::scheduler::{CellState, Tasks};
 
 use super::verifications::Verification;
 use super::{Cell, State};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_engine::{EndedBy, Outcome};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellGames, ComparedGame, ComparedMoves, CostedPlayer, Lengths, Overview, WorkerEffects,
     WorkerShare, compared_games, worker_effects,
 };
-use spelrum_tournament::{ExperimentId, PlayedGame, WorkerId};
+use spelrum_engine::{EndedBy, Outcome};
+use spelrum_model::{ExperimentId, PlayedGame, WorkerId};
 
 use super::{Settled, State};
 use crate::write::workers::WorkerIntroduction;

@@ -1,8 +1,8 @@
 //! How long moves took in each phase of the game, move by move.
 
+use spelrum_answers::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
 use spelrum_engine::EndedBy;
-use spelrum_tournament::results::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
-use spelrum_tournament::{ExperimentId, Record};
+use spelrum_model::{ExperimentId, Record};
 
 use super::{Settled, State};
 

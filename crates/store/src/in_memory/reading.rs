@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_engine::{EndedBy, MoveRecord, Outcome};
-use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellCursor, CellResult, CellStop, CellsPage, Comparisons, CostedPlayer, Costs, CpuTimes,
-    Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameEnd, GameResult,
-    GameSummary, GameTimes, GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion,
-    MissingGame, MoveCost, MoverCounts, OpeningCursor, OpeningSums, OpeningsPage, Opponents,
-    Overview, Phases, Places, Played, Progress, Ratings, ReplayedGames, Report, SettledCells,
-    SettledGame, WhichGame, first_mover as first_mover_score, runs_of,
+    Detail, ExperimentSummary, ExperimentsPage, FoundGame, GameCursor, GameResult, GameSummary,
+    GamesFilter, GamesOf, GamesOrder, GamesPage, GamesQuestion, MissingGame, MoveCost, MoverCounts,
+    OpeningCursor, OpeningSums, OpeningsPage, Opponents, Overview, Phases, Places, Played,
+    Progress, Ratings, ReplayedGames, Report, SettledCells, SettledGame, WhichGame,
+    first_mover as first_mover_score, runs_of,
 };
-use spelrum_tournament::{
-    CellId, DefinitionHash, ExperimentId, GameCounts, GameId, OpeningCounts, PairCounts,
-    PlayedGame, TimeSums,
-};
+use spelrum_engine::{EndedBy, MoveRecord, Outcome};
+use spelrum_model::GameEnd;
+use spelrum_model::{CellId, DefinitionHash, ExperimentId, GameId, PlayedGame};
+use spelrum_statistics::GameTimes;
+use spelrum_statistics::forecast::{Backlog, CellWork, GameSpread};
+use spelrum_statistics::{GameCounts, OpeningCounts, PairCounts, TimeSums};
 
 use super::costs::costs;
 use super::{Cell, Experiment, InMemory, Settled, State, lock};

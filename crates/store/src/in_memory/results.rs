@@ -1,8 +1,8 @@
 //! Results: the settled one of each game, and those beside it.
 
 use spelrum_engine::{ENGINE_REVISION, EndedBy};
-use spelrum_tournament::repeat::{SettledMove, SettledResult, SettledSearches, compare};
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
+use spelrum_model::repeat::{SettledMove, SettledResult, SettledSearches, compare};
+use spelrum_model::{CellId, ExperimentId, GameId, GameRange, PlayedGame, Record, WorkerId};
 
 use super::verifications::Verdict;
 use super::{Settled, State, Uncounted};

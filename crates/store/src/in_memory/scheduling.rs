@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use spelrum_tournament::capabilities::GameRequest;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::results::Removing;
-use spelrum_tournament::scheduler::{
-    Allocation, Attempts, CellState, Changes, ExperimentSnapshot, ExperimentState, LeaseState,
-    Snapshot, Tasks,
+use spelrum_answers::Removing;
+use spelrum_model::capabilities::GameRequest;
+use spelrum_model::placement::Placement;
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_scheduling::scheduler::{
+    Attempts, CellState, Changes, ExperimentSnapshot, LeaseState, Snapshot, Tasks,
 };
-use spelrum_tournament::stopping::{self, Points, Reading, Round};
-use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_scheduling::stopping;
+use spelrum_scheduling::stopping::{Points, Reading, Round};
+use spelrum_statistics::GameCounts;
 
 use super::{CourseState, Lease, Settled, State, Worker};
 use crate::clock::unix_now_us;
@@ -376,7 +378,7 @@ impl State {
                 it.state = ExperimentState::Cancelled;
             }
             Removing::Moves => {
-                it.record = spelrum_tournament::Record::Games;
+                it.record = spelrum_model::Record::Games;
                 it.is_pruned = true;
             }
         }

@@ -1,8 +1,8 @@
 //! What workers measured of their machines, and how time limits were scaled by it.
 
-use spelrum_tournament::results::{PlayedOn, Scaled};
-use spelrum_tournament::speed::{Scaling, Speed};
-use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+use spelrum_answers::{PlayedOn, Scaled};
+use spelrum_model::speed::{Scaling, Speed};
+use spelrum_model::{CellId, ExperimentId, WorkerId};
 
 use super::{Cell, Settled, State};
 use crate::clock::unix_now_us;

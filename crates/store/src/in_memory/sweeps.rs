@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::{StatedCell, StatedClaim};
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::capabilities::GameRequest;
-use spelrum_tournament::change::{
+use spelrum_model::capabilities::GameRequest;
+use spelrum_model::change::{
     ALLOCATE, Change, Comparison, DroppedCell, PLACEMENT, Settings, StoredCell, StoredDefinition,
     place_mark,
 };
-use spelrum_tournament::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
-use spelrum_tournament::disturbance::Timing;
-use spelrum_tournament::engines::is_deterministic;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::results::{StatedCell, StatedClaim};
-use spelrum_tournament::scheduler::{Allocation, CellState, ExperimentState};
-use spelrum_tournament::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
+use spelrum_model::claims::{ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement};
+use spelrum_model::disturbance::Timing;
+use spelrum_model::engines::is_deterministic;
+use spelrum_model::placement::Placement;
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{CellId, DefinitionHash, DefinitionJson, ExperimentId, Plan, Record};
+use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, Experiment, State};
 use crate::error::StoreError;
@@ -445,7 +446,7 @@ fn standing(claim: &StatedClaim) -> ClaimStanding {
     known(claim).into()
 }
 
-fn place(plan: &Plan, number: usize) -> Vec<(String, spelrum_tournament::AxisValue)> {
+fn place(plan: &Plan, number: usize) -> Vec<(String, spelrum_model::AxisValue)> {
     let place = plan.place(&plan.cells[number]);
     place.map(|(axis, value)| (axis.to_owned(), value.clone())).collect()
 }

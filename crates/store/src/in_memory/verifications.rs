@@ -1,9 +1,9 @@
 //! Verifications, as the store in memory has them.
 
-use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, ExperimentId, GameId, PlayedVerification, VerificationDefinition, WorkerId,
 };
+use spelrum_scheduling::scheduler::CellState;
 
 use super::{Cell, Settled, State};
 use crate::write::verifications::{Deviation, ToVerify};

@@ -1,6 +1,6 @@
 //! What the disk and other programs do to the writer: tests that reach into its connection.
 
-use spelrum_tournament::results::Machine;
+use spelrum_answers::Machine;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use spelrum_tournament::results::date_time;
+use spelrum_answers::date_time;
 
 use crate::error::StoreError;
 use crate::open::connection::COPIED;

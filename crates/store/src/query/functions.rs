@@ -6,7 +6,7 @@
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error};
-use spelrum_tournament::{GameCounts, PairCounts, ScoreInterval, Strength};
+use spelrum_statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 
 /// What is computed, or what is wrong with an argument.
 type Computed = Result<Option<f64>, &'static str>;

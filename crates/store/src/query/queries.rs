@@ -21,7 +21,7 @@ use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::hooks::{AuthContext, Authorization};
 use rusqlite::types::ValueRef;
 use rusqlite::{Batch, Connection, OpenFlags, Row, Statement};
-use spelrum_tournament::results::SqlValue;
+use spelrum_answers::SqlValue;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};

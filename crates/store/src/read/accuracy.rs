@@ -1,8 +1,8 @@
 //! How well the players of an accuracy experiment choose: sums over the view `choices`.
 
-use spelrum_tournament::choice::{AccuracySums, SkillSums, WinSums};
-use spelrum_tournament::results::{CellAccuracy, Stratum, reference_text};
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_answers::{CellAccuracy, Stratum, reference_text};
+use spelrum_model::{CellId, ExperimentId};
+use spelrum_statistics::choice::{AccuracySums, SkillSums, WinSums};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     Attention, ConflictParty, Conflicts, DeviatingGames, ExperimentSummary, FailedGames, Findings,
     ForfeitedGames, LostGames, MostFailed, NamedCell, NamedParty, OtherEngine, RefusedResults,
     attention_of_results,
 };
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, WorkerId};
+use spelrum_engine::ENGINE_REVISION;
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, WorkerId};
 
 use crate::error::StoreError;
 use crate::read::engines::forfeits;

@@ -1,9 +1,9 @@
 //! Claims: what sweeps stated, and which of it came late or is stated no longer.
 
 use serde::Deserialize;
-use spelrum_tournament::claims::{ClaimStanding, Statement};
-use spelrum_tournament::results::{ClaimOf, ExperimentSummary, StatedCell, StatedClaim};
-use spelrum_tournament::{CellId, ExperimentId, Role};
+use spelrum_answers::{ClaimOf, ExperimentSummary, StatedCell, StatedClaim};
+use spelrum_model::claims::{ClaimStanding, Statement};
+use spelrum_model::{CellId, ExperimentId, Role};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::results::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums};
+use spelrum_answers::{CellsToCompare, Comparisons, ExperimentSummary, OpeningSums};
+use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::DisturbedGames;
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_answers::DisturbedGames;
+use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

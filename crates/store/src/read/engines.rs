@@ -1,11 +1,11 @@
 //! External engines: which of them played, and which games they lost by a fault.
 
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     EnginesUsed, ForfeitKind, MIXED_CELLS_MAX, MixedCell, PlayerForfeits, UsedEngine,
     forfeits_by_player,
 };
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_model::engines::{EngineIdentity, Forfeit};
+use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use spelrum_tournament::{ExperimentId, PlayerTimeSums, TimeSums};
+use spelrum_model::ExperimentId;
+use spelrum_statistics::{PlayerTimeSums, TimeSums};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

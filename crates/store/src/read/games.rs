@@ -1,11 +1,12 @@
 //! Settled games, in lists and whole.
 
-use spelrum_engine::{MoveRecord, SearchReport, termination_named};
-use spelrum_tournament::results::{
-    FoundGame, GameCursor, GameEnd, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
-    GamesPage, GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame, WholeGames,
+use spelrum_answers::{
+    FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder, GamesPage,
+    GamesQuestion, MissingGame, Played, SettledGame, WhichGame, WholeGame, WholeGames,
 };
-use spelrum_tournament::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
+use spelrum_engine::{MoveRecord, SearchReport, termination_named};
+use spelrum_model::GameEnd;
+use spelrum_model::{CellId, DefinitionHash, ExperimentId, GameId, WorkerId, names};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

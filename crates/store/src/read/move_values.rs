@@ -1,7 +1,7 @@
 //! What the moves of a position are worth by a reference.
 
 use spelrum_engine::MoveValue;
-use spelrum_tournament::CellId;
+use spelrum_model::CellId;
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;

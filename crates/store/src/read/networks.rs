@@ -1,6 +1,6 @@
 //! Networks, as far as they are trained.
 
-use spelrum_tournament::DefinitionHash;
+use spelrum_model::DefinitionHash;
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;

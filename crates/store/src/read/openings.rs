@@ -1,9 +1,8 @@
 //! What came of cells by opening, for whoever compares them.
 
-use spelrum_tournament::results::{
-    CellCursor, GameTimes, OpeningCursor, OpeningSums, OpeningsPage,
-};
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_answers::{CellCursor, OpeningCursor, OpeningSums, OpeningsPage};
+use spelrum_model::{CellId, ExperimentId};
+use spelrum_statistics::GameTimes;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

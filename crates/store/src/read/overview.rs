@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{CellGames, Lengths, Machine, Overview, WorkerShare};
-use spelrum_tournament::{ExperimentId, WorkerId};
+use spelrum_answers::{CellGames, Lengths, Machine, Overview, WorkerShare};
+use spelrum_model::{ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -1,7 +1,7 @@
 //! How long moves took in each phase of the game: of the moves themselves, cell by cell.
 
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::results::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
+use spelrum_answers::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
+use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -1,8 +1,8 @@
 //! How far an experiment is, and the work left: asked again and again while it goes on.
 
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::forecast::{Backlog, GameSpread};
-use spelrum_tournament::results::Progress;
+use spelrum_answers::Progress;
+use spelrum_model::ExperimentId;
+use spelrum_statistics::forecast::{Backlog, GameSpread};
 
 use crate::error::StoreError;
 use crate::read::engines::forfeits;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_engine::Outcome;
-use spelrum_tournament::results::{
+use spelrum_answers::{
     Clusters, ExperimentSummary, GamesToRate, Places, RATED_GAMES_MAX, Ratings, RatingsLimit,
 };
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_engine::Outcome;
+use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, StreamExt as _};
-use spelrum_tournament::{CellId, DefinitionHash};
+use spelrum_model::{CellId, DefinitionHash};
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqlitePoolOptions, SqliteQueryResult, SqliteRow, SqliteStatement,

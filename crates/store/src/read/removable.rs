@@ -1,6 +1,6 @@
 //! What a removal would free, and how far those at work are.
 
-use spelrum_tournament::results::{Removal, Removing};
+use spelrum_answers::{Removal, Removing};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;

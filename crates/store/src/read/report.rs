@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use spelrum_tournament::results::{
+use spelrum_answers::{
     CellCursor, CellMargin, CellResult, CellStop, CellsPage, ColourResult, CostedPlayer, Costs,
     CpuTimes, Detail, MoveCost, MoveTimes, MoverCounts, Opponents, Places, ReplayedGames, Report,
     SettledCells, first_mover as first_mover_score,
 };
-use spelrum_tournament::{
-    CellId, ExperimentId, Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, Task,
-    TimeSums,
-};
+use spelrum_model::{CellId, ExperimentId, Task};
+use spelrum_statistics::{Interval, OpeningSpread, OverGames, PairCounts, ScoreInterval, TimeSums};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -1,8 +1,8 @@
 //! What the runs of an experiment with a course found.
 
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::course::{Note, Noted};
-use spelrum_tournament::results::{FAMILY_MAX, RunResult, runs_of};
+use spelrum_answers::{FAMILY_MAX, RunResult, runs_of};
+use spelrum_model::ExperimentId;
+use spelrum_model::course::{Note, Noted};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

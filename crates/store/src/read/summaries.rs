@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde::Deserialize;
-use spelrum_tournament::results::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
-use spelrum_tournament::{ExperimentId, Task, WorkerId};
+use spelrum_answers::{ExperimentSummary, ExperimentsPage, StopsOf, WorkerSummary};
+use spelrum_model::{ExperimentId, Task, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -1,7 +1,7 @@
 //! How time limits were scaled in the games of an experiment, and on what they were played.
 
-use spelrum_tournament::results::{PlayedOn, Scaled};
-use spelrum_tournament::{CellId, ExperimentId};
+use spelrum_answers::{PlayedOn, Scaled};
+use spelrum_model::{CellId, ExperimentId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

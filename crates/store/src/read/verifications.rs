@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::{FoundGame, SettledGame, WhichGame};
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::results::{FoundGame, SettledGame, WhichGame};
-use spelrum_tournament::{CellId, Difference, ExperimentId, GameId, WorkerId};
+use spelrum_model::{CellId, Difference, ExperimentId, GameId, WorkerId};
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;

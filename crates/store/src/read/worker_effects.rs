@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::results::{
+use spelrum_answers::{
     ComparedGame, ComparedMoves, CostedPlayer, WorkerEffects, WorkerShare, are_compared,
     compared_games, worker_effects,
 };
-use spelrum_tournament::{CellId, ExperimentId, WorkerId};
+use spelrum_model::{CellId, ExperimentId, WorkerId};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

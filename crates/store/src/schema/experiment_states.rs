@@ -1,6 +1,6 @@
 //! States of experiments as they are stored.
 
-use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_model::ExperimentState;
 
 /// A state as it is stored.
 pub(crate) fn state_name(state: ExperimentState) -> &'static str {

@@ -6,7 +6,7 @@
 //! us gets them made for that query (`query`).
 
 use rusqlite::OptionalExtension as _;
-use spelrum_tournament::{Role, Task};
+use spelrum_model::{Role, Task};
 use sqlx::AssertSqlSafe;
 
 use crate::error::StoreError;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::labels::{LABELS_MAX, Label};
-use spelrum_tournament::results::CpuQuota;
+use spelrum_answers::CpuQuota;
+use spelrum_model::labels::{LABELS_MAX, Label};
 
 use crate::error::StoreError;
 

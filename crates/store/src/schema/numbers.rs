@@ -1,6 +1,6 @@
 //! Numbers as SQLite has them, and the greatest that the database holds.
 
-use spelrum_tournament::speed::{ScaledTime, Scaling};
+use spelrum_model::speed::{ScaledTime, Scaling};
 
 use crate::error::StoreError;
 

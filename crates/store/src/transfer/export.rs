@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
-use spelrum_tournament::ExperimentId;
+use spelrum_model::ExperimentId;
 
 use crate::check::rot::seal_copy;
 use crate::error::{code, query_code};

@@ -24,8 +24,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use spelrum_tournament::repeat::Repeated;
-use spelrum_tournament::{CellId, OpeningsCache, Plan, PlayableCell};
+use spelrum_model::repeat::Repeated;
+use spelrum_model::{CellId, OpeningsCache, Plan, PlayableCell};
 
 use crate::error::StoreError;
 use crate::open::checkpoint::WAL_CHECKPOINT_BYTES;

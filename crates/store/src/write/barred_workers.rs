@@ -1,8 +1,9 @@
 //! Workers that get no games of an engine, since it forfeits them there and not elsewhere: kept as exclusions from
 //! that engine's games, so that what they played with it is taken out like all results of one who is excluded.
 
-use spelrum_tournament::scheduler::{Barred, ExperimentState};
-use spelrum_tournament::{CellId, ExperimentId, GameId, WorkerId};
+use spelrum_model::ExperimentState;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

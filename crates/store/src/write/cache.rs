@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use spelrum_engine::MoveRecord;
-use spelrum_tournament::OpeningsRule;
-use spelrum_tournament::disturbance::TimedCell;
+use spelrum_model::OpeningsRule;
+use spelrum_model::disturbance::TimedCell;
 
 use crate::write::removal_walk::{ExclusionWalk, Walk};
 

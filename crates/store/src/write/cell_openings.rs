@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::results::MoverCounts;
-use spelrum_tournament::{ExperimentId, OpeningCounts, OpeningSpread, names};
+use spelrum_answers::MoverCounts;
+use spelrum_model::{ExperimentId, names};
+use spelrum_statistics::{OpeningCounts, OpeningSpread};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use spelrum_engine::{ParameterInfo, Rules, Value};
-use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, Conditions, DefinitionJson, OpeningsRule, Plan, PlannedCell, PlannedPlayer,
 };
+use spelrum_scheduling::scheduler::CellState;
 
 use crate::error::StoreError;
 use crate::schema::encoding::{hexadecimal, rows};

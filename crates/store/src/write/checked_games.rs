@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use spelrum_engine::Outcome;
-use spelrum_tournament::disturbance::{TimedCell, Timing, is_known_of};
-use spelrum_tournament::{DefinitionJson, GameId, OpeningsRule, PlayedGame, WorkerId};
+use spelrum_model::disturbance::{TimedCell, Timing, is_known_of};
+use spelrum_model::{DefinitionJson, GameId, OpeningsRule, PlayedGame, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

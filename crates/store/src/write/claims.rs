@@ -1,7 +1,7 @@
 //! Claims: what a sweep states of its results, and what a changed sweep makes of what was stated.
 
-use spelrum_tournament::Plan;
-use spelrum_tournament::claims::{
+use spelrum_model::Plan;
+use spelrum_model::claims::{
     ClaimHash, ClaimStanding, ClaimedCell, KnownClaim, Restated, Restatement,
 };
 use sqlx::SqliteConnection;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::course::{CellOutcome, NewCell, Noted, StoredCell};
-use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::{AxisValue, CellDefinition, CellId, ExperimentId, PairCounts, Plan};
+use spelrum_model::course::Noted;
+use spelrum_model::{AxisValue, CellDefinition, CellId, ExperimentId, Plan};
+use spelrum_scheduling::course::{CellOutcome, NewCell, StoredCell};
+use spelrum_scheduling::scheduler::CellState;
+use spelrum_statistics::PairCounts;
 
 use crate::error::StoreError;
 use crate::open::writer::Writer;

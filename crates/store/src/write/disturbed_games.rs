@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use spelrum_tournament::{GameId, LeaseId, PlayedGame, WorkerId};
+use spelrum_model::{GameId, LeaseId, PlayedGame, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -1,6 +1,6 @@
 //! Who is excluded: until somebody lets them in again, and with those that start in their places.
 
-use spelrum_tournament::{ExperimentId, WorkerId};
+use spelrum_model::{ExperimentId, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

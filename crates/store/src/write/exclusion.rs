@@ -12,11 +12,13 @@
 //! Where it is stands in `exclusions`, in the same transaction as the steps, so a coordinator that was killed
 //! goes on from there.
 
+use spelrum_answers::Removing;
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::results::Removing;
-use spelrum_tournament::scheduler::{CellProgress, CellState, ExperimentState};
-use spelrum_tournament::stopping::{Prefix, Reading};
-use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, WorkerId};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, ExperimentId, GameId, WorkerId};
+use spelrum_scheduling::scheduler::{CellProgress, CellState};
+use spelrum_scheduling::stopping::{Prefix, Reading};
+use spelrum_statistics::GameCounts;
 
 use crate::error::StoreError;
 use crate::open::writer::Writer;

@@ -1,7 +1,7 @@
 //! Experiments as the dispatcher steers them: found by name or UUID, with their states and priorities.
 
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::scheduler::ExperimentState;
+use spelrum_model::ExperimentId;
+use spelrum_model::ExperimentState;
 
 use crate::error::StoreError;
 use crate::open::writer::Writer;

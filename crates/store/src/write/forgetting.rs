@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_tournament::{LeaseId, WorkerId};
+use spelrum_model::{LeaseId, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
+use spelrum_model::engines::{EngineIdentity, Forfeit};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

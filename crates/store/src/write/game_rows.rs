@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use spelrum_tournament::{PlayedGame, names};
+use spelrum_model::{PlayedGame, names};
 
 use crate::schema::numbers::{count, integer, scaled_columns};
 use crate::write::checked_games::Checked;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use spelrum_tournament::Plan;
-use spelrum_tournament::change::{ALLOCATE, Comparison, KnownCell, SupersededCell};
-use spelrum_tournament::scheduler::CellState;
+use spelrum_model::Plan;
+use spelrum_model::change::{ALLOCATE, Comparison, KnownCell, SupersededCell};
+use spelrum_scheduling::scheduler::CellState;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

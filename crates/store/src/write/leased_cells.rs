@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use spelrum_tournament::speed::Scaling;
-use spelrum_tournament::{CellId, DefinitionHash, HashError};
+use spelrum_model::speed::Scaling;
+use spelrum_model::{CellId, DefinitionHash, HashError};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::{MarginSums, OverGames};
+use spelrum_statistics::{MarginSums, OverGames};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

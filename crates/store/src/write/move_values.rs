@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 use spelrum_engine::MoveValue;
-use spelrum_tournament::choice::Choice;
+use spelrum_statistics::choice::Choice;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use spelrum_engine::network::{DistanceErrors, Epoch, Recipe, Run, SideErrors, SquareErrors};
 use spelrum_engine::{Parameters, Side};
-use spelrum_tournament::scheduler::{CellState, Tasks};
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, DefinitionHash, FinishedTraining, GameId, TrainedNetwork, TrainingDefinition, WorkerId,
 };
+use spelrum_scheduling::scheduler::{CellState, Tasks};
 
 use crate::error::StoreError;
 use crate::schema::encoding::{hexadecimal, rows};

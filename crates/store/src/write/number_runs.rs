@@ -1,7 +1,7 @@
 //! Numbers of cells in runs, so that statements look up ranges.
 
 use serde::Serialize;
-use spelrum_tournament::GameId;
+use spelrum_model::GameId;
 
 use crate::schema::numbers::integer;
 
@@ -26,7 +26,7 @@ pub(crate) fn runs(games: impl Iterator<Item = GameId>) -> Vec<Run> {
 
 #[cfg(test)]
 mod tests {
-    use spelrum_tournament::CellId;
+    use spelrum_model::CellId;
 
     use super::*;
 

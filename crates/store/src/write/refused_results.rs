@@ -1,7 +1,7 @@
 //! Results that are not records of their games: kept as they came, out of all statistics, for whoever
 //! looks into the worker that sent them.
 
-use spelrum_tournament::{GameId, LeaseId, WorkerId};
+use spelrum_model::{GameId, LeaseId, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::numbers::integer;

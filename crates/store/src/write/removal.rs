@@ -9,8 +9,8 @@
 //! Where it is stands in `removals`, in the same transaction as the steps, so a coordinator that was
 //! killed goes on from there.
 
-use spelrum_tournament::ExperimentId;
-use spelrum_tournament::results::Removing;
+use spelrum_answers::Removing;
+use spelrum_model::ExperimentId;
 use sqlx::{AssertSqlSafe, Executor as _};
 
 use crate::error::StoreError;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use spelrum_tournament::results::Removing;
+use spelrum_answers::Removing;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use serde::Serialize;
-use spelrum_tournament::disturbance::TimedCell;
-use spelrum_tournament::{GameId, LeaseId, WorkerId};
+use spelrum_model::disturbance::TimedCell;
+use spelrum_model::{GameId, LeaseId, WorkerId};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

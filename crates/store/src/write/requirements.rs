@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelrum_answers::CostedPlayer;
 use spelrum_engine::{Parameters, memory_bytes_of};
-use spelrum_tournament::capabilities::{EngineRequest, GameRequest};
-use spelrum_tournament::demands::Demands;
-use spelrum_tournament::engines::NeededEngine;
-use spelrum_tournament::placement::{Placement, TimedGames};
-use spelrum_tournament::results::CostedPlayer;
-use spelrum_tournament::scheduler::CellState;
+use spelrum_model::capabilities::{EngineRequest, GameRequest};
+use spelrum_model::demands::Demands;
+use spelrum_model::engines::NeededEngine;
+use spelrum_model::placement::{Placement, TimedGames};
+use spelrum_scheduling::scheduler::CellState;
 
 use crate::error::StoreError;
 use crate::write::transaction::Transaction;

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::scheduler::{Allocation, Attempts, CellState};
-use spelrum_tournament::{CellId, ExperimentId, GameId};
+use spelrum_model::Allocation;
+use spelrum_model::{CellId, ExperimentId, GameId};
+use spelrum_scheduling::scheduler::{Attempts, CellState};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

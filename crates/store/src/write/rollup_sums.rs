@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::time_bucket;
 use spelrum_engine::{EndedBy, MoveRecord, Outcome};
-use spelrum_tournament::results::time_bucket;
-use spelrum_tournament::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
+use spelrum_statistics::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 
 use crate::schema::numbers::{SAFE_MAX, real};
 use crate::write::margins::Margins;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use spelrum_tournament::scheduler::{
-    Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
-    LeaseEnd, LeaseState, Snapshot,
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_scheduling::scheduler::{
+    Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, LeaseEnd, LeaseState, Snapshot,
 };
-use spelrum_tournament::{CellId, ExperimentId, GameCounts, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_statistics::GameCounts;
 
 use crate::error::StoreError;
 use crate::open::writer::Writer;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
-use spelrum_tournament::{GameId, PlayedGame, WorkerId, names};
+use spelrum_model::{GameId, PlayedGame, WorkerId, names};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::scheduler::CellState;
-use spelrum_tournament::stopping::{
-    LOOKS, OpeningTally, Points, Prefix, Reading, Round, Settled, StopRule, Tally,
-};
-use spelrum_tournament::{GameCounts, PairCounts, names};
+use spelrum_model::names;
+use spelrum_scheduling::scheduler::CellState;
+use spelrum_scheduling::stopping::{LOOKS, Points, Prefix, Reading, Round, Settled};
+use spelrum_statistics::{GameCounts, PairCounts};
+use spelrum_statistics::{OpeningTally, StopRule, Tally};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::stopping::{Precision, StopRule};
-use spelrum_tournament::{EloModel, Sprt};
+use spelrum_statistics::{EloModel, Sprt};
+use spelrum_statistics::{Precision, StopRule};
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

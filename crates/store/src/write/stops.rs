@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spelrum_tournament::names;
-use spelrum_tournament::scheduler::CellProgress;
+use spelrum_model::names;
+use spelrum_scheduling::scheduler::CellProgress;
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -4,13 +4,16 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::builds::{self, AWAITED_BUILD};
-use spelrum_tournament::change::{Change, PLACEMENT};
-use spelrum_tournament::claims::{ClaimStanding, Restatement};
-use spelrum_tournament::disturbance::Timing;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::scheduler::{Allocation, Attempts, CellState, ExperimentState};
-use spelrum_tournament::{ExperimentId, Plan, SweepText, plan_sweep};
+use spelrum_model::builds;
+use spelrum_model::builds::AWAITED_BUILD;
+use spelrum_model::change::{Change, PLACEMENT};
+use spelrum_model::claims::{ClaimStanding, Restatement};
+use spelrum_model::disturbance::Timing;
+use spelrum_model::placement::Placement;
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{ExperimentId, Plan};
+use spelrum_scheduling::scheduler::{Attempts, CellState};
+use spelrum_sweep::{SweepText, plan_sweep};
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::error::StoreError;

@@ -2,14 +2,14 @@
 //! only: a preview asks it of a reader, a submit of the writer.
 
 use serde::Deserialize;
-use spelrum_tournament::change::{
+use spelrum_model::Allocation;
+use spelrum_model::change::{
     CELLS_EVER_MAX, CannotGrow, Comparison, DroppedCell, Settings, StoredCell, StoredDefinition,
 };
-use spelrum_tournament::disturbance::Timing;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::scheduler::Allocation;
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{CellId, Plan, PlannedCell, Record};
+use spelrum_model::disturbance::Timing;
+use spelrum_model::placement::Placement;
+use spelrum_model::{CellId, Plan, PlannedCell, Record};
+use spelrum_statistics::StopRule;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

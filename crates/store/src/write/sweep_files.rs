@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::ExperimentId;
+use spelrum_model::ExperimentId;
 use sqlx::SqliteConnection;
 
 use crate::error::StoreError;

@@ -1,7 +1,7 @@
 //! Results beside the settled ones: kept whole, each with its reason (invariant 4).
 
-use spelrum_tournament::repeat::{Repeated, SettledMove, SettledResult, SettledSearches, compare};
-use spelrum_tournament::{PlayedGame, WorkerId, names};
+use spelrum_model::repeat::{Repeated, SettledMove, SettledResult, SettledSearches, compare};
+use spelrum_model::{PlayedGame, WorkerId, names};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

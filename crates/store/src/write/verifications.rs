@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use spelrum_tournament::scheduler::{CellState, Tasks};
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, DefinitionHash, ExperimentId, GameId, PlayedVerification, VerificationDefinition,
     WorkerId,
 };
+use spelrum_scheduling::scheduler::{CellState, Tasks};
 
 use crate::error::StoreError;
 use crate::schema::encoding::rows;

@@ -1,8 +1,8 @@
 //! What workers measured of their machines.
 
 use spelrum_engine::Rules;
-use spelrum_tournament::WorkerId;
-use spelrum_tournament::speed::Speed;
+use spelrum_model::WorkerId;
+use spelrum_model::speed::Speed;
 
 use crate::error::StoreError;
 use crate::schema::numbers::integer;

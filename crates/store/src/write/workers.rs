@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use spelrum_tournament::WorkerId;
-use spelrum_tournament::engines::OfferedEngine;
-use spelrum_tournament::results::Machine;
+use spelrum_answers::Machine;
+use spelrum_model::WorkerId;
+use spelrum_model::engines::OfferedEngine;
 
 use crate::error::StoreError;
 use crate::schema::machine_columns::{labels_column, quota_columns};

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use spelrum_answers::{CellAccuracy, Detail};
 use spelrum_engine::{ALGORITHMS, MoveValue, Timeless, Value, values_say_who_wins};
+use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
+use spelrum_statistics::choice::{Accuracy, AccuracySums, Choice};
 use spelrum_store::contract::{Reading, Store as _, WriteTransaction};
 use spelrum_store::in_memory::InMemory;
 use spelrum_store::{SqlValue, Writer};
-use spelrum_tournament::choice::{Accuracy, AccuracySums, Choice};
-use spelrum_tournament::results::{CellAccuracy, Detail};
-use spelrum_tournament::{
-    CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame, SweepText, plan_sweep,
-};
+use spelrum_sweep::{SweepText, plan_sweep};
 
 use crate::fixture::{Store, introduction, of_worker, parameters, sweep};
 

@@ -1,14 +1,14 @@
 //! What viewers ask: reports, lists in pages, and games.
 
-use spelrum_engine::{EndedBy, Value};
-use spelrum_store::contract::WriteTransaction as _;
-use spelrum_store::{Readers, SqlValue};
-use spelrum_tournament::results::{
+use spelrum_answers::{
     Detail, FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder,
     GamesQuestion, MissingGame, ReplayedGames, WhichGame,
 };
-use spelrum_tournament::scheduler::{Attempts, Changes};
-use spelrum_tournament::{CellId, ExperimentId, GameId};
+use spelrum_engine::{EndedBy, Value};
+use spelrum_model::{CellId, ExperimentId, GameId};
+use spelrum_scheduling::scheduler::{Attempts, Changes};
+use spelrum_store::contract::WriteTransaction as _;
+use spelrum_store::{Readers, SqlValue};
 
 use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic, plan, sweep, timed};
 
@@ -48,8 +48,8 @@ async fn a_report_has_what_the_views_have() {
     let in_views = "SELECT cell_id, substr(axes, 7), games, wins, losses, pairs_2, distinct_games, \
          score, score_high FROM results ORDER BY cell_number";
     assert_eq!(cells.collect::<Vec<_>>(), store.rows(in_views).await);
-    let costs = |costs: &[spelrum_tournament::results::MoveCost]| -> Vec<Vec<SqlValue>> {
-        let cost = |it: &spelrum_tournament::results::MoveCost| {
+    let costs = |costs: &[spelrum_answers::MoveCost]| -> Vec<Vec<SqlValue>> {
+        let cost = |it: &spelrum_answers::MoveCost| {
             vec![
                 SqlValue::Integer(it.cell.0),
                 SqlValue::Text(it.player.clone()),

@@ -1,12 +1,13 @@
 //! Builds of engines: cells of a build that plays no more stay beside those that take their places.
 
 use spelrum_engine::{Parameters, Value};
+use spelrum_model::ExperimentState;
+use spelrum_model::builds::{AWAITED_BUILD, with_builds};
+use spelrum_model::change::BuildChange;
+use spelrum_model::{CellId, ExperimentId, Plan, Role};
+use spelrum_scheduling::scheduler::{CellProgress, Changes};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{StoreError, Submitted, Sweep};
-use spelrum_tournament::builds::{AWAITED_BUILD, with_builds};
-use spelrum_tournament::change::BuildChange;
-use spelrum_tournament::scheduler::{CellProgress, Changes, ExperimentState};
-use spelrum_tournament::{CellId, ExperimentId, Plan, Role};
 
 use crate::fixture::{Store, add_cell, claim, empty_plan, game, genetic, parameters, sweep};
 

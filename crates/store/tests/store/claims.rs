@@ -1,12 +1,14 @@
 //! Claims: what was stated before the first game stays, what comes later is exploratory, and no row outlives its
 //! experiment.
 
+use spelrum_answers::{Detail, Removing, Report, WhyExploratory};
+use spelrum_model::claims::ClaimStanding;
+use spelrum_model::{GameId, Plan, Role};
+use spelrum_statistics::StopRule;
+use spelrum_statistics::claims::{Judgement, NotJudged};
+use spelrum_statistics::{EloModel, Sprt};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Readers, Removed, Submitted, Writer};
-use spelrum_tournament::claims::{ClaimStanding, Judgement, NotJudged};
-use spelrum_tournament::results::{Detail, Removing, Report, WhyExploratory};
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{EloModel, GameId, Plan, Role, Sprt};
 
 use crate::fixture::{Store, add_cell, alpha_beta, claim, empty_plan, game, genetic, sweep};
 

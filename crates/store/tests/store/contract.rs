@@ -9,21 +9,19 @@ use std::fmt::Debug;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use spelrum_answers::{Detail, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame};
 use spelrum_engine::{Parameters, Value};
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{
+    CellId, DefinitionHash, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame, Record,
+    Role, WorkerId,
+};
+use spelrum_scheduling::scheduler::{Attempts, CellProgress, Changes, LeaseEnd, LeaseState, Tasks};
+use spelrum_statistics::StopRule;
+use spelrum_statistics::{EloModel, Sprt};
 use spelrum_store::contract::{Reading, Store, WriteTransaction};
 use spelrum_store::in_memory::InMemory;
 use spelrum_store::{Refused, Removed, Removing, StoreError, Writer};
-use spelrum_tournament::results::{
-    Detail, GamesFilter, GamesOf, GamesOrder, GamesQuestion, WhichGame,
-};
-use spelrum_tournament::scheduler::{
-    Allocation, Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState, Tasks,
-};
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{
-    CellId, DefinitionHash, EloModel, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame,
-    Record, Role, Sprt, WorkerId,
-};
 
 use crate::fixture::{
     add_cell, add_cell_of, alpha_beta, claim, crashed, empty_plan, engine, fish, game, genetic,

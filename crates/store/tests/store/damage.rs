@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use spelrum_model::PlayedGame;
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Readers, StoreError, Writer, accept_loss};
-use spelrum_tournament::PlayedGame;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 

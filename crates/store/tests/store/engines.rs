@@ -3,21 +3,20 @@
 
 use std::ops::ControlFlow;
 
+use spelrum_answers::{
+    Detail, EnginesUsed, FoundGame, GamesFilter, GamesOf, GamesOrder, GamesQuestion, MixedCell,
+    Report, SettledGame, UsedEngine, WhichGame,
+};
 use spelrum_engine::{
     Answer, EndedBy, Fault, Host, OUTSIDE_ALGORITHMS, OutsidePlayer, SearchReport, TextTurn,
     Timeless, replay_moves,
 };
+use spelrum_model::engines::Forfeit;
+use spelrum_model::{CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame};
 use spelrum_store::contract::{Store as _, WriteTransaction};
 use spelrum_store::in_memory::InMemory;
 use spelrum_store::{Removed, Removing, SqlValue, Writer};
-use spelrum_tournament::engines::Forfeit;
-use spelrum_tournament::results::{
-    Detail, EnginesUsed, FoundGame, GamesFilter, GamesOf, GamesOrder, GamesQuestion, MixedCell,
-    Report, SettledGame, UsedEngine, WhichGame,
-};
-use spelrum_tournament::{
-    CellId, GameId, OpeningsCache, Plan, PlayableCell, PlayedGame, SweepText, plan_sweep,
-};
+use spelrum_sweep::{SweepText, plan_sweep};
 
 use crate::fixture::{
     Store, game, identity, introduction, of_worker, plan, rows, sweep, text, with_engines,

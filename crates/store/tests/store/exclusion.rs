@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::{Just, any, prop_assert_eq};
 use proptest::test_runner::TestCaseError;
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, GameId, Plan, PlayedGame, Record, WorkerId};
+use spelrum_statistics::StopRule;
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Removing, TakenOut, WorkerIntroduction};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::stopping::StopRule;
-use spelrum_tournament::{CellId, GameId, Plan, PlayedGame, Record, WorkerId};
 
 use crate::fixture::{
     Store, add_cell, add_cell_of, alpha_beta, game, genetic, introduction, of_worker, plan, rounded,

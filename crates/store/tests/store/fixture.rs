@@ -6,22 +6,23 @@ use std::sync::LazyLock;
 
 use std::path::PathBuf;
 
+use spelrum_answers::{CpuQuota, Machine};
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
 use spelrum_engine::{
     EndedBy, GameRecord, MoveRecord, Outcome, Parameters, SearchReport, Side, Termination, Value,
     termination_named,
 };
-use spelrum_store::contract::WriteTransaction as _;
-use spelrum_store::{GameFacts, Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
-use spelrum_tournament::claims::{Bound, Claim, ClaimedCell, Quantifier, Statement};
-use spelrum_tournament::engines::{EngineIdentity, Forfeit};
-use spelrum_tournament::labels::WantedLabel;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::results::{CpuQuota, Machine};
-use spelrum_tournament::{
+use spelrum_model::claims::{Claim, ClaimedCell, Statement};
+use spelrum_model::engines::{EngineIdentity, Forfeit};
+use spelrum_model::labels::WantedLabel;
+use spelrum_model::placement::Placement;
+use spelrum_model::{
     AxisValue, CellDefinition, CellId, FinishedTraining, GameId, OpeningsRule, Plan, PlannedCell,
     PlayedGame, Role, Task, TrainedNetwork, WorkerId,
 };
+use spelrum_statistics::claims::{Bound, Quantifier};
+use spelrum_store::contract::WriteTransaction as _;
+use spelrum_store::{GameFacts, Readers, SqlValue, Submitted, Sweep, WorkerIntroduction, Writer};
 use tempfile::TempDir;
 
 /// A claim that `gm` scores above 0.4 in these cells of a plan.

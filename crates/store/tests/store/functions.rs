@@ -1,7 +1,7 @@
 //! The functions of ours inside users' queries: their figures, and an answer for every argument.
 
+use spelrum_statistics::{GameCounts, PairCounts};
 use spelrum_store::{Readers, SqlValue, StoreError};
-use spelrum_tournament::{GameCounts, PairCounts};
 
 use crate::fixture::Store;
 

@@ -7,19 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spelrum_engine::Parameters;
-use spelrum_store::contract::{Store as _, WriteTransaction as _};
-use spelrum_store::{StoreError, Submitted, Sweep, Writer};
-use spelrum_tournament::change::{CellChange, Change};
-use spelrum_tournament::demands::Offer;
-use spelrum_tournament::scheduler::{
-    Allocation, CellProgress, CellState, Changes, Effect, Event, ExperimentState, Policy, Report,
-    Scheduler, Time, Verdict,
-};
-use spelrum_tournament::stopping::Points;
-use spelrum_tournament::{
+use spelrum_model::change::{CellChange, Change};
+use spelrum_model::demands::Offer;
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{
     AxisValue, CellDefinition, CellId, DefinitionHash, GameId, GameRange, LeaseId, OpeningsRule,
     Plan, PlannedAxis, Task, WorkerId,
 };
+use spelrum_scheduling::scheduler::{
+    CellProgress, CellState, Changes, Effect, Event, Policy, Report, Scheduler, Time, Verdict,
+};
+use spelrum_scheduling::stopping::Points;
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
+use spelrum_store::{StoreError, Submitted, Sweep, Writer};
 
 use crate::fixture::{
     Store, add_cell, add_cell_of, alpha_beta, empty_plan, game, genetic, introduction, plan, rows,

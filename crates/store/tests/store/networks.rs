@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, GameId, Plan, WorkerId};
+use spelrum_scheduling::scheduler::{CellState, Tasks};
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Removed, Removing, StoredNetwork, Writer};
-use spelrum_tournament::scheduler::{CellState, ExperimentState, Tasks};
-use spelrum_tournament::{CellId, GameId, Plan, WorkerId};
 
 use crate::fixture::{
     Store, add_cell, alpha_beta, empty_plan, genetic, introduction, networked, sweep, trained,

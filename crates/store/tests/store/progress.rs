@@ -1,10 +1,10 @@
 //! What `watch` and `run` ask again and again: the work left, and the cells that are settled.
 
+use spelrum_answers::{Progress, SettledCells, places_text};
+use spelrum_model::ExperimentState;
+use spelrum_model::{CellId, ExperimentId};
+use spelrum_statistics::forecast::{Backlog, CellWork, GameSpread};
 use spelrum_store::SqlValue;
-use spelrum_tournament::forecast::{Backlog, CellWork, GameSpread};
-use spelrum_tournament::results::{Progress, SettledCells, places_text};
-use spelrum_tournament::scheduler::ExperimentState;
-use spelrum_tournament::{CellId, ExperimentId};
 
 use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, genetic};
 

@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::{Strategy as _, any, prop_assert_eq};
-use spelrum_store::contract::{Store as _, WriteTransaction as _};
-use spelrum_store::{Refused, Removed, Removing, Submitted, ToVerify, Writer};
-use spelrum_tournament::course::{Ended, Note, Noted};
-use spelrum_tournament::scheduler::{
-    Attempts, CellProgress, Changes, ExperimentState, LeaseEnd, LeaseState,
-};
-use spelrum_tournament::{
+use spelrum_model::ExperimentState;
+use spelrum_model::course::{Ended, Note, Noted};
+use spelrum_model::{
     CellId, ExperimentId, GameId, GameRange, LeaseId, Plan, PlayedGame, Role, WorkerId,
 };
+use spelrum_scheduling::scheduler::{Attempts, CellProgress, Changes, LeaseEnd, LeaseState};
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
+use spelrum_store::{Refused, Removed, Removing, Submitted, ToVerify, Writer};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Executor as _};
 

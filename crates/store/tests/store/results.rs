@@ -1,9 +1,9 @@
 //! Invariant 4: a game counts once, and everything else that arrives is kept with its reason.
 
 use spelrum_engine::{Outcome, Side};
+use spelrum_model::{CellId, GameId, PlayedGame, Record, names};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{SqlValue, StoreError};
-use spelrum_tournament::{CellId, GameId, PlayedGame, Record, names};
 
 use crate::fixture::{
     Store, add_cell, alpha_beta, empty_plan, game, introduction, of_worker, plan, termination,

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
+use spelrum_model::GameId;
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Readers, Removing, Writer};
-use spelrum_tournament::GameId;
 
 use crate::fixture::{
     Store, add_cell, alpha_beta, claim, game, introduction, of_worker, plan, with_engines,
@@ -20,7 +20,7 @@ use crate::fixture::{
 async fn closed() -> (tempfile::TempDir, PathBuf) {
     let mut plan = plan("rot");
     plan.anchors.push("gm".to_owned());
-    plan.claims.push(claim("its own", [0, 1], spelrum_tournament::Role::Opponent));
+    plan.claims.push(claim("its own", [0, 1], spelrum_model::Role::Opponent));
     plan.conditions[0].openings_count = Some(3);
     add_cell(&mut plan, ["ab", "ab"], [alpha_beta(1), alpha_beta(1)], 3, 20);
     let mut store = Store::with(&plan).await;

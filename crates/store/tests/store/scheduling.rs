@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use spelrum_engine::Protocol;
+use spelrum_model::engines::NeededEngine;
+use spelrum_model::{Allocation, ExperimentState};
+use spelrum_model::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
+use spelrum_scheduling::scheduler::{
+    Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, LeaseEnd, LeaseState, Snapshot,
+};
 use spelrum_store::GameFacts;
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
-use spelrum_tournament::engines::NeededEngine;
-use spelrum_tournament::scheduler::{
-    Allocation, Attempts, CellProgress, CellState, Changes, ExperimentSnapshot, ExperimentState,
-    LeaseEnd, LeaseState, Snapshot,
-};
-use spelrum_tournament::{CellId, ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use crate::fixture::{
     Store, add_cell, alpha_beta, empty_plan, engine, game, introduction, plan, sweep,
@@ -283,7 +283,7 @@ async fn a_definition_is_found_by_its_hash() {
         let json = readers.definition(cell.definition_hash).await.unwrap();
         assert_eq!(json, Some(plan.definition(cell).canonical_json()));
     }
-    let none = spelrum_tournament::DefinitionHash([0; 32]);
+    let none = spelrum_model::DefinitionHash([0; 32]);
     assert_eq!(readers.definition(none).await.unwrap(), None);
 }
 

@@ -4,9 +4,9 @@
 use std::fs;
 
 use spelrum_engine::{Parameters, Value};
+use spelrum_model::{DefinitionHash, ExperimentId, Plan};
 use spelrum_store::contract::WriteTransaction as _;
 use spelrum_store::{Removed, Removing, SqlValue, StoreError, Sweep, Writer};
-use spelrum_tournament::{DefinitionHash, ExperimentId, Plan};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _};
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_assert_eq};
+use spelrum_answers::Detail;
+use spelrum_model::{GameId, Plan, Record};
+use spelrum_scheduling::scheduler::{CellProgress, Changes};
+use spelrum_scheduling::stopping::Prefix;
+use spelrum_statistics::{OpeningTally, StopRule};
 use spelrum_store::contract::{Store as _, WriteTransaction as _};
 use spelrum_store::{Difference, Removed, Removing};
-use spelrum_tournament::results::Detail;
-use spelrum_tournament::scheduler::{CellProgress, Changes};
-use spelrum_tournament::stopping::{OpeningTally, Prefix, StopRule};
-use spelrum_tournament::{GameId, Plan, Record};
 
 use crate::fixture::{
     Store, add_cell, add_cell_of, alpha_beta, game, genetic, introduction, of_worker, plan, sweep,

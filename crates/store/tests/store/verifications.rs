@@ -1,13 +1,13 @@
 //! Verifications: ordered once, found after a restart, and of one verdict each.
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_store::contract::{Store as _, WriteTransaction as _};
-use spelrum_store::{Removed, Removing, ToVerify};
-use spelrum_tournament::scheduler::Tasks;
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, DefinitionHash, Difference, DifferentField, GameId, Plan, PlayedGame,
     PlayedVerification, WorkerId,
 };
+use spelrum_scheduling::scheduler::Tasks;
+use spelrum_store::contract::{Store as _, WriteTransaction as _};
+use spelrum_store::{Removed, Removing, ToVerify};
 
 use crate::fixture::{Store, add_cell, alpha_beta, empty_plan, game, plan, timed};
 

@@ -1,10 +1,11 @@
 //! What the views answer, against sums made by hand.
 
+use spelrum_answers::CellMargin;
 use spelrum_engine::{EndedBy, MoveRecord};
+use spelrum_model::{AxisValue, PlannedAxis};
+use spelrum_statistics::{GameCounts, MarginSums, PairCounts};
 use spelrum_store::SqlValue;
 use spelrum_store::contract::WriteTransaction as _;
-use spelrum_tournament::results::CellMargin;
-use spelrum_tournament::{AxisValue, GameCounts, MarginSums, PairCounts, PlannedAxis};
 
 use crate::fixture::{Store, add_cell_of, alpha_beta, empty_plan, game, genetic, plan, text};
 

@@ -1,10 +1,8 @@
 //! Claims of a file: they come as they were stated, also those that the sweep states no longer.
 
 use rusqlite::Connection;
-use spelrum_tournament::Role;
-use spelrum_tournament::claims::{
-    CLAIM_TEXT_BYTES_MAX, Statement, cells_of_definition, claim_hash,
-};
+use spelrum_model::Role;
+use spelrum_model::claims::{CLAIM_TEXT_BYTES_MAX, Statement, cells_of_definition, claim_hash};
 
 use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, text};
 use crate::error::StoreError;

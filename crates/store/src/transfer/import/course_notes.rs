@@ -1,6 +1,6 @@
 //! What is to be known of the courses of experiments in a file.
 
-use spelrum_tournament::course::{Note, Noted};
+use spelrum_model::course::{Note, Noted};
 
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, text};

@@ -1,7 +1,7 @@
 //! External engines: which of them played a game of the file, and how one lost it.
 
 use rusqlite::{Connection, OptionalExtension as _};
-use spelrum_tournament::engines::{
+use spelrum_model::engines::{
     ENGINE_NAME_BYTES_MAX, EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit,
 };
 

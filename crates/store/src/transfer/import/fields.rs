@@ -1,7 +1,7 @@
 //! Fields of rows of a file that may be anybody's.
 
 use rusqlite::Row;
-use spelrum_tournament::disturbance::Timing;
+use spelrum_model::disturbance::Timing;
 
 use crate::schema::numbers::scaling;
 

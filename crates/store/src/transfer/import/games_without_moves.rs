@@ -1,8 +1,8 @@
 //! Writing games without moves: they are stored as games that do not count, and then counted as when the end
 //! of their cell moves, so that every rollup follows by itself.
 
-use spelrum_tournament::repeat::{Repeated, compare_bare};
-use spelrum_tournament::{CellId, GameId, WorkerId, names};
+use spelrum_model::repeat::{Repeated, compare_bare};
+use spelrum_model::{CellId, GameId, WorkerId, names};
 
 use super::played_games::BareGame;
 use super::workers::MetWorkers;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::Side;
 use spelrum_engine::network::{DistanceErrors, Epoch, Run, SideErrors, SquareErrors};
-use spelrum_tournament::{
+use spelrum_model::{
     CellId, DefinitionHash, FinishedTraining, GameId, TrainedNetwork, TrainingDefinition,
 };
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use spelrum_engine::{Parameters, Value};
-use spelrum_tournament::{
+use spelrum_model::{
     AxisValue, CellDefinition, Conditions, DefinitionJson, Plan, PlannedAxis, PlannedCell,
     PlannedPlayer, Record,
 };

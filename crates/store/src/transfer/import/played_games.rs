@@ -2,10 +2,10 @@
 //! moves are not stored, as what is summed up of them.
 
 use spelrum_engine::{GameRecord, referee_margin, termination_named};
-use spelrum_tournament::engines::Forfeit;
-use spelrum_tournament::repeat::{SettledResult, SettledSearches};
-use spelrum_tournament::speed::ScaledTime;
-use spelrum_tournament::{CellId, GameId, PlayableCell, PlayedGame, names};
+use spelrum_model::engines::Forfeit;
+use spelrum_model::repeat::{SettledResult, SettledSearches};
+use spelrum_model::speed::ScaledTime;
+use spelrum_model::{CellId, GameId, PlayableCell, PlayedGame, names};
 
 use super::source::{DepthRow, SideRow, SourceGame, SourcePlayed, SourceResult, SourceSearches};
 use crate::write::game_engines::Engines;

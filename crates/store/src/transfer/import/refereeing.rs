@@ -1,6 +1,6 @@
 //! Stored games played again by the rules, as an import does with those of its file.
 
-use spelrum_tournament::{CellId, OpeningsCache, PlayableCell};
+use spelrum_model::{CellId, OpeningsCache, PlayableCell};
 
 use super::played_games::read_game;
 use super::source::Source;

@@ -9,9 +9,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, Row};
 use spelrum_engine::{MoveRecord, MoveValue, SearchReport};
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::scheduler::Allocation;
-use spelrum_tournament::{PlayableCell, Task, names};
+use spelrum_model::Allocation;
+use spelrum_model::placement::Placement;
+use spelrum_model::{PlayableCell, Task, names};
 use sqlx::migrate::Migrator;
 
 use super::claims;

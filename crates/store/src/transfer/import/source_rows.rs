@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use spelrum_engine::{MoveRecord, MoveValue};
-use spelrum_tournament::course::Noted;
-use spelrum_tournament::disturbance::Timing;
-use spelrum_tournament::engines::Forfeit;
-use spelrum_tournament::placement::Placement;
-use spelrum_tournament::scheduler::Allocation;
-use spelrum_tournament::speed::ScaledTime;
-use spelrum_tournament::stopping::StopRule;
+use spelrum_model::Allocation;
+use spelrum_model::course::Noted;
+use spelrum_model::disturbance::Timing;
+use spelrum_model::engines::Forfeit;
+use spelrum_model::placement::Placement;
+use spelrum_model::speed::ScaledTime;
+use spelrum_statistics::StopRule;
 
 use super::claims::SourceClaim;
 use crate::write::game_engines::Engines;

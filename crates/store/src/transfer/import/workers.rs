@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use spelrum_tournament::WorkerId;
-use spelrum_tournament::results::Machine;
+use spelrum_answers::Machine;
+use spelrum_model::WorkerId;
 
 use super::error::ImportError;
 use super::fields::{NAME_BYTES_MAX, text};

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_engine::ENGINE_REVISION;
-use spelrum_tournament::repeat::{Repeated, compare};
-use spelrum_tournament::scheduler::CellProgress;
-use spelrum_tournament::{CellId, ExperimentId, Plan, PlayedGame, Task, WorkerId};
+use spelrum_model::repeat::{Repeated, compare};
+use spelrum_model::{CellId, ExperimentId, Plan, PlayedGame, Task, WorkerId};
+use spelrum_scheduling::scheduler::CellProgress;
 
 use super::Imported;
 use super::games_without_moves::reason_of;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use spelrum_model::withheld::Barred;
+use spelrum_model::{CellId, GameId};
 use spelrum_store::contract::WriteTransaction;
 use spelrum_store::{StoreError, TakenOut};
-use spelrum_tournament::scheduler::Barred;
-use spelrum_tournament::{CellId, GameId};
 
 use super::{Known, text};
 

@@ -1,9 +1,9 @@
 //! Verifying games, as the contract has it.
 
 use proptest::prelude::*;
+use spelrum_model::{Difference, GameId, PlayedVerification};
 use spelrum_store::contract::WriteTransaction;
 use spelrum_store::{StoreError, ToVerify};
-use spelrum_tournament::{Difference, GameId, PlayedVerification};
 
 use super::{Known, text};
 use crate::fixture::game;
