@@ -119,8 +119,9 @@ impl Progress {
         if self.settled >= self.planned {
             self.forecast = None;
             self.training.clear();
-            self.standing.clear();
         }
+        // It is of the last look, and a report of all games follows.
+        self.standing.clear();
         say(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
     }
 
