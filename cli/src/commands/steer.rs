@@ -12,7 +12,8 @@ use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::remote::steering::{Steered, Steerer};
-use crate::terminal;
+use crate::results::idle_note;
+use crate::terminal::{self, notices};
 
 /// Pause an experiment: hand out none of its games until it is resumed
 #[derive(Args, Debug)]
@@ -152,9 +153,15 @@ impl Of {
         } else if what == v1::Action::Priority {
             writeln!(out, "{} has priority {}", experiment.name, experiment.priority)?;
         } else {
-            listing::experiments_table(&[experiment]).write(&mut out)?;
+            listing::experiments_table(std::slice::from_ref(&experiment)).write(&mut out)?;
         }
         out.flush()?;
+        let starts = matches!(what, v1::Action::Resume | v1::Action::Retry);
+        if let Some(db) = self.source.db.as_ref().filter(|_| starts)
+            && let Some(note) = idle_note(&experiment, db)
+        {
+            notices::say(&note);
+        }
         Ok(Exit::Success)
     }
 }

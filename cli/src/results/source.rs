@@ -32,6 +32,19 @@ use crate::remote::connection::{self, Remote};
 use crate::remote::retry_when_busy::take_turn;
 use crate::terminal::notices;
 
+/// A note where no process has an unfinished experiment's database open.
+pub(crate) fn idle_note(experiment: &ExperimentSummary, db: &Path) -> Option<String> {
+    let is_idle = experiment.state == ExperimentState::Running && !is_held(db);
+    is_idle.then(|| {
+        format!(
+            "note: no process is playing {}; continue it with the command that started it, or serve it to workers: \
+             spelrum coordinator --db {}",
+            experiment.name,
+            db.display()
+        )
+    })
+}
+
 /// A source of results. Both kinds are asked the same questions, and answer them alike.
 #[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum ResultsSource {
@@ -86,15 +99,7 @@ impl ResultsSource {
         let Self::File(readers) = self else { return None };
         let is_unfinished = |it: &&ExperimentSummary| it.state == ExperimentState::Running;
         let unfinished = experiments.iter().find(is_unfinished)?;
-        if self.is_live() {
-            return None;
-        }
-        Some(format!(
-            "note: no process is playing {}; continue it with the command that started it, or serve it to workers: \
-             spelrum coordinator --db {}",
-            unfinished.name,
-            readers.path().display()
-        ))
+        idle_note(unfinished, readers.path())
     }
 
     /// Begins one read-only statement, as a person wrote it. A coordinator has bounds of its own beside

@@ -138,10 +138,10 @@ impl Watch {
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = choose(&source, self.experiment.as_deref()).await?;
+        let interrupts = Interrupts::listen(|| {})?;
         if let Some(note) = source.idle_note(std::slice::from_ref(&experiment)) {
             notices::say(&note);
         }
-        let interrupts = Interrupts::listen(|| {})?;
         let is_live = !self.json && std::io::stdout().is_terminal();
         let watching = Watching {
             source,
