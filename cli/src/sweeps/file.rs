@@ -116,7 +116,7 @@ impl UnplannedSweep {
             [quickened_text(&quickened), merged_text(&plan.merged), out_of_reach_text(&plan)];
         let of_plan =
             of_plan.into_iter().chain([repeated_text(&plan), sampled_text(&plan, &counts)]);
-        let of_plan = of_plan.chain([below_checkpoint_text(&plan)]);
+        let of_plan = of_plan.chain([below_checkpoint_text(&plan), repeated_openings_text(&plan)]);
         remarks.extend(of_plan.flatten().chain(plan.skipped.iter().map(skipped_text)));
         Ok(SweepFile { text, remarks, plan })
     }
@@ -167,6 +167,18 @@ fn below_checkpoint_text(plan: &Plan) -> Option<String> {
             FIRST_CHECKPOINT * games,
         )
     })
+}
+
+/// `note: with 8 openings, the SPRT weighs 30 pairs as 8 …`
+fn repeated_openings_text(plan: &Plan) -> Option<String> {
+    let (openings, units) = plan.sprt_over_repeated_openings()?;
+    let swap_sides = plan.conditions.first().is_none_or(|conditions| conditions.swap_sides);
+    let unit = if swap_sides { "pairs" } else { "games" };
+    let [openings, units] = [count(openings), count(units)];
+    Some(format!(
+        "note: with {openings} openings the SPRT weighs {units} {unit} as {openings}, and may never decide; for a \
+         decision take at least {units} openings"
+    ))
 }
 
 /// `note: 200 openings give at most 400 different games …`
@@ -429,6 +441,27 @@ mod tests {
         let fixed = format!("{sprt}\nswap_sides = false");
         assert!(said(24, &fixed).unwrap().ends_with("plan at least 25 games for each cell"));
         for (games, stop) in [(50, sprt), (25, &*fixed), (48, "")] {
+            assert_eq!(said(games, stop), None);
+        }
+    }
+
+    #[test]
+    fn openings_too_few_for_an_sprt_are_said() {
+        let said = |games: u32, stop: &str| {
+            let sweep = format!(
+                "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = {games}\n{stop}\n\
+                 openings = [\"....x....\", \"x........\", \"..x......\"]\n\
+                 [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n"
+            );
+            repeated_openings_text(&plan_sweep(&SweepText::new("t.toml", sweep)).unwrap())
+        };
+        let sprt = "stop = { sprt = { elo0 = 0, elo1 = 50 } }";
+        assert_eq!(
+            said(60, sprt).unwrap(),
+            "note: with 3 openings the SPRT weighs 30 pairs as 3, and may never decide; for a decision take at least \
+             30 openings"
+        );
+        for (games, stop) in [(6, sprt), (60, ""), (60, "stop = { precision = 0.1 }")] {
             assert_eq!(said(games, stop), None);
         }
     }

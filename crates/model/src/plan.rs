@@ -141,18 +141,32 @@ impl Plan {
         if self.stop.is_some() { cells } else { 0 }
     }
 
+    /// The openings of the cell that repeats the fewest, and the pairs of games that it plays from these, or games where
+    /// sides are fixed. An SPRT weighs those pairs as one for each opening.
+    #[must_use]
+    pub fn sprt_over_repeated_openings(&self) -> Option<(u64, u64)> {
+        let is_sprt = matches!(self.stop, Some(StopRule::Sprt(_)));
+        self.fewest_repeated_openings().filter(|_| is_sprt)
+    }
+
+    fn fewest_repeated_openings(&self) -> Option<(u64, u64)> {
+        let repeated = self.cells.iter().filter_map(|cell| {
+            let conditions = &self.conditions[cell.conditions];
+            let units = if conditions.swap_sides { cell.games / 2 } else { cell.games };
+            // One alone is what the cell is about.
+            let openings =
+                conditions.openings_count.filter(|&openings| openings > 1 && openings < units);
+            openings.map(|openings| (openings, units))
+        });
+        repeated.min()
+    }
+
     /// Over the fewest openings of its cells that come again, how many they are and the finest precision that
     /// an even score may reach, if that is coarser than its stop rule asks for: such cells play all their games.
     #[must_use]
     pub fn precision_out_of_reach(&self) -> Option<(u64, f64)> {
         let Some(StopRule::Precision(precision)) = self.stop else { return None };
-        let openings = self.cells.iter().filter_map(|cell| {
-            let of = &self.conditions[cell.conditions];
-            let units = if of.swap_sides { cell.games / 2 } else { cell.games };
-            // One alone is what the cell is about.
-            of.openings_count.filter(|&openings| openings > 1 && openings < units)
-        });
-        let openings = openings.min()?;
+        let (openings, _) = self.fewest_repeated_openings()?;
         let finest = Precision::finest_over(openings);
         (finest > precision.points()).then_some((openings, finest))
     }
