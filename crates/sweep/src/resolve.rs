@@ -317,6 +317,15 @@ pub(super) fn player(
                 ParameterKind::Nested | ParameterKind::Recipe(_) | ParameterKind::Integers { .. }
             )
         });
+        if *key == "options" && ALGORITHMS.contains(&algorithm) {
+            return Err(Fault::at(
+                &node.place,
+                format!(
+                    "`options` of the player `{name}` is for external engines, and {algorithm} is not one"
+                ),
+                "write its parameters as keys of the player, such as depth = 4, or table_mib = 64 for a hash table",
+            ));
+        }
         if is_known && !is_whole && !matches!(node.tree, Tree::Scalar(_)) {
             return Err(Fault::at(
                 &node.place,

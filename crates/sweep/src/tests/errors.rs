@@ -275,6 +275,7 @@ algorithm = \"random\"");
     ending_to_choose_in_too_often: endings("{ kind = \"ending\", ending = \"KRK\", distance = [1, 1] }", RANDOM_PLAYER).replace("games = 2", "kind = \"accuracy\"\nchoices = 100_000").replace("openings", "positions") + "\n[reference]\nalgorithm = \"table\"";
 
     // Players who play by tables.
+    options_of_our_own_player: player("algorithm = \"alpha-beta\"\ndepth = 1\noptions = { Hash = 8 }");
     algorithm_in_capitals: player("algorithm = \"UCI\"\nengine = \"x\"\noptions = { Hash = 1 }");
     table_in_another_game: player("algorithm = \"table\"");
     table_from_the_start: endings("\"start\"", TABLE_PLAYER);
