@@ -160,7 +160,7 @@ impl LabelArguments {
 #[derive(Args, Debug)]
 pub(crate) struct SlotsArguments {
     /// How many games to play at once [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = slots_from_text)]
+    #[arg(long, alias = "concurrency", value_name = "N", value_parser = slots_from_text)]
     slots: Option<NonZeroU32>,
     /// How much memory all these games together may take, such as 900MiB or 4GiB; games that may
     /// need more than a slot's part are not played here [default: three quarters of what is free]
