@@ -14,7 +14,7 @@ mod services;
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -236,7 +236,18 @@ impl Coordinator {
     ///
     /// # Errors
     /// As [`Coordinator::serve`].
-    pub async fn serve_at(
+    pub fn serve_at(
+        self,
+        listeners: Listeners,
+        shutdown: CancellationToken,
+    ) -> impl Future<Output = Result<(), CoordinatorError>> + Send {
+        // Hides the future's type: otherwise every crate that awaits it would compile the whole coordinator again.
+        let serving: Pin<Box<dyn Future<Output = _> + Send>> =
+            Box::pin(self.serve_unboxed(listeners, shutdown));
+        serving
+    }
+
+    async fn serve_unboxed(
         self,
         listeners: Listeners,
         shutdown: CancellationToken,

@@ -33,6 +33,7 @@ pub use playing::{NoWorker, PlayingCommand, PlayingProcess};
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use spelrum_answers::Machine;
@@ -169,7 +170,16 @@ impl WorkerError {
 ///
 /// # Errors
 /// See [`WorkerError`].
-pub async fn run(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerError> {
+pub fn run(
+    config: Config,
+    shutdown: Shutdown,
+) -> impl Future<Output = Result<Summary, WorkerError>> + Send {
+    // Hides the future's type: otherwise every crate that awaits it would compile the whole worker again.
+    let working: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(run_unboxed(config, shutdown));
+    working
+}
+
+async fn run_unboxed(config: Config, shutdown: Shutdown) -> Result<Summary, WorkerError> {
     let slots = config.slots.get();
     if slots > SLOTS_MAX {
         return Err(WorkerError::Slots(config.slots));
