@@ -1,9 +1,8 @@
 //! Sweeps that nobody would write: planning ends in a bounded plan or in an error with its place,
 //! and never in a panic.
 //!
-//! What makes a case costly is bounded by the generators too (numbers of games, plies of openings),
-//! since a thousand cases are played through in a development build; that planning itself bounds
-//! them is tested in `the_costly_is_bounded`.
+//! Generators bound the cost of a case, too (numbers of games, plies of openings): a development build plays a
+//! thousand of them. `the_costly_is_bounded` tests the bounds of planning itself.
 
 use std::collections::BTreeMap;
 
