@@ -127,7 +127,7 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
 const SOURCES: [(&str, &[(&str, &str)]); 15] = [
-    ("engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
+    ("crates/engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
     ("crates/model/src", &[]),
@@ -135,19 +135,19 @@ const SOURCES: [(&str, &[(&str, &str)]); 15] = [
     ("crates/scheduling/src", &[]),
     ("crates/answers/src", &[]),
     ("proto/src", &[]),
-    ("external/src", &[]),
+    ("crates/external/src", &[]),
     ("crates/store/src", &[]),
     ("crates/report/src", &[]),
     ("coordinator/src", &[]),
     ("worker/src", &[]),
     ("cli/src", &[]),
-    ("test-support/src", &[]),
+    ("crates/test-support/src", &[]),
 ];
 
 /// Modules that are written in several files, which use each other.
 const MODULES_IN_PARTS: [(&str, &[&str]); 1] = [
     // The last ply of a search evaluates all moves at once: for two evaluations, by what they know of lines.
-    ("engine/src/games/pentago/evaluation", &["last_ply.rs", "lines.rs", "runs.rs"]),
+    ("crates/engine/src/games/pentago/evaluation", &["last_ply.rs", "lines.rs", "runs.rs"]),
 ];
 
 fn is_in_parts(folder: &str, pair: &(String, String)) -> bool {

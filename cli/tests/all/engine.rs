@@ -11,7 +11,7 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 fn reference(name: &str) -> Value {
-    let path = crate::sandbox::root().join("engine/tests/vectors/pentago").join(name);
+    let path = crate::sandbox::root().join("crates/engine/tests/vectors/pentago").join(name);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 

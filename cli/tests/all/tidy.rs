@@ -102,7 +102,7 @@ fn tests_ask_for_the_programs_that_they_use() {
     assert!(found.is_empty(), "use spelrum_test_support::Tools: {found:#?}");
     // Only its own module knows where a skipped test is a failure, and how to report it.
     let mut found = offences(&[".rs"], |line| line.contains(concat!("SPELRUM_", "SKIP_NOTHING")));
-    found.retain(|place| !place.starts_with("test-support/src/tools.rs"));
+    found.retain(|place| !place.starts_with("crates/test-support/src/tools.rs"));
     assert!(found.is_empty(), "use spelrum_test_support::skip: {found:#?}");
 }
 

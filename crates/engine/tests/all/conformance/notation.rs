@@ -90,7 +90,7 @@ fn other_texts_are_read_exactly_or_refused<G: Game>(sample: &Sample<'_, G>) {
 }
 
 /// A position is written in one form. In FEN, that holds for the board and the side to move: the fields behind them may
-/// be missing, in another order or behind more blanks (engine/tests/all/chess/fen.rs).
+/// be missing, in another order or behind more blanks (crates/engine/tests/all/chess/fen.rs).
 fn assert_read<G: Game>(rules: &Rules, text: &str, read: &G) {
     let form = read.to_string();
     if G::NAME == "chess" {

@@ -1,7 +1,7 @@
 //! The stack that a search needs.
 //!
 //! Searches and solvers recurse once for each ply, so the caller must give the thread enough stack for the
-//! greatest depth. `engine/tests/all/stack.rs` searches a longer game on exactly this much.
+//! greatest depth. `crates/engine/tests/all/stack.rs` searches a longer game on exactly this much.
 
 use crate::core::parameters::shared::DEPTH_MAX;
 

@@ -21,6 +21,8 @@ const WRITE: &str = "SPELRUM_WRITE_GOLDEN";
 
 /// Where they are, in the crate.
 const GOLDEN: &str = "tests/golden/games.txt";
+/// Where that is in the repository, and where it was before: its history goes on over the move.
+const PATHS: [&str; 2] = ["crates/engine/tests/golden/games.txt", "engine/tests/golden/games.txt"];
 
 /// The games, and after how many plies one is a draw.
 const GAMES: &[(&str, Option<u32>)] = &[
@@ -110,7 +112,8 @@ fn golden_games_are_played_again() {
 fn no_commit_rewrites_a_game_under_its_revision() {
     const KEPT_FROM: u32 = 2;
     let Some(tools) = Tools::find(&["git"]) else { return };
-    let Some(commits) = git(tools, &["log", "--format=%H", "--", GOLDEN]) else {
+    let [now, before] = PATHS.map(|path| format!(":(top){path}"));
+    let Some(commits) = git(tools, &["log", "--format=%H", "--", &now, &before]) else {
         return skip("it needs a git checkout: without one there is no history of golden games");
     };
     let read = |path| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
@@ -136,7 +139,7 @@ fn revision_of(file: &str) -> u32 {
 
 /// The golden games as they are in a commit.
 fn at_commit(tools: Tools, commit: &str) -> Option<String> {
-    git(tools, &["show", &format!("{commit}:./{GOLDEN}")])
+    PATHS.iter().find_map(|path| git(tools, &["show", &format!("{commit}:{path}")]))
 }
 
 /// What git says; `None` where there is no checkout or no such thing.
