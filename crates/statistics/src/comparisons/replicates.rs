@@ -37,8 +37,9 @@ pub fn replicates<Cell: Copy>(
     cells: &[ComparedCell<Cell>],
 ) -> Vec<Replicates<Cell>> {
     type Key<'a> = (Vec<Option<String>>, &'a str, &'a str);
+    type Group<'a, Cell> = (Vec<Option<String>>, Vec<&'a ComparedCell<Cell>>);
     let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
-    let mut groups: Vec<(Vec<Option<String>>, Vec<&ComparedCell<Cell>>)> = Vec::new();
+    let mut groups: Vec<Group<'_, Cell>> = Vec::new();
     for cell in cells {
         let mut place = cell.place.clone();
         for &axis in seed_axes {

@@ -39,7 +39,7 @@ fn collect_keys(schema: &Json, keys: &mut BTreeSet<String>) {
             members.values().for_each(|member| collect_keys(member, keys));
         }
         Json::Array(values) => values.iter().for_each(|value| collect_keys(value, keys)),
-        _ => {}
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
     }
 }
 
