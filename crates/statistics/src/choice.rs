@@ -163,7 +163,7 @@ pub struct SkillSums {
 
 impl AccuracySums {
     /// Adds a choice, and whether the reference says by its values who wins
-    /// ([`values_say_who_wins`](spelrum_engine::values_say_who_wins)): else nothing is known of wins.
+    /// (`values_say_who_wins` of the engine): else nothing is known of wins.
     pub fn add(&mut self, choice: &Choice, says_who_wins: bool) {
         let best = f64::from(u8::from(choice.is_best()));
         let loss = choice.loss as f64;

@@ -1,7 +1,7 @@
 //! An experiment's results in every format: who is stronger in each cell and with what confidence, what a move
 //! costs, and how strong all players are on one scale.
 //!
-//! A caller asks for what [`Needs`] names, wherever results are kept, and passes the [`Answers`] to [`write`].
+//! A caller asks for what [`Needs`] names, wherever results are kept, and passes the [`Answers`] to [`write()`].
 
 mod checks;
 mod everything;
