@@ -16,11 +16,11 @@ pub(crate) struct Finished {
 
 impl Finished {
     pub(crate) fn new(lease: LeaseId, what: What) -> Self {
-        Self::of(v1::Result { lease_id: lease.0, what: Some(what) })
+        Self::from_result(v1::Result { lease_id: lease.0, what: Some(what) })
     }
 
     /// A result that was made elsewhere.
-    pub(crate) fn of(result: v1::Result) -> Self {
+    pub(crate) fn from_result(result: v1::Result) -> Self {
         Self { bytes: work::encoded_len(&result), result }
     }
 

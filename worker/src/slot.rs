@@ -263,8 +263,8 @@ fn difference(one: &GameRecord, other: &GameRecord) -> Option<String> {
         }
     };
     let plies = one.moves.len().max(other.moves.len());
-    let of = |ply: usize| [one, other].map(|record| said(record.moves.get(ply)));
-    let mut pairs = (0..plies).map(|ply| (ply, of(ply)));
+    let records_at = |ply: usize| [one, other].map(|record| said(record.moves.get(ply)));
+    let mut pairs = (0..plies).map(|ply| (ply, records_at(ply)));
     match pairs.find(|(_, [first, second])| first != second) {
         Some((ply, [first, second])) => Some(format!("at ply {ply} `{first}`, then `{second}`")),
         None if one.termination != other.termination => {

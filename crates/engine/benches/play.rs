@@ -1,4 +1,4 @@
-//! Whole games of players that do not search: what playing a game costs by itself.
+//! Whole games of players that do not search: the cost of playing itself.
 
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 

@@ -1,6 +1,6 @@
-//! By how much a time limit is overrun: searches of Pentago under 10 ms, with a real clock.
+//! Overruns of a time limit: searches of Pentago under 10 ms, with a real clock.
 //!
-//! The clock is the thread's processor time, so that what other programs take is not counted.
+//! The clock is the thread's processor time, so other programs' time is not counted.
 
 #![expect(clippy::unwrap_used, reason = "a bench ends at the first error")]
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]

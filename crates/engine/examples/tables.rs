@@ -1,4 +1,4 @@
-//! Tables of endgames: how long they take, how much memory, whether all of it is right.
+//! Tables of endgames: time, memory, and full verification.
 //!
 //! ```sh
 //! cargo build --release -p spelrum-engine --example tables

@@ -1,5 +1,5 @@
-//! One named piece of the engine's work, so many times: for counting instructions, and for
-//! processor time where nothing but the work should run.
+//! One named piece of the engine's work, repeated: for counting instructions, and for processor
+//! time without anything else.
 //!
 //! ```sh
 //! cargo build --release -p spelrum-engine --example work

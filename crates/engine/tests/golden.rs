@@ -1,8 +1,7 @@
-//! Golden games: what this revision of the engine plays, move by move (invariant 2).
+//! Golden games: the play of this engine revision, move by move (invariant 2).
 //!
-//! `golden/games.txt` holds every game with the moves, nodes and scores of both sides, to be read
-//! and compared by people as well. A difference means that a stored result of this revision could
-//! not be repeated by this code.
+//! `golden/games.txt` holds every game with the moves, nodes and scores of both sides, for people
+//! as well. A difference means that this code could not reproduce a stored result of this revision.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 

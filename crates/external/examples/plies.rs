@@ -1,7 +1,7 @@
-//! What a game between two engines costs beside their thinking: `plies FILE WHITE BLACK NODES GAMES`.
+//! Measures the overhead of a game between two engines: `plies FILE WHITE BLACK NODES GAMES`.
 //!
-//! The engines of an engines file play chess from the usual position, move by move, and nobody checks
-//! their moves. Guards are this program once more.
+//! The engines of an engines file play chess from the usual position, move by move, without a check of their
+//! moves. Guards are this program again.
 
 #![expect(clippy::print_stdout, reason = "it is a program for people")]
 
@@ -16,7 +16,7 @@ use spelrum_external::{
     guard,
 };
 
-/// Games of engines that do not know draws end here.
+/// The length limit of games, for engines that ignore draws.
 const PLIES_MAX: usize = 200;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
@@ -50,7 +50,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                     thinking += choice.wall;
                     moves.push(choice.mv);
                 }
-                // That is how most engines say that they are mated.
+                // Most engines report mate this way.
                 Err(failure) if failure.kind == FailureKind::NoMove("(none)".to_owned()) => break,
                 Err(failure) => {
                     println!("{failure}\n{}", failure.transcript);

@@ -1,4 +1,4 @@
-//! What an engine does that its protocol does not allow, and that can be lived with.
+//! Breaches: tolerable deviations of an engine from its protocol.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,19 +8,19 @@ use crate::text::shown;
 /// A kind of breach. None of them costs a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BreachKind {
-    /// Lines that are no message.
+    /// Lines that are not messages.
     Junk,
-    /// A message behind something else on its line.
+    /// A message after other text on its line.
     Interleaved,
-    /// A line too long to be kept whole.
+    /// A line too long to be kept completely.
     LongLine,
-    /// A message whose parts cannot be read.
+    /// A message with invalid parts.
     Garbled,
     /// A move in upper case.
     UpperCase,
-    /// An answer that nobody had asked for.
+    /// An answer without a question.
     Unasked,
-    /// An answer to another question than the last, by its number.
+    /// An answer to an earlier question, by its number.
     WrongId,
 }
 
@@ -38,21 +38,21 @@ impl fmt::Display for BreachKind {
     }
 }
 
-/// The breaches of one engine: each kind once, with what it said first and how often it came.
+/// The breaches of one engine: each kind once, with its first text and its count.
 #[derive(Clone, Debug, Default)]
 pub struct Breaches {
     found: BTreeMap<BreachKind, Breach>,
-    untold: Vec<BreachKind>,
+    unreported: Vec<BreachKind>,
 }
 
-/// A breach and what was said.
+/// A breach and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// What kind it is.
+    /// Its kind.
     pub kind: BreachKind,
-    /// What the engine said when it first happened, or how that began.
+    /// The engine's text at the first occurrence, truncated.
     pub said: String,
-    /// How often it has happened.
+    /// The number of occurrences.
     pub times: u64,
 }
 
@@ -63,23 +63,23 @@ impl fmt::Display for Breach {
 }
 
 impl Breaches {
-    /// As much of what was said as is kept.
+    /// The kept bytes of the text.
     pub const SAID_BYTES_MAX: usize = 200;
 
     /// Notes a breach.
     pub fn note(&mut self, kind: BreachKind, said: &str) {
-        let untold = &mut self.untold;
+        let unreported = &mut self.unreported;
         let breach = self.found.entry(kind).or_insert_with(|| {
-            untold.push(kind);
+            unreported.push(kind);
             Breach { kind, said: shown(said, Self::SAID_BYTES_MAX), times: 0 }
         });
         breach.times += 1;
     }
 
-    /// Those of kinds that this has not handed out before: what is worth a warning.
+    /// Breaches of kinds that were not returned before, which are worth a warning.
     pub fn take_new(&mut self) -> Vec<Breach> {
-        let untold = std::mem::take(&mut self.untold);
-        untold.iter().filter_map(|kind| self.found.get(kind).cloned()).collect()
+        let unreported = std::mem::take(&mut self.unreported);
+        unreported.iter().filter_map(|kind| self.found.get(kind).cloned()).collect()
     }
 
     /// All, in the order of their kinds.
@@ -87,7 +87,7 @@ impl Breaches {
         self.found.values()
     }
 
-    /// Those of a kind, if there are any.
+    /// The breach of a kind, if any.
     #[must_use]
     pub fn of(&self, kind: BreachKind) -> Option<&Breach> {
         self.found.get(&kind)
@@ -99,13 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_told_once() {
+    fn a_kind_is_returned_once() {
         let mut breaches = Breaches::default();
         breaches.note(BreachKind::Junk, "hello\t");
         breaches.note(BreachKind::Junk, "world");
         breaches.note(BreachKind::UpperCase, "E2E4");
-        let told: Vec<_> = breaches.take_new().iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["lines that are no message: `hello `", "a move in upper case: `E2E4`"]);
+        let texts: Vec<_> = breaches.take_new().iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["lines that are no message: `hello `", "a move in upper case: `E2E4`"]);
         breaches.note(BreachKind::Junk, "again");
         assert_eq!(breaches.take_new(), []);
         assert_eq!(breaches.of(BreachKind::Junk).unwrap().times, 3);

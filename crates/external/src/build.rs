@@ -1,4 +1,4 @@
-//! A build: the program and all else that decides how an engine plays, as one hash.
+//! An engine's build: a hash of the program and all else that determines how it plays.
 
 use sha2::{Digest as _, Sha256};
 
@@ -7,15 +7,14 @@ use crate::gtp::Dialect;
 use crate::identity::{hash_file, hash_program};
 use crate::spec::{EngineSpec, OptionValue, Protocol};
 
-/// What the hash begins with. Another would make another build of every engine.
+/// The prefix of the hash. Changing it would change every engine's build.
 const DOMAIN: &str = "spelrum engine build v1";
 
-/// An engine's build: SHA-256 over the hashes of its program and of the files that it needs, in their order, and
-/// over what it is started and set up with. No path is a part of it but those among its arguments, its environment
-/// and its options.
+/// An engine's build: SHA-256 over the hashes of its program and of its files, in order, and over its
+/// arguments, environment and settings. Paths do not count, except in arguments, environment and options.
 ///
 /// # Errors
-/// If one of the files is not there, or cannot be read.
+/// If one of the files is missing or cannot be read.
 pub fn build_of(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
     let EngineSpec { protocol, args, environment, set, gtp, .. } = spec;
     let mut build = Build(Sha256::new());
@@ -45,14 +44,14 @@ pub fn build_of(spec: &EngineSpec) -> Result<[u8; 32], FailureKind> {
         });
         build.text(&value.to_string());
     }
-    // How it is spoken to decides nothing but what it is told.
+    // Of the dialect only the commands count.
     let Dialect { setup, limits, .. } = gtp;
     build.texts(setup);
     build.texts(limits);
     Ok(build.0.finalize().into())
 }
 
-/// A hash in which nothing runs into what follows.
+/// A hash with unambiguous boundaries between fields.
 struct Build(Sha256);
 
 impl Build {
@@ -117,7 +116,7 @@ mod tests {
             },
             EngineSpec { protocol: Protocol::Gtp, ..spec.clone() },
         ];
-        let mut builds: Vec<_> = others.iter().map(|it| build_of(it).unwrap()).collect();
+        let mut builds: Vec<_> = others.iter().map(|spec| build_of(spec).unwrap()).collect();
         builds.push(base);
         write(&program, "another program");
         builds.push(build_of(&spec).unwrap());
@@ -127,7 +126,7 @@ mod tests {
         assert_eq!(builds.len(), count, "each is another build");
     }
 
-    /// What is only about this machine makes no other build.
+    /// Machine-specific settings do not change the build.
     #[test]
     fn the_same_engine_in_another_place_is_the_same_build() {
         let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
@@ -143,7 +142,7 @@ mod tests {
         assert_eq!(builds[0], builds[1]);
     }
 
-    /// A script is told what it starts.
+    /// A script's build changes once its files name the program that it starts.
     #[test]
     fn a_script_is_another_build_once_what_it_starts_is_another() {
         let folder = tempfile::tempdir().unwrap();
@@ -152,10 +151,10 @@ mod tests {
         write(&program, "one");
         let alone = plain("dev", Protocol::Uci, script);
         let spec = EngineSpec { files: vec![program.clone()], ..alone.clone() };
-        let before = [&alone, &spec].map(|it| build_of(it).unwrap());
+        let before = [&alone, &spec].map(|engine| build_of(engine).unwrap());
         write(&program, "two");
-        let after = [&alone, &spec].map(|it| build_of(it).unwrap());
-        assert_eq!(before[0], after[0], "nobody has said that it starts another");
+        let after = [&alone, &spec].map(|engine| build_of(engine).unwrap());
+        assert_eq!(before[0], after[0], "its files do not name the other program");
         assert_ne!(before[1], after[1]);
         std::fs::remove_file(&program).unwrap();
         let missing = build_of(&spec).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What is wrong with an engine that failed, in one sentence, and what to do about it.
+//! Diagnoses failed engines: the problem in one sentence, and the remedy.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use crate::spec::{EngineSpec, Protocol};
 use crate::spoken::Spoken;
 use crate::text::shown;
 
-/// Words by which an engine says that a file is about its network …
+/// Words by which an engine refers to its network file …
 const NETWORK: [&str; 6] = ["network", "nnue", "evalfile", "eval file", "weights", "no net"];
-/// … and that it is not there.
+/// … and to its absence.
 const ABSENT: [&str; 12] = [
     "not found",
     "not available",
@@ -29,7 +29,7 @@ const ABSENT: [&str; 12] = [
 ];
 
 impl EngineFailure {
-    /// What is wrong with the engine that failed so. `spoken` is what it speaks, if it was looked for.
+    /// The diagnosis of an engine's failure. `spoken` is the protocol that it answers, if it was probed.
     #[must_use]
     pub fn diagnose(&self, spec: &EngineSpec, spoken: Option<Spoken>) -> Diagnosis {
         let spec = &spec.in_place(0);
@@ -129,7 +129,7 @@ impl EngineFailure {
                 "build it on this machine, or take a static build",
             );
         }
-        // What the system does not know as a program, it gives to a shell, which says something else.
+        // A file that the system does not recognise as a program goes to a shell, whose error differs.
         if self.during == Phase::Start
             && let Some(diagnosis) = unusable_file(&spec.command, self.guard_said().is_some())
         {
@@ -171,7 +171,7 @@ impl EngineFailure {
         Diagnosis { problem: format!("it ended ({exit}){at}{last}"), remedy: by_hand() }
     }
 
-    /// What it said itself, on its standard output and error: neither empty, nor its guard's.
+    /// The engine's last own words on standard output and error: neither empty, nor its guard's.
     fn said(&self) -> impl DoubleEndedIterator<Item = &str> {
         let lines = self.transcript.lines().filter_map(|line| {
             let said = line.strip_prefix("! ").filter(|it| !it.starts_with("guard: "));
@@ -182,19 +182,19 @@ impl EngineFailure {
             .filter(|it| !it.is_empty())
     }
 
-    /// What was said to it last.
+    /// The last line sent to it.
     fn asked(&self) -> Option<&str> {
         self.transcript.lines().filter_map(|line| line.strip_prefix("> ")).next_back()
     }
 
-    /// Why its guard could not start it.
+    /// The guard's reason for not starting it.
     fn guard_said(&self) -> Option<&str> {
         let said = self.transcript.lines().find_map(|line| line.strip_prefix("! guard: "));
         said.filter(|_| self.during == Phase::Start)
     }
 }
 
-/// What an engine is greeted with.
+/// The first command sent to an engine.
 const fn greeting(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::Uci => "uci",
@@ -217,7 +217,7 @@ fn not_executable(path: &Path, problem: &str) -> Diagnosis {
     }
 }
 
-/// The library of which a dynamic loader says that it is not there.
+/// The library that a dynamic loader reports as missing.
 fn missing_library(line: &str) -> Option<&str> {
     let (_, behind) = line.split_once("error while loading shared libraries: ")?;
     behind.contains("cannot open").then(|| behind.split_once(':').map(|(name, _)| name)).flatten()

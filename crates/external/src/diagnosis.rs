@@ -1,11 +1,11 @@
-//! What is wrong with an engine, as people are told it.
+//! A diagnosis of an engine, for people.
 
-/// What is wrong, and what to do: two sentences without end marks.
+/// A problem and its remedy: two sentences without end marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: String,
 }
 

@@ -1,4 +1,4 @@
-//! An engine that runs, and plays game after game.
+//! A running engine, which plays game after game.
 
 mod asking;
 mod bounds;
@@ -23,7 +23,7 @@ use crate::uci::{Declared, Kind};
 use over_gtp::OverGtp;
 use over_uci::OverUci;
 
-/// An engine that runs. It ends when this is dropped; [`Engine::close`] lets it say goodbye.
+/// A running engine. It ends when this is dropped; [`Engine::close`] lets it end in good order.
 #[derive(Debug)]
 pub struct Engine {
     spec: EngineSpec,
@@ -32,24 +32,24 @@ pub struct Engine {
     process: Process,
     speaker: Speaker,
     is_lost: bool,
-    /// The hardware threads that it was told to run on, if it was.
+    /// The hardware threads it is pinned to.
     kept_on: Option<BTreeSet<u32>>,
-    /// Behind the process, which is gone when the place is free.
+    /// Declared after the process, which is gone when the place is free.
     _place: Place,
 }
 
-/// How an engine went that was told to quit.
+/// How an engine ended after `quit`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
-    /// Whether it ended by itself in time; else it was killed.
+    /// Whether it ended by itself in time; otherwise it was killed.
     pub ended_by_itself: bool,
-    /// How long that took.
+    /// The time until then.
     pub took: Duration,
-    /// The last lines that were exchanged with it, those of its guard included.
+    /// The last lines of the conversation, those of its guard included.
     pub transcript: String,
 }
 
-/// Who knows its protocol.
+/// The protocol's implementation.
 #[derive(Debug)]
 enum Speaker {
     Uci(OverUci),
@@ -78,11 +78,11 @@ impl Speaker {
 }
 
 impl Engine {
-    /// Starts an engine with the options that a sweep wants, and waits until it is ready, unless
-    /// `aborted` says that nobody wants it any more.
+    /// Starts an engine with a sweep's options, and waits until it is ready, unless `aborted`
+    /// reports that it is no longer wanted.
     ///
     /// # Errors
-    /// If an option may not be set, or the engine is not there, does not answer, or ends.
+    /// If an option may not be set, or the engine is missing, does not answer, or ends.
     pub fn start(
         spec: &EngineSpec,
         options: &Options,
@@ -104,7 +104,7 @@ impl Engine {
             let (engine, during) = (spec.name.clone(), Phase::Start);
             EngineFailure { engine, kind, during, transcript }
         };
-        // Also where somebody has checked them: options come from the network.
+        // Checked here too: options come from the network.
         let options = spec
             .check_options(options)
             .map_err(|refused| failed(FailureKind::NotAllowed(refused), String::new()))?;
@@ -113,13 +113,13 @@ impl Engine {
         // Its build is the same in every place.
         let placed = spec.in_place(place.number());
         if spec.has_directory_for_each_place() {
-            // Where that is refused, the directory is missing.
+            // If the directory could not be created, starting the program reports it.
             let _missing = std::fs::create_dir_all(&placed.directory);
         }
         let mut process =
             Process::start(&placed, guard).map_err(|kind| failed(kind, String::new()))?;
-        let told = options_in_place(&options, place.number());
-        match Speaker::start(&mut process, &placed, &told, aborted) {
+        let values = options_in_place(&options, place.number());
+        match Speaker::start(&mut process, &placed, &values, aborted) {
             Ok(speaker) => {
                 let (name, author) = speaker.name_and_author();
                 let identity = Identity { name, author, sha256, build };
@@ -127,26 +127,26 @@ impl Engine {
                 Ok(Self { spec, options, identity, process, speaker, is_lost, kept_on, _place })
             }
             Err(kind) => {
-                // What it says when it is ended belongs to the explanation.
+                // Its output at the end belongs to the explanation.
                 process.end();
                 Err(failed(of_guard(kind, &process.transcript()), process.transcript()))
             }
         }
     }
 
-    /// Who it says that it is, and what its program is.
+    /// Its reported identity, and its program.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// What it is started from.
+    /// Its specification.
     #[must_use]
     pub fn spec(&self) -> &EngineSpec {
         &self.spec
     }
 
-    /// The options that it declared, in its order; `None` where its protocol cannot say.
+    /// The options that it declared, in its order; `None` if its protocol has none.
     #[must_use]
     pub fn declared(&self) -> Option<&[Declared]> {
         match &self.speaker {
@@ -155,7 +155,7 @@ impl Engine {
         }
     }
 
-    /// The GTP commands that it says it knows; empty if it does not say, or speaks UCI.
+    /// The GTP commands that it reports; empty if it reports none, or speaks UCI.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
         let gtp = match &self.speaker {
             Speaker::Gtp(gtp) => Some(gtp),
@@ -164,7 +164,8 @@ impl Engine {
         gtp.into_iter().flat_map(OverGtp::commands)
     }
 
-    /// Whether it takes a board of this size; `None` where it is not told sizes. To be asked between games.
+    /// Whether it accepts a board of this size; `None` if its protocol does not state sizes. To be called
+    /// between games.
     ///
     /// # Errors
     /// If it does not answer, or ends.
@@ -182,7 +183,7 @@ impl Engine {
         self.end(taken, Phase::NewGame)
     }
 
-    /// Whether it can play such a game: GTP cannot say that a limit of an earlier one no longer holds.
+    /// Whether it can play such a game: GTP cannot withdraw a limit of an earlier one.
     #[must_use]
     pub fn suits(&self, conditions: &Conditions) -> bool {
         match &self.speaker {
@@ -191,17 +192,17 @@ impl Engine {
         }
     }
 
-    /// The options that it was started with.
+    /// The options it was started with.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Begins a game: the engine forgets the last one, and is ready. Where `aborted` says that the game
-    /// is not wanted any more, the engine is ended.
+    /// Begins a game: the engine drops the last one, and is ready. If `aborted` reports that the game is no
+    /// longer wanted, the engine is ended.
     ///
     /// # Errors
-    /// If it ended since, does not answer, or cannot play under these conditions.
+    /// If it has ended, does not answer, or cannot play under these conditions.
     pub fn new_game(
         &mut self,
         conditions: &Conditions,
@@ -216,12 +217,12 @@ impl Engine {
         self.end(begun, Phase::NewGame)
     }
 
-    /// Has it choose a move. `aborted` is asked some twenty times a second; once it says so, the engine
-    /// is ended, since it may go on thinking.
+    /// Lets it choose a move. `aborted` is polled some twenty times a second; if true, the engine is ended,
+    /// since it may go on thinking.
     ///
     /// # Errors
-    /// If it has no move to offer, in time or at all. After all but a late answer, or one that is no
-    /// move, the engine is lost ([`Engine::is_usable`]).
+    /// If it has no move, in time or at all. Except after a late answer, or one that is not a move, the
+    /// engine is lost ([`Engine::is_usable`]).
     pub fn choose(
         &mut self,
         situation: &Situation<'_>,
@@ -236,19 +237,19 @@ impl Engine {
         self.end(chosen, Phase::Move)
     }
 
-    /// The failure of an engine whose move the rules do not allow, which only its caller can know.
+    /// The failure of an engine with an illegal move, which only the caller can recognise.
     #[must_use]
     pub fn illegal(&self, mv: &str) -> EngineFailure {
         self.failure(FailureKind::IllegalMove(mv.to_owned()), Phase::Move)
     }
 
-    /// The last lines that were exchanged with it.
+    /// The last lines of the conversation.
     #[must_use]
     pub fn transcript(&self) -> String {
         self.process.transcript()
     }
 
-    /// What it did that its protocol does not allow and this has not told before: once for each kind.
+    /// Its breaches of the protocol since the last call: each kind once.
     pub fn take_breaches(&mut self) -> Vec<Breach> {
         match &mut self.speaker {
             Speaker::Uci(uci) => uci.breaches().take_new(),
@@ -256,17 +257,17 @@ impl Engine {
         }
     }
 
-    /// Whether it can be asked anything, as far as can be seen without asking.
+    /// Whether it seems usable, without asking it.
     pub fn is_usable(&mut self) -> bool {
         !self.is_lost && self.process.is_running()
     }
 
-    /// Says `quit`, waits a little, and ends what is left.
+    /// Sends `quit`, waits a little, and kills the rest.
     pub fn close(self) {
         self.part();
     }
 
-    /// The same, and tells how it went.
+    /// The same, with a report.
     pub fn part(mut self) -> Parting {
         let (patience, asked) = (self.spec.patience.quit, Instant::now());
         let ended_by_itself = self.process.close("quit\n", patience);
@@ -274,14 +275,13 @@ impl Engine {
         Parting { ended_by_itself, took, transcript: self.transcript() }
     }
 
-    /// The most memory, in bytes, that those of its processes have had that run now; `None` where the system does
-    /// not say.
+    /// The peak memory, in bytes, of its present processes together; `None` if unknown.
     #[must_use]
     pub fn peak_bytes(&self) -> Option<u64> {
         peak_bytes(self.guard_id())
     }
 
-    /// Bytes of its hash table, as far as it is known.
+    /// Bytes of its hash table, if known.
     pub(crate) fn hash_bytes(&self) -> u64 {
         hash_bytes(&self.spec, &self.options).unwrap_or_else(|| {
             let mut declared = self.declared().into_iter().flatten();
@@ -293,12 +293,12 @@ impl Engine {
         })
     }
 
-    /// The hardware threads that it runs on, if it was told.
+    /// The hardware threads that it is pinned to, if any.
     pub(crate) const fn kept_on(&self) -> Option<&BTreeSet<u32>> {
         self.kept_on.as_ref()
     }
 
-    /// It runs on these from now on.
+    /// Records its hardware threads.
     pub(crate) fn now_runs_on(&mut self, cpus: BTreeSet<u32>) {
         self.kept_on = Some(cpus);
     }
@@ -308,7 +308,7 @@ impl Engine {
         self.process.guard_id()
     }
 
-    /// Begins to talk to it. Until that has come to an end, nobody knows what it does.
+    /// Begins a conversation. Until it is finished, the engine's state is unknown.
     fn begin(&mut self, during: Phase) -> Result<(), EngineFailure> {
         if std::mem::replace(&mut self.is_lost, true) {
             return Err(self.failure(FailureKind::Gone, during));
@@ -317,7 +317,7 @@ impl Engine {
     }
 
     fn end<T>(&mut self, said: Result<T, FailureKind>, during: Phase) -> Result<T, EngineFailure> {
-        // Whoever answers, if late, still knows what it is asked.
+        // An engine that answers, even late, is still in step.
         self.is_lost = match &said {
             Ok(_) => false,
             Err(kind) => !matches!(
@@ -357,7 +357,7 @@ fn mebibytes(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0).saturating_mul(1 << 20)
 }
 
-/// What happened to an engine that did not start: its guard may say that the system had no room for it.
+/// The failure of an engine at its start: its guard may report that the system had no room for it.
 fn of_guard(kind: FailureKind, transcript: &str) -> FailureKind {
     if kind != FailureKind::Crash(Exit::Code(EXHAUSTED.into())) {
         return kind;
@@ -370,7 +370,7 @@ fn of_guard(kind: FailureKind, transcript: &str) -> FailureKind {
 mod tests {
     use super::*;
 
-    /// An engine may end with the same status; its guard says why it does.
+    /// An engine may end with the same status; only its guard reports the reason.
     #[test]
     fn a_guard_that_finds_no_room_is_told_from_an_engine_that_ends() {
         let ended = || FailureKind::Crash(Exit::Code(75));

@@ -1,4 +1,4 @@
-//! Why an engine has no move to offer, with what it said last.
+//! Failures of engines, with their last lines.
 
 use std::fmt;
 use std::io;
@@ -10,48 +10,50 @@ use rustix::io::Errno;
 
 use crate::spec::OptionRefused;
 
-/// An engine failed. What that costs is for the caller to decide: a game in which it was to move, or
-/// nothing where it could not be started.
+/// A failed engine. The caller decides the consequence: a lost game if it was to move, or none if it could
+/// not be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{engine}: {kind}{}", self.when())]
 pub struct EngineFailure {
     /// The engine's name in the engines file.
     pub engine: String,
-    /// What happened.
+    /// The failure.
     pub kind: FailureKind,
-    /// While what.
+    /// The engine's activity.
     pub during: Phase,
-    /// The last lines that were exchanged with it, as
-    /// [`Transcript::text`](crate::text::Transcript::text) has them.
+    /// The last lines of the conversation, as in
+    /// [`Transcript::text`](crate::text::Transcript::text).
     pub transcript: String,
 }
 
-/// Whether the system lacks open files, processes or memory for what was asked of it, which it may have later.
+/// Whether the system temporarily lacks open files, processes or memory.
 pub(crate) fn is_exhaustion(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
-    errno.is_some_and(|it| [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM].contains(&it))
+    errno.is_some_and(|code| {
+        [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM].contains(&code)
+    })
 }
 
 impl EngineFailure {
-    /// Whether the engine never came as far as playing: nobody lost a game by it.
+    /// Whether the engine never started to play: no game is lost by it.
     #[must_use]
     pub const fn is_of_start(&self) -> bool {
         !matches!(self.during, Phase::Move)
     }
 
-    /// When it happened, where the kind alone does not say.
+    /// The time of the failure, unless the kind implies it.
     fn when(&self) -> String {
         let is_crash = matches!(self.kind, FailureKind::Crash(_));
         if is_crash { format!(" {}", self.during) } else { String::new() }
     }
 }
 
-/// What an engine is doing.
+/// An engine's activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It is started and set up.
+    /// It is being started and set up.
     Start,
-    /// It makes itself ready for a game.
+    /// It is preparing for a game.
     NewGame,
     /// It is to move.
     Move,
@@ -67,72 +69,72 @@ impl fmt::Display for Phase {
     }
 }
 
-/// What happened to an engine.
+/// The kind of a failure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FailureKind {
-    /// Its program is not there.
+    /// Its program is missing.
     #[error("there is no program {}", .0.display())]
     Missing(PathBuf),
-    /// Its program is there and cannot be run.
+    /// Its program exists but cannot be run.
     #[error("{} cannot be run: {problem}", path.display())]
     NotExecutable {
         /// The program.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// A file that it needs cannot be read.
+    /// A required file cannot be read.
     #[error("the file {} of `files` cannot be read: {problem}", path.display())]
     NoFile {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// The system started no process for it.
+    /// The system could not start a process for it.
     #[error("no process could be started: {0}")]
     NoProcess(String),
-    /// The system has no room for its process now: it may have later.
+    /// The system temporarily has no room for its process.
     #[error("the system has no room for its process now: {0}")]
     Exhausted(String),
-    /// It did not greet, or did not become ready, in time.
+    /// It did not greet, or become ready, in time.
     #[error("no `{awaited}` within {} after `{asked}`", Shown(*.within))]
     NoAnswer {
-        /// What was said to it.
+        /// The command sent to it.
         asked: String,
-        /// What it should have answered.
+        /// The expected answer.
         awaited: &'static str,
-        /// How long it was waited for.
+        /// The wait.
         within: Duration,
     },
-    /// It lacks an option that is to be set, or the option does not take the value.
+    /// It lacks an option, or the option does not accept the value.
     #[error("option `{name}`: {problem}")]
     Option {
         /// The option.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// An option may not be set by a sweep, or not to that.
+    /// A sweep may not set an option, or not to this value.
     #[error("{0}")]
     NotAllowed(OptionRefused),
-    /// It answered a command that it must know with an error.
+    /// It answered a mandatory command with an error.
     #[error("`{command}` was refused: {said}")]
     Refused {
         /// The command.
         command: String,
-        /// What it answered.
+        /// Its answer.
         said: String,
     },
     /// Its process ended.
     #[error("it ended ({0})")]
     Crash(Exit),
-    /// It had not answered when its time had long been over, and was killed.
+    /// It had not answered long after its time, and was killed.
     #[error("no move after {}, where {} were allowed; it was killed", Shown(*.waited), Shown(*.allowed))]
     Hang {
-        /// How long a move may take, margin included.
+        /// The time limit of a move, margin included.
         allowed: Duration,
-        /// How long it was waited for.
+        /// The wait.
         waited: Duration,
     },
     /// It answered too late.
@@ -142,18 +144,18 @@ pub enum FailureKind {
         Shown(took.saturating_sub(*.allowed))
     )]
     OutOfTime {
-        /// How long a move may take, margin included.
+        /// The time limit of a move, margin included.
         allowed: Duration,
-        /// How long it took by our clock.
+        /// The measured time.
         took: Duration,
     },
-    /// It answered with something that is no move, or gave the game up.
+    /// It answered with something other than a move, or resigned.
     #[error("no move: it said `{0}`")]
     NoMove(String),
-    /// It answered with a move that the rules do not allow; who knows them says so.
+    /// It answered with an illegal move, as reported by the caller.
     #[error("an illegal move: `{0}`")]
     IllegalMove(String),
-    /// It is asked for what its protocol cannot say.
+    /// Its protocol cannot express the request.
     #[error("{0}")]
     Unsupported(String),
     /// The move was no longer wanted; the engine was ended.
@@ -164,20 +166,20 @@ pub enum FailureKind {
     Gone,
 }
 
-/// How a process ended.
+/// The way a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// By itself, with this status.
     Code(i32),
     /// By this signal.
     Signal(i32),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
 impl Exit {
-    /// Of an engine whose guard ended so: [`guard`](crate::guard) hands a signal on as shells do. There are
-    /// 64 of them; a status above that is one with which a program ended by itself, as by `exit(-1)`.
+    /// For an engine whose guard ended this way: [`guard`](crate::guard) passes a signal on as shells do.
+    /// There are 64 of them; a greater status is the program's own, as by `exit(-1)`.
     pub(crate) fn of_guarded(status: ExitStatus) -> Self {
         match status.code() {
             Some(code @ 129..=192) => Self::Signal(code - 128),
@@ -200,7 +202,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// Those by which programs end that have faults, or of which somebody had enough.
+/// Signals of faulty programs, and of deliberate kills.
 fn name_of(signal: i32) -> Option<&'static str> {
     Some(match signal {
         1 => "SIGHUP",
@@ -216,7 +218,7 @@ fn name_of(signal: i32) -> Option<&'static str> {
     })
 }
 
-/// A duration in a unit that people read.
+/// A duration in a readable unit.
 struct Shown(Duration);
 
 impl fmt::Display for Shown {

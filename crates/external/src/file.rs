@@ -1,4 +1,4 @@
-//! The engines file: what names mean on this machine. It is the worker's own, and nothing in it comes
+//! The engines file: the engines of this machine by name. It belongs to the worker, and nothing in it comes
 //! from the network.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub struct EngineFile {
     engines: BTreeMap<String, EngineSpec>,
 }
 
-/// Why an engines file is refused.
+/// An error in an engines file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {problem}", path.display(), AtPlace(*.place))]
 pub struct EngineFileError {
@@ -31,9 +31,9 @@ pub struct EngineFileError {
     pub path: PathBuf,
     /// Line and column, from 1, if the problem has a place.
     pub place: Option<(usize, usize)>,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do about it, as a sentence without an end mark.
+    /// The remedy, as a sentence without an end mark.
     pub remedy: String,
 }
 
@@ -51,18 +51,18 @@ impl fmt::Display for AtPlace {
 /// More than any engines file has.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const NAME_BYTES_MAX: usize = 64;
-/// As many as a worker may tell of.
+/// The most engines that a worker may offer.
 const ENGINES_MAX: usize = 100;
 const AT_ONCE_MAX: u32 = 4_096;
-/// Files that an engine may need, beside its program.
+/// The most extra files of an engine.
 const FILES_MAX: usize = 100;
 
 impl EngineFile {
-    /// Reads a file. Paths in it are of its folder, commands without a `/` of the worker's `PATH`.
-    /// Whether the programs are there is seen when they are started.
+    /// Reads a file. Paths in it are relative to its folder; commands without a `/` are looked up
+    /// in the worker's `PATH`. Programs are checked when they are started.
     ///
     /// # Errors
-    /// If it cannot be read, or says anything that has no meaning, with the place.
+    /// If it cannot be read, or is invalid, with the place.
     pub fn read(path: &Path) -> Result<Self, EngineFileError> {
         let unreadable = |problem: String| EngineFileError {
             path: path.to_owned(),
@@ -70,8 +70,8 @@ impl EngineFile {
             problem,
             remedy: "name a TOML file that this user may read".to_owned(),
         };
-        let metadata = std::fs::metadata(path).map_err(|it| unreadable(it.to_string()))?;
-        // To read a pipe would be to wait for whoever writes into it.
+        let metadata = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+        // Reading a pipe would wait for its writer.
         if !metadata.is_file() {
             return Err(unreadable(
                 "it is a directory, a pipe or a device, and no ordinary file".to_owned(),
@@ -81,12 +81,12 @@ impl EngineFile {
         if length > FILE_BYTES_MAX {
             return Err(unreadable(format!("it has {length} bytes, which is no list of engines")));
         }
-        let text = std::fs::read_to_string(path).map_err(|it| unreadable(it.to_string()))?;
-        let path = std::path::absolute(path).map_err(|it| unreadable(it.to_string()))?;
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+        let path = std::path::absolute(path).map_err(|error| unreadable(error.to_string()))?;
         Self::parse(&text, &path)
     }
 
-    /// Reads the text of a file that stands at a path.
+    /// Parses the text of a file at a path.
     ///
     /// # Errors
     /// As [`EngineFile::read`].
@@ -125,7 +125,7 @@ impl EngineFile {
         self.engines.get(name)
     }
 
-    /// The same engines, with a file in this folder of all that each of their processes says and is told.
+    /// The same engines, with a log file in this folder of each of their processes' conversations.
     #[must_use]
     pub fn with_logs(mut self, folder: &Path) -> Self {
         for engine in self.engines.values_mut() {
@@ -152,7 +152,7 @@ fn place_of(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// What is wrong, and where.
+/// The problem and its place.
 struct Wrong {
     at: Option<Range<usize>>,
     problem: String,
@@ -212,7 +212,8 @@ impl RawEngine {
                 );
             }
         };
-        let memory_bytes = self.memory.as_ref().map(|it| read(it, units::memory)).transpose()?;
+        let memory_bytes =
+            self.memory.as_ref().map(|text| read(text, units::memory)).transpose()?;
         for text in self.args.iter().chain(self.environment.values()) {
             if text.as_ref().contains('\0') {
                 return wrong(text.span(), "a zero byte ends a text too early", "leave it out");
@@ -240,7 +241,7 @@ impl RawEngine {
             command: command_of(&self.command, folder)?,
             args: self.args.into_iter().map(Spanned::into_inner).collect(),
             files,
-            directory: self.directory.map_or(folder.to_owned(), |it| folder.join(it)),
+            directory: self.directory.map_or(folder.to_owned(), |directory| folder.join(directory)),
             environment: environment.map(|(a, b)| (a.into_inner(), b.into_inner())).collect(),
             memory_bytes,
             at_once,
@@ -278,8 +279,9 @@ impl RawEngine {
             options.retain(|option| !option.name.eq_ignore_ascii_case(name.as_ref()));
             options.extend(allowed(name.as_ref(), value, self.protocol)?);
         }
-        // What the machine has decided is not for sweeps.
-        let is_set = |name: &str| self.set.keys().any(|it| it.as_ref().eq_ignore_ascii_case(name));
+        // Sweeps cannot change the machine's own settings.
+        let is_set =
+            |name: &str| self.set.keys().any(|key| key.as_ref().eq_ignore_ascii_case(name));
         options.retain(|option| !is_set(&option.name));
         Ok(options)
     }
@@ -305,7 +307,7 @@ impl RawEngine {
             return wrong(dialect.span(), "the engine does not speak GTP", "leave `gtp` out");
         }
         let Dialect { colours, setup, limits, .. } = dialect.as_ref();
-        if colours.iter().chain(setup).chain(limits).any(|it| it.contains(char::is_control)) {
+        if colours.iter().chain(setup).chain(limits).any(|text| text.contains(char::is_control)) {
             return wrong(dialect.span(), "a command has several lines", "write one for each");
         }
         Ok(dialect.as_ref().clone())
@@ -314,7 +316,7 @@ impl RawEngine {
 
 fn name_of(name: &Spanned<String>) -> Result<String, Wrong> {
     let text = name.as_ref();
-    let is_good = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     if text.is_empty() || text.len() > NAME_BYTES_MAX || !text.bytes().all(is_good) {
         return wrong(
             name.span(),
@@ -325,7 +327,7 @@ fn name_of(name: &Spanned<String>) -> Result<String, Wrong> {
     Ok(text.clone())
 }
 
-/// A command with a `/` is a path from the file's folder; without one it is looked for in `PATH`.
+/// A command with a `/` is a path from the file's folder; otherwise it is looked up in `PATH`.
 fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong> {
     let text = command.as_ref();
     if text.is_empty() || text.contains('\0') {
@@ -346,8 +348,8 @@ fn command_of(command: &Spanned<String>, folder: &Path) -> Result<PathBuf, Wrong
     )
 }
 
-/// The first program of a name that can be run. Folders that depend on where somebody stands are passed
-/// over, since we and the engine stand in different ones.
+/// The first executable program with a name. Relative folders are skipped, since this process and the engine
+/// have different working directories.
 fn in_path(path: &OsStr, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path)
         .filter(|folder| folder.is_absolute())
@@ -387,7 +389,7 @@ fn option_value(value: &Value, at: &Range<usize>) -> Result<OptionValue, Wrong> 
 const RULES: &str = "write `{ min = 1, max = 20 }`, `{ values = [\"a\", \"b\"] }`, \
                      `{ button = true }`, or `false` for none";
 
-/// What a sweep may set an option to; `None` for nothing at all.
+/// The allowed values of an option; `None` if there are none.
 fn allowed(
     name: &str,
     rule: &Spanned<Value>,
@@ -418,7 +420,8 @@ fn allowed(
             );
         }
     };
-    let mut keys: Vec<_> = table.keys().map(String::as_str).filter(|it| *it != "command").collect();
+    let mut keys: Vec<_> =
+        table.keys().map(String::as_str).filter(|key| *key != "command").collect();
     keys.sort_unstable();
     let rule = match (keys.as_slice(), table) {
         (["max", "min"], table) => match (&table["min"], &table["max"]) {
@@ -582,11 +585,11 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
             ("engine = 3".to_owned(), "1:1: unknown field `engine`, expected `engines`"),
             ("[engines".to_owned(), "1:9: unclosed table"),
         ] {
-            let found = parse(&text).unwrap_err();
-            assert!(!found.remedy.is_empty());
-            let found = found.to_string();
+            let refusal = parse(&text).unwrap_err();
+            assert!(!refusal.remedy.is_empty());
+            let refusal = refusal.to_string();
             let expected = format!("/etc/spelrum/engines.toml:{error}");
-            assert!(found.starts_with(&expected), "{text}\n{found}\n{expected}");
+            assert!(refusal.starts_with(&expected), "{text}\n{refusal}\n{expected}");
         }
     }
 
@@ -604,7 +607,7 @@ gtp = { ids = false, colours = ["b", "w"], pass = false, setup = ["komi 0"], lim
         let own = Path::new(".");
         let path = std::env::join_paths([own, Path::new(""), &first, &second]).unwrap();
         assert_eq!(in_path(&path, "engine"), Some(second.join("engine")));
-        // What can be run from where the tests stand, by a way that only they know.
+        // A program that runs from the tests' working directory, by a path relative to it.
         let way = Path::new(&"../".repeat(64)).join(second.strip_prefix("/").unwrap());
         assert!(way.join("engine").is_file());
         assert_eq!(in_path(way.as_os_str(), "engine"), None);

@@ -1,7 +1,7 @@
-//! The Go text protocol, from the controller's end, as a state machine over lines.
+//! The Go text protocol (GTP), controller's side, as a state machine over lines.
 //!
-//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002). Games that are not Go
-//! use it with their own squares and rules.
+//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002). Other games use it with
+//! their own squares and rules.
 
 use std::fmt;
 
@@ -11,23 +11,23 @@ use crate::breach::{BreachKind, Breaches};
 use crate::situation::Colour;
 use crate::text::Line;
 
-/// In what an engine departs from the protocol, or from the other engines of its game.
+/// An engine's deviations from the protocol, or from other engines of its game.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Dialect {
     /// Whether commands are numbered. Some engines repeat an old number for ever.
     pub ids: bool,
-    /// What it calls Black and White.
+    /// Its names for Black and White.
     pub colours: [String; 2],
-    /// Whether it is told that a side passes. Some pass by themselves and refuse to hear of it.
+    /// Whether passes are sent to it. Some pass by themselves and reject the command.
     pub pass: bool,
-    /// Whether it is told the size of the board, if it knows `boardsize`.
+    /// Whether the board size is sent to it, if it knows `boardsize`.
     pub boardsize: bool,
-    /// What is said once it has started.
+    /// Commands sent after its start.
     pub setup: Vec<String>,
-    /// What is said before each game, with `{seconds}`, `{milliseconds}`, `{nodes}` or `{depth}` for
-    /// what bounds a move; a line with one that is not bounded is left out. Where none tells the time of a
-    /// move, `time_settings` does. A limit that nothing tells is refused.
+    /// Commands sent before each game, with `{seconds}`, `{milliseconds}`, `{nodes}` or `{depth}` for a
+    /// move's limits; lines without their limit are left out. If none sets the time of a move,
+    /// `time_settings` does. A limit that no command can set is refused.
     pub limits: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// What it calls a side.
+    /// Its name for a side.
     #[must_use]
     pub fn colour(&self, colour: Colour) -> &str {
         let [black, white] = &self.colours;
@@ -56,18 +56,18 @@ impl Dialect {
     }
 }
 
-/// What an engine answers to a command.
+/// An engine's answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
-    /// What it says, without its number and the white space around; its lines are parted by `\n`. An
-    /// error, if the command was refused.
+    /// Its text, without number and surrounding white space; lines are separated by `\n`. An error, if the
+    /// command was refused.
     pub text: Result<String, String>,
 }
 
-/// As many bytes of an answer as are kept: a list of commands has some thousand.
+/// The most bytes of an answer that are kept: a list of commands has some thousand.
 pub const RESPONSE_BYTES_MAX: usize = 64 * 1_024;
 
-/// The controller's end of one engine's conversation. One command is out at a time.
+/// The controller's side of one engine's conversation. At most one command is pending.
 #[derive(Debug)]
 pub struct Client {
     has_ids: bool,
@@ -77,7 +77,7 @@ pub struct Client {
     breaches: Breaches,
 }
 
-/// An answer whose end has not come.
+/// An unfinished answer.
 #[derive(Debug)]
 struct Begun {
     is_refusal: bool,
@@ -86,42 +86,42 @@ struct Begun {
 }
 
 impl Client {
-    /// A conversation about to begin, with numbered commands or without.
+    /// A new conversation, with numbered commands or without.
     #[must_use]
     pub fn new(has_ids: bool) -> Self {
         Self { has_ids, last_id: 0, is_waiting: false, answer: None, breaches: Breaches::default() }
     }
 
-    /// What to say for a command: a line. Its answer is what [`Client::take`] hands out next.
+    /// The line to send for a command. [`Client::take`] returns its answer next.
     pub fn ask(&mut self, command: &dyn fmt::Display) -> String {
         self.wait_on();
         if !self.has_ids {
             return command.to_string();
         }
-        // Not 0: some engines take it for no number.
+        // Not 0: some engines ignore it.
         self.last_id = self.last_id % 999_999 + 1;
         format!("{} {command}", self.last_id)
     }
 
-    /// Waits for another answer to the last command: what came was none.
+    /// Waits for another answer to the last command: the received one did not count.
     pub fn wait_on(&mut self) {
         self.is_waiting = true;
-        // What was begun and not ended was not for this command.
+        // An unfinished answer was not for this command.
         self.answer = None;
     }
 
-    /// What the engine did that the protocol does not allow.
+    /// The engine's breaches of the protocol.
     pub fn breaches(&mut self) -> &mut Breaches {
         &mut self.breaches
     }
 
-    /// Takes a line; the whole answer if that was its end.
+    /// Takes a line; returns the whole answer if it is complete.
     pub fn take(&mut self, line: &Line) -> Option<Response> {
         if line.is_cut {
             self.breaches.note(BreachKind::LongLine, &line.text);
         }
-        // Control characters mean nothing, and a tab is a blank.
-        let clean = |it: char| match it {
+        // Control characters are ignored, and a tab is a blank.
+        let clean = |c: char| match c {
             '\t' => Some(' '),
             it if it.is_control() => None,
             it => Some(it),
@@ -146,7 +146,7 @@ impl Client {
 
     fn begin(&mut self, line: &str) {
         let (is_refusal, text) = match (line.strip_prefix('='), line.strip_prefix('?')) {
-            // More than one mark is an ornament.
+            // Repeated marks are decoration.
             (Some(text), _) if !text.starts_with('=') => (false, text),
             (_, Some(text)) if !text.starts_with('?') => (true, text),
             _ => {
@@ -157,7 +157,7 @@ impl Client {
             }
         };
         let (id, text) = self.without_id(text, line);
-        // An answer to an earlier command, or to none of ours, is let go by.
+        // An answer to an earlier command, or to none, is ignored.
         let is_stale = !self.is_waiting || self.has_ids && id.is_some_and(|id| id != self.last_id);
         if !self.is_waiting {
             self.breaches.note(BreachKind::Unasked, line);
@@ -168,14 +168,14 @@ impl Client {
     }
 
     /// The number of an answer, and the rest. Some engines write a blank before it, and some a number
-    /// where none was given.
+    /// although none was given.
     fn without_id<'t>(&mut self, text: &'t str, line: &str) -> (Option<u32>, &'t str) {
         let is_apart = text.starts_with(' ');
         let trimmed = text.trim_start_matches(' ');
         let digits = trimmed.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = trimmed.split_at(digits);
         let ends_word = rest.is_empty() || rest.starts_with(' ');
-        // Behind a blank, a number may be the answer itself.
+        // After a blank, a number may be the answer itself.
         let is_id = digits > 0
             && ends_word
             && (!is_apart
@@ -211,12 +211,12 @@ mod tests {
         Line { text: text.to_owned(), is_cut: false }
     }
 
-    /// What is heard after a command, and which breaches were noted.
-    fn heard(has_ids: bool, lines: &[&str]) -> (Vec<Response>, Vec<BreachKind>) {
+    /// The answers after a command, and the recorded breaches.
+    fn answers(has_ids: bool, lines: &[&str]) -> (Vec<Response>, Vec<BreachKind>) {
         let mut client = Client::new(has_ids);
         client.ask(&"name");
-        let heard = lines.iter().filter_map(|text| client.take(&line(text))).collect();
-        (heard, client.breaches().iter().map(|breach| breach.kind).collect())
+        let answer = lines.iter().filter_map(|text| client.take(&line(text))).collect();
+        (answer, client.breaches().iter().map(|breach| breach.kind).collect())
     }
 
     fn said(text: &str) -> Vec<Response> {
@@ -225,46 +225,49 @@ mod tests {
 
     #[test]
     fn answers_end_with_an_empty_line() {
-        assert_eq!(heard(true, &["=1 GNU Go", ""]), (said("GNU Go"), vec![]));
-        assert_eq!(heard(true, &["", "# hello", "=1", "\r"]), (said(""), vec![]));
-        assert_eq!(heard(true, &["=1 a", "b ", "\tc", "", ""]), (said("a\nb\nc"), vec![]));
-        assert_eq!(heard(true, &["=1 a"]), (vec![], vec![]));
+        assert_eq!(answers(true, &["=1 GNU Go", ""]), (said("GNU Go"), vec![]));
+        assert_eq!(answers(true, &["", "# hello", "=1", "\r"]), (said(""), vec![]));
+        assert_eq!(answers(true, &["=1 a", "b ", "\tc", "", ""]), (said("a\nb\nc"), vec![]));
+        assert_eq!(answers(true, &["=1 a"]), (vec![], vec![]));
         let refused = vec![Response { text: Err("unknown command".to_owned()) }];
-        assert_eq!(heard(true, &["?1 unknown command", ""]), (refused.clone(), vec![]));
-        assert_eq!(heard(false, &["? unknown command", ""]), (refused, vec![]));
-        assert_eq!(heard(false, &["= D3\r", "\r"]), (said("D3"), vec![]));
-        assert_eq!(heard(false, &["=D3", ""]), (said("D3"), vec![]));
-        assert_eq!(heard(false, &["= 7", ""]), (said("7"), vec![]));
+        assert_eq!(answers(true, &["?1 unknown command", ""]), (refused.clone(), vec![]));
+        assert_eq!(answers(false, &["? unknown command", ""]), (refused, vec![]));
+        assert_eq!(answers(false, &["= D3\r", "\r"]), (said("D3"), vec![]));
+        assert_eq!(answers(false, &["=D3", ""]), (said("D3"), vec![]));
+        assert_eq!(answers(false, &["= 7", ""]), (said("7"), vec![]));
     }
 
     #[test]
     fn answers_of_engines_with_their_own_numbers_are_understood() {
-        // As Edax has it.
-        assert_eq!(heard(true, &["= 1 D3", ""]), (said("D3"), vec![BreachKind::Garbled]));
-        assert_eq!(heard(true, &["= 1", ""]), (said(""), vec![BreachKind::Garbled]));
-        assert_eq!(heard(false, &["= 12 D3", ""]), (said("D3"), vec![BreachKind::Garbled]));
-        assert_eq!(heard(true, &["= D3", ""]), (said("D3"), vec![]));
-        // An old one, then ours.
+        // As in Edax.
+        assert_eq!(answers(true, &["= 1 D3", ""]), (said("D3"), vec![BreachKind::Garbled]));
+        assert_eq!(answers(true, &["= 1", ""]), (said(""), vec![BreachKind::Garbled]));
+        assert_eq!(answers(false, &["= 12 D3", ""]), (said("D3"), vec![BreachKind::Garbled]));
+        assert_eq!(answers(true, &["= D3", ""]), (said("D3"), vec![]));
+        // An old answer, then the current one.
         let lines = ["=7 old", "", "=1 D3", ""];
-        assert_eq!(heard(true, &lines), (said("D3"), vec![BreachKind::WrongId]));
+        assert_eq!(answers(true, &lines), (said("D3"), vec![BreachKind::WrongId]));
     }
 
     #[test]
     fn what_is_no_answer_is_noted() {
         let lines = ["level 3", "=1 D3", "", "=1 D3", ""];
-        assert_eq!(heard(true, &lines), (said("D3"), vec![BreachKind::Junk, BreachKind::Unasked]));
+        assert_eq!(
+            answers(true, &lines),
+            (said("D3"), vec![BreachKind::Junk, BreachKind::Unasked])
+        );
     }
 
     #[test]
     fn ornaments_and_what_was_never_ended_are_no_answers() {
         let lines = ["==== An engine ====", "", "???", "= D3", ""];
-        assert_eq!(heard(false, &lines), (said("D3"), vec![BreachKind::Junk]));
-        // Nothing was asked, and the line is not followed by an empty one.
+        assert_eq!(answers(false, &lines), (said("D3"), vec![BreachKind::Junk]));
+        // No command is pending, and no empty line follows.
         let mut client = Client::new(false);
         assert_eq!(client.take(&line("= welcome")), None);
         client.ask(&"name");
-        let heard: Vec<_> = ["= D3", ""].iter().filter_map(|it| client.take(&line(it))).collect();
-        assert_eq!(heard, said("D3"));
+        let answer: Vec<_> = ["= D3", ""].iter().filter_map(|it| client.take(&line(it))).collect();
+        assert_eq!(answer, said("D3"));
     }
 
     #[test]
@@ -318,14 +321,14 @@ mod tests {
             client.ask(&"name");
             let mark = if is_refusal { '?' } else { '=' };
             let id = if has_ids { "1" } else { "" };
-            let mut heard = client.take(&line(&format!("{mark}{id} {}", lines[0])));
+            let mut answer = client.take(&line(&format!("{mark}{id} {}", lines[0])));
             for text in lines[1..].iter().map(String::as_str).chain([""]) {
-                prop_assert_eq!(heard, None);
-                heard = client.take(&line(text));
+                prop_assert_eq!(answer, None);
+                answer = client.take(&line(text));
             }
             let text = lines.join("\n");
             let text = if is_refusal { Err(text) } else { Ok(text) };
-            prop_assert_eq!(heard, Some(Response { text }));
+            prop_assert_eq!(answer, Some(Response { text }));
         }
     }
 }

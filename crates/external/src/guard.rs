@@ -1,22 +1,22 @@
-//! The guard: a small process between us and an engine, which ends the engine when we end, whatever ends
-//! us.
+//! The guard: a small process between this program and an engine, which ends the engine when this program
+//! ends, for whatever reason.
 //!
-//! It is this program once more, started with the words of [`Guard`]. Its standard input, output and
-//! error are the engine's, which inherits them, so that nothing passes through it. The other end of the
-//! standard input is ours alone: the system closes it when we end, by SIGKILL too, and the guard, which
-//! never reads there, sees that as a hang-up and kills the engine's process group. It also ends
-//! when the engine ends, with the engine's status as shells have it (128 and the number of the signal).
+//! It is this program again, started with the words of [`Guard`]. Its standard input, output and error are
+//! the engine's, which inherits them, so no data passes through it. Only this program holds the other end of
+//! the standard input: the system closes it when this program ends, by SIGKILL too. The guard, which never
+//! reads there, gets a hang-up and kills the engine's process group. It also ends when the engine ends, with
+//! the engine's status as in shells (128 plus the signal's number).
 //!
-//! On Linux, where a program can leave its group, the guard is also the one who inherits orphans: what
-//! an engine leaves behind becomes a child of the guard, is found in `/proc` and is killed. And an engine
-//! asks the kernel to be killed with its guard, should somebody kill that.
+//! On Linux, where a program can leave its group, the guard also adopts orphans: an engine's leftover
+//! processes become children of the guard, which finds them in `/proc` and kills them. And an engine asks the
+//! kernel to be killed with its guard, in case that is killed.
 //!
-//! Elsewhere groups are all there is; and where descriptors can be marked as closed on exec only after they
-//! are open, as on macOS, an engine that is started at the same time by another thread can inherit the end
-//! of a pipe for which a guard waits, which then hears of our end only when that engine has gone too.
+//! Other systems have only groups; and where descriptors can be marked close-on-exec only after they are
+//! open, as on macOS, an engine started at the same time by another thread can inherit the end of a pipe that
+//! a guard waits for, which then gets its hang-up only when that engine has ended too.
 //!
-//! None of it needs `unsafe`: what a process must do between fork and exec is done by a second stage,
-//! which is this program again and then becomes the engine.
+//! None of it needs `unsafe`: the steps between fork and exec are done by a second stage, which is this
+//! program again and then becomes the engine.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -37,68 +37,68 @@ use rustix::process::{
 use crate::failure::is_exhaustion;
 use crate::spec::EngineSpec;
 
-/// How this program is started as a guard: with these words, behind which stand the guard's own.
+/// The command that starts this program as a guard: these words, followed by the guard's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     program: PathBuf,
     words: Vec<OsString>,
 }
 
-/// After this it leaves what it could not kill.
+/// The time after which it gives up killing.
 pub(crate) const GIVES_UP: Duration = Duration::from_secs(10);
 
-/// With this status a guard ends for which the system has no room, or not for its engine: `EX_TEMPFAIL`.
+/// The status of a guard when the system has no room for it or its engine: `EX_TEMPFAIL`.
 pub(crate) const EXHAUSTED: u8 = 75;
 
 /// First of the guard's own words: guard an engine.
 const WATCH: &str = "watch";
 /// Become one.
 const BECOME: &str = "become";
-/// Stands before the names of the engine's variables until it is there: its libraries are not for the
-/// guard.
+/// The prefix for the engine's environment variables during the guard's stages: the engine's libraries are
+/// not for the guard.
 const ENGINES_OWN: &str = "SPELRUM_ENGINE_";
-/// In place of a bound on memory.
+/// In place of a memory limit.
 const UNBOUNDED: &str = "-";
 
 impl Guard {
-    /// Of the running program, where [`run`] is called for these words.
+    /// Uses the running program, in which [`run`] is called for these words.
     ///
     /// # Errors
-    /// If the system does not tell which program is running.
+    /// If the system does not report the running program.
     pub fn of_this_program(words: &[&str]) -> io::Result<Self> {
         Ok(Self::of_program(this_program()?, words))
     }
 
-    /// Of another program, where [`run`] is called for these words.
+    /// Uses another program, in which [`run`] is called for these words.
     #[must_use]
     pub fn of_program(program: PathBuf, words: &[&str]) -> Self {
         Self { program, words: words.iter().map(OsString::from).collect() }
     }
 
-    /// What starts an engine under guard: in its directory, with its environment and `PATH` alone, and
-    /// with as much address space for each of its processes as it may have.
+    /// The command that starts an engine under guard: in its directory, with only its environment and `PATH`,
+    /// and with its address space limit for each process.
     pub(crate) fn command(&self, spec: &EngineSpec) -> Command {
         let mut command = Command::new(&self.program);
         let memory = spec.memory_bytes.map_or(UNBOUNDED.to_owned(), |bytes| bytes.to_string());
         command.args(&self.words).args([WATCH, &memory]).arg(&spec.command).args(&spec.args);
         command.current_dir(&spec.directory).env_clear();
-        // Scripts that start an engine look there for what they use.
+        // Scripts that start an engine look there for their programs.
         let path = std::env::var_os("PATH").map(|path| ("PATH".to_owned(), path));
         let own = spec.environment.iter().map(|(name, value)| (name.clone(), value.into()));
         for (name, value) in path.into_iter().chain(own) {
             command.env(format!("{ENGINES_OWN}{name}"), value);
         }
-        // A Ctrl-C of the terminal is for the worker to hear, which may want to finish its games.
+        // A Ctrl-C of the terminal is for the worker, which may finish its games first.
         command.arg0("spelrum-guard").process_group(0);
         command
     }
 }
 
-/// The running program, also when its file has been replaced meanwhile. Where there is no `/proc`, as in a bare
-/// `chroot`, it is the file that the program was started as, if it was started by a path.
+/// The running program, also after its file has been replaced. Without `/proc`, as in a bare `chroot`, it is
+/// the file that the program was started from, if it was started by a path.
 ///
 /// # Errors
-/// If the system does not tell which that is.
+/// If the system does not report it.
 pub fn this_program() -> io::Result<PathBuf> {
     let own = PathBuf::from("/proc/self/exe");
     if own.exists() {
@@ -113,8 +113,8 @@ pub fn this_program() -> io::Result<PathBuf> {
     })
 }
 
-/// Is a guard: what a program does when it is started with the words of its [`Guard`]. `args` are what
-/// follows those words.
+/// Runs as a guard: called by a program that is started with the words of its [`Guard`]. `args` are the words
+/// after those.
 #[must_use]
 pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter();
@@ -137,7 +137,7 @@ pub fn run(words: &[&str], args: impl IntoIterator<Item = OsString>) -> ExitCode
     })
 }
 
-/// The first stage: starts the second, and sees to its end.
+/// The first stage: starts the second, and supervises it.
 fn watch(words: &[&str], args: Vec<OsString>) -> io::Result<ExitCode> {
     adopt_orphans();
     let mut engine = Command::new(this_program()?)
@@ -149,25 +149,25 @@ fn watch(words: &[&str], args: Vec<OsString>) -> io::Result<ExitCode> {
     let group = Pid::from_child(&engine);
     let waited = wait_for_end(&engine);
     let left = if matches!(waited, Ok(Ended::Itself)) { left_behind(group) } else { Vec::new() };
-    // The engine is not reaped yet, so that its number still is the group's. It may have left that.
+    // The engine is not reaped yet, so its number still is the group's, unless it has left that.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = engine.kill();
     let status = engine.wait();
     kill_orphans();
-    tell_of(&left);
+    report(&left);
     waited?;
     Ok(ExitCode::from(code_of(status?)))
 }
 
-/// How the guard tells, on the engine's standard error, of processes that outlived an engine which ended by itself.
-/// Their number and their names follow.
+/// The prefix of the guard's report, on the engine's standard error, of processes that outlived an engine
+/// which ended by itself. Their number and names follow.
 pub const LEFT_BEHIND: &str = "guard: it left processes behind, which were killed: ";
 
-/// No more names than this are told.
+/// The most names in it.
 const NAMED_MAX: usize = 5;
 
-/// Tells of processes that the engine has left behind, unless somebody would have to be waited for.
-fn tell_of(left: &[String]) {
+/// Reports leftover processes of the engine, unless that would block.
+fn report(left: &[String]) {
     let stderr = io::stderr();
     let mut fds = [PollFd::new(&stderr, PollFlags::OUT)];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -176,29 +176,29 @@ fn tell_of(left: &[String]) {
     }
     let names = left.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     let line = format!("{LEFT_BEHIND}{} ({names})\n", left.len());
-    // What can be written at once is no more than a pipe takes that takes anything.
+    // A writable pipe takes this much without blocking.
     let _ = io::Write::write_all(&mut io::stderr(), line.as_bytes());
 }
 
-/// Who ended.
+/// The first to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
     /// The engine, by itself.
     Itself,
-    /// Whoever guards it, or so it seems.
+    /// The guarded program, as far as can be seen.
     Us,
 }
 
-/// Waits until the engine or whoever guards it has ended.
+/// Waits until the engine or the guarded program has ended.
 fn wait_for_end(engine: &Child) -> io::Result<Ended> {
     let stdin = io::stdin();
     let process = EngineFd::open(engine);
-    // Where the system has no descriptors of processes, we look more often.
+    // Without process descriptors, the checks are more frequent.
     let often = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     let now_and_then = Timespec { tv_sec: 1, tv_nsec: 0 };
     loop {
-        // No events are asked for at the standard input: what comes there is the engine's. A hang-up
-        // is always told.
+        // No events are requested for the standard input, whose data is the engine's. A hang-up is always
+        // reported.
         let mut fds = vec![PollFd::new(&stdin, PollFlags::empty())];
         fds.extend(process.poll_fd());
         let timeout = if fds.len() == 1 { often } else { now_and_then };
@@ -213,14 +213,14 @@ fn wait_for_end(engine: &Child) -> io::Result<Ended> {
         if waitid(WaitId::Pid(Pid::from_child(engine)), options)?.is_some() {
             return Ok(Ended::Itself);
         }
-        // Somebody has ended, and it is not the engine.
+        // A descriptor has ended, and it is not the engine's.
         if waitid(WaitId::All, options)?.is_some() {
             reap_orphans(Pid::from_child(engine));
         }
     }
 }
 
-/// The second stage: what the engine shall inherit, then the engine.
+/// The second stage: sets up what the engine inherits, then becomes the engine.
 fn become_engine(mut args: impl Iterator<Item = OsString>) -> io::Error {
     let mut word = || args.next().ok_or_else(|| io::Error::other("a word is missing"));
     let prepared = (|| {
@@ -229,12 +229,12 @@ fn become_engine(mut args: impl Iterator<Item = OsString>) -> io::Error {
         if memory != UNBOUNDED {
             let bytes = memory.to_str().and_then(|bytes| bytes.parse().ok());
             let bytes = bytes.ok_or_else(|| io::Error::other("the memory is no number"))?;
-            // Whoever started us may have set a lower one, above which nothing goes.
+            // The parent may have set a lower limit, which cannot be raised.
             let bytes = getrlimit(Resource::As).maximum.map_or(bytes, |most| most.min(bytes));
             let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
             setrlimit(Resource::As, limit)?;
         }
-        // What a crash would leave is of no use to anybody here, and may be large.
+        // Core dumps are useless here, and may be large.
         setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
         Ok(program)
     })();
@@ -287,11 +287,11 @@ impl EngineFd {
 
 #[cfg(target_os = "linux")]
 fn adopt_orphans() {
-    // Where the kernel refuses, groups are all there is.
+    // If the kernel refuses, groups must do.
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
-/// Dies with its guard, who may have died already.
+/// Dies with its guard, which may have died already.
 #[cfg(target_os = "linux")]
 fn die_with_guard(guard: &OsStr) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -303,23 +303,23 @@ fn die_with_guard(guard: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Kills what became ours when its parents ended, and reaps it, until nothing is left.
+/// Kills adopted orphans and reaps them, until none is left.
 #[cfg(target_os = "linux")]
 fn kill_orphans() {
     use rustix::io::Errno;
     use rustix::process::{WaitOptions, kill_process, wait};
 
-    // Whoever multiplies faster than that is left to the bounds of the system.
+    // Faster multiplication is left to the system's limits.
     let deadline = Instant::now() + GIVES_UP;
     while Instant::now() < deadline {
         let children = children();
         let refused = |child: &Pid| kill_process(*child, Signal::KILL) == Err(Errno::PERM);
-        // One that runs as another user now is not ours to end, nor to wait for.
+        // A process that now runs as another user cannot be killed, nor waited for.
         let is_in_vain = children.iter().filter(|child| refused(child)).count() == children.len();
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => {}
-                // A list of processes that come and go is never complete; what ends us is to have none.
+                // A list of changing processes is never complete; the loop ends when there are none.
                 Ok(None) if is_in_vain && !children.is_empty() => return,
                 Ok(None) => break,
                 Err(_) => return,
@@ -329,8 +329,8 @@ fn kill_orphans() {
     }
 }
 
-/// Reaps what became ours and has ended, and not the engine, whose number is still needed: it would stay
-/// in the system's table as long as the engine plays.
+/// Reaps ended orphans, but not the engine, whose number is still needed: they would stay in the system's
+/// table as long as the engine plays.
 #[cfg(target_os = "linux")]
 fn reap_orphans(engine: Pid) {
     use rustix::process::{WaitOptions, waitpid};
@@ -340,8 +340,8 @@ fn reap_orphans(engine: Pid) {
     }
 }
 
-/// Our children, by what `/proc` says of every process: its state, then its parent, behind a name in
-/// parentheses that may have any characters.
+/// The children of this process, from `/proc`: each process's state and parent, after a name in parentheses
+/// that may have any characters.
 #[cfg(target_os = "linux")]
 fn children() -> Vec<Pid> {
     let own = getpid().as_raw_nonzero().to_string();
@@ -356,7 +356,7 @@ fn children() -> Vec<Pid> {
     pids.filter(is_child).filter_map(Pid::from_raw).collect()
 }
 
-/// The names of the processes that outlive an engine which has ended, and is not reaped yet.
+/// The names of processes that outlive an engine which has ended and is not reaped yet.
 #[cfg(target_os = "linux")]
 fn left_behind(engine: Pid) -> Vec<String> {
     let name = |process: Pid| {
@@ -364,7 +364,7 @@ fn left_behind(engine: Pid) -> Vec<String> {
         let stat = std::fs::read(format!("{folder}/stat")).unwrap_or_default();
         let stat = String::from_utf8_lossy(&stat).into_owned();
         let (before, behind) = stat.rsplit_once(") ")?;
-        // One that has ended and waits to be reaped is no longer there.
+        // A zombie counts as gone.
         let name = before.split_once('(')?.1;
         (!behind.starts_with('Z')).then(|| crate::text::shown(name, 64))
     };

@@ -1,4 +1,4 @@
-//! Which program an engine is.
+//! Identities of engines' programs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,14 +14,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::failure::{FailureKind, is_exhaustion};
 
-/// What an engine says that it is, in at most 200 bytes each and without control characters, and what it is.
+/// An engine's reported identity, in at most 200 bytes each and without control characters, and its hashes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// `id name` over UCI, `name` and `version` over GTP; empty if it did not say.
+    /// `id name` over UCI, `name` and `version` over GTP; empty if not reported.
     pub name: String,
-    /// `id author` over UCI; empty if it did not say.
+    /// `id author` over UCI; empty if not reported.
     pub author: String,
-    /// The SHA-256 of its program. Of a script that starts something else, it is the script's.
+    /// The SHA-256 of its program; for a script that starts another program, the script's.
     pub sha256: [u8; 32],
     /// Its build: see [`build_of`](crate::build_of).
     pub build: [u8; 32],
@@ -32,14 +32,14 @@ impl Identity {
     #[must_use]
     pub fn sha256_hex(&self) -> String {
         self.sha256.iter().fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a text never fails.
+            // Writing to a string cannot fail.
             let _ = write!(text, "{byte:02x}");
             text
         })
     }
 }
 
-/// The SHA-256 of a program that can be run.
+/// The SHA-256 of an executable program.
 pub(crate) fn hash_program(path: &Path) -> Result<[u8; 32], FailureKind> {
     let unusable = |problem: &dyn ToString| FailureKind::NotExecutable {
         path: path.to_owned(),
@@ -54,14 +54,14 @@ pub(crate) fn hash_program(path: &Path) -> Result<[u8; 32], FailureKind> {
         return Err(unusable(&"it is no file"));
     }
     access(path, Access::EXEC_OK).map_err(|error| unusable(&io::Error::from(error)))?;
-    // Programs that can be run and not read are rare, and nobody could say which they are.
+    // Programs that can be run but not read are rare, and could not be identified.
     hash_known(path, &metadata).map_err(|error| match is_exhaustion(&error) {
         true => FailureKind::Exhausted(error.to_string()),
         false => unusable(&error),
     })
 }
 
-/// The SHA-256 of a file that a program needs.
+/// The SHA-256 of a required file.
 pub(crate) fn hash_file(path: &Path) -> Result<[u8; 32], FailureKind> {
     std::fs::metadata(path).and_then(|metadata| hash_known(path, &metadata)).map_err(|error| {
         match is_exhaustion(&error) {
@@ -71,14 +71,14 @@ pub(crate) fn hash_file(path: &Path) -> Result<[u8; 32], FailureKind> {
     })
 }
 
-/// What tells a file's contents from others without reading them: its device, number, length, and when it and its
-/// entry changed last.
+/// A stamp that changes with a file's contents, without reading them: its device, number, length, and the
+/// last changes of it and its entry.
 type Stamp = (u64, u64, u64, [i64; 4]);
 
 /// Hashes of files by their stamps: networks have hundreds of megabytes, and engines start again and again.
 static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, [u8; 32])>> = Mutex::new(BTreeMap::new());
 
-/// More files than machines have for their engines.
+/// More files than engines of a machine have.
 const KNOWN_MAX: usize = 10_000;
 
 fn stamp(metadata: &Metadata) -> Stamp {
@@ -86,7 +86,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.dev(), metadata.ino(), metadata.len(), times)
 }
 
-/// The SHA-256 of a file, which is read if it is not known to be what it was.
+/// The SHA-256 of a file, which is read only if its stamp is unknown.
 fn hash_known(path: &Path, metadata: &Metadata) -> io::Result<[u8; 32]> {
     let stamp = stamp(metadata);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,8 +96,7 @@ fn hash_known(path: &Path, metadata: &Metadata) -> io::Result<[u8; 32]> {
         return Ok(*hash);
     }
     let hash = hash(path)?;
-    // A file that was written a moment ago may be written again without another stamp: clocks of file systems are
-    // coarse.
+    // A recently written file may be written again with the same stamp: clocks of file systems are coarse.
     let changed = UNIX_EPOCH + Duration::from_secs(metadata.ctime().try_into().unwrap_or(0));
     if changed.elapsed().is_ok_and(|age| age >= SETTLED_AFTER) {
         let mut known = known();
@@ -109,7 +108,7 @@ fn hash_known(path: &Path, metadata: &Metadata) -> io::Result<[u8; 32]> {
     Ok(hash)
 }
 
-/// So long after its last change, a file that changes gets another stamp.
+/// The time after its last change from which a change gives a file another stamp.
 const SETTLED_AFTER: Duration = Duration::from_secs(2);
 
 fn hash(path: &Path) -> io::Result<[u8; 32]> {

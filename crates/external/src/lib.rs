@@ -1,22 +1,21 @@
 //! External engines as players, over UCI and GTP.
 //!
-//! The crate knows neither sweeps nor rules: it is given positions and moves as texts of the engines'
-//! protocols, and gives texts back. It has three parts.
+//! The crate is independent of sweeps and rules: positions and moves are texts of the engines' protocols. It
+//! has three parts.
 //!
-//! *What is said.* [`uci`] and [`gtp`] are readers, writers and state machines: lines go in, and what
-//! they mean comes out, without a process or a clock. They take what engines really say: white space
-//! anywhere, either line end, lines of megabytes, prints in between. What the protocol does not allow
-//! and can be lived with is a [`Breach`], which is told once for each kind.
+//! *Protocols.* [`uci`] and [`gtp`] are parsers, writers and state machines over lines, without a process or
+//! a clock. They accept what real engines print: white space anywhere, either line end, lines of megabytes,
+//! debug output in between. Tolerable deviations from the protocol are each a [`Breach`], which is reported
+//! once for each kind.
 //!
-//! *Who says it.* An engine is a process under a [`guard`], which ends it when we end, whatever ends us.
-//! It gets a clean environment, a group and a directory of its own, and no descriptor but its three
-//! pipes. One thread, that of the game, talks to it: the pipes do not block, and everything that is
-//! waited for has one deadline on our clock, however much the engine prints.
+//! *Processes.* An engine is a process under a [`guard`], which ends it when this program ends, for whatever
+//! reason. It gets a clean environment, its own group and directory, and no descriptor but its three pipes.
+//! One thread, that of the game, talks to it: the pipes are non-blocking, and each wait has one deadline on
+//! this program's clock, however much the engine prints.
 //!
-//! *Who is meant.* Engines have names, and an [`EngineFile`] of the machine says what they mean and what
-//! a sweep may set. Nothing that comes from the network names a program, a path or a text that the file
-//! does not list. A [`Pool`] starts engines, keeps them for the next game, and starts them again when
-//! they have ended.
+//! *Engines.* Engines have names, and an [`EngineFile`] on the machine defines them and the options open to
+//! sweeps. Nothing from the network names a program, a path or a text that the file does not list. A [`Pool`]
+//! starts engines, keeps them for the next game, and restarts them when they have ended.
 //!
 //! ```no_run
 //! use std::path::Path;

@@ -1,4 +1,4 @@
-//! Everything that is said to an engine and by it, in a file: for whoever looks for a fault.
+//! Logs of complete conversations with engines, for troubleshooting.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, LineWriter, Write as _};
@@ -12,7 +12,7 @@ use crate::text::Voice;
 #[derive(Debug)]
 pub(crate) struct Log {
     started: Instant,
-    /// `None` once it could not be written: a full disk ends no game.
+    /// `None` after a write error: a full disk ends no game.
     file: Option<LineWriter<fs::File>>,
 }
 
@@ -24,11 +24,11 @@ impl Log {
     pub(crate) fn start(folder: &Path, spec: &EngineSpec, process: u32) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // Names may hold anything.
+        // Names may contain any characters.
         let name: String = spec
             .name
             .chars()
-            .map(|it| if it.is_alphanumeric() || "-_.".contains(it) { it } else { '_' })
+            .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
             .collect();
         let path = folder.join(format!("{name}-{}-{process}.log", now.as_millis()));
         let file = OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -59,7 +59,8 @@ mod tests {
         let mut log = Log::start(&logs, &spec, 7).unwrap();
         log.add(Voice::Us, "go depth 1");
         log.add(Voice::Output, "bestmove e2e4");
-        let files: Vec<_> = fs::read_dir(&logs).unwrap().map(|it| it.unwrap().path()).collect();
+        let files: Vec<_> =
+            fs::read_dir(&logs).unwrap().map(|entry| entry.unwrap().path()).collect();
         let [file] = files.as_slice() else { panic!("{files:?}") };
         let name = file.file_name().unwrap().to_str().unwrap();
         assert!(name.starts_with("a_.._b_c-") && name.ends_with("-7.log"), "{name}");

@@ -1,21 +1,20 @@
-//! The files that a process may have open: each of its engines needs some.
+//! The limit of open files of this process: each engine needs some.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that each engine keeps open: its three pipes, and its log if there is one.
+/// Open files of each engine: its three pipes, and its log if there is one.
 const PER_ENGINE: u64 = 4;
 
-/// How many files this process may have open.
+/// The number of files that this process may have open.
 #[must_use]
 pub fn open_files() -> u64 {
-    // None is without a limit.
+    // None means unlimited.
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Raises the number of files that this process may have open to what it needs, as far as it may. Returns how many it
-/// may have open then.
+/// Raises the limit of open files of this process as far as needed and allowed. Returns the resulting limit.
 ///
-/// Not further: engines inherit the limit, and some programs go through all files that there may be.
+/// Not further: engines inherit the limit, and some programs iterate over all possible files.
 pub fn raise_open_files(needed: u64) -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     if current.is_some_and(|current| current < needed) {
@@ -26,13 +25,13 @@ pub fn raise_open_files(needed: u64) -> u64 {
     open_files()
 }
 
-/// Files that so many engines need, with those that the process has open besides.
+/// Open files for this many engines, with the process's others.
 #[must_use]
 pub const fn files_of_engines(engines: u64, beside: u64) -> u64 {
     beside.saturating_add(engines.saturating_mul(PER_ENGINE))
 }
 
-/// Engines for which so many open files are enough, with those that the process has open besides.
+/// Engines for which this many open files suffice, with the process's others.
 #[must_use]
 pub const fn engines_within(files: u64, beside: u64) -> u64 {
     files.saturating_sub(beside) / PER_ENGINE

@@ -1,4 +1,5 @@
-//! Places of engines: a number for each process of an engine that runs, so that two that run at once share no folder.
+//! Places of engines: a number for each running process of an engine, so that concurrent ones share no
+//! folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::gtp::Dialect;
 use crate::spec::{EngineSpec, OptionValue, Options};
 
-/// Where an engines file wants this number.
+/// The placeholder for this number in engines files.
 const SLOT: &str = "{slot}";
 
 /// The places of all engines of a worker.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places(Arc<Mutex<BTreeMap<String, BTreeSet<u32>>>>);
 
-/// A place. It is free again when this is dropped.
+/// A place, free again when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     places: Places,
@@ -22,11 +23,11 @@ pub(crate) struct Place {
 }
 
 impl Places {
-    /// The first place of an engine, from 0, that no other process of it has.
+    /// The first place of an engine, from 0, without a process.
     pub(crate) fn take(&self, engine: &str) -> Place {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = places.entry(engine.to_owned()).or_default();
-        let number = (0..).find(|it| !taken.contains(it)).unwrap_or_default();
+        let number = (0..).find(|number| !taken.contains(number)).unwrap_or_default();
         taken.insert(number);
         Place { places: self.clone(), engine: engine.to_owned(), number }
     }
@@ -49,8 +50,8 @@ impl Drop for Place {
 }
 
 impl EngineSpec {
-    /// The engine as it is started in this place: with the number in its directory, its arguments, its environment,
-    /// its `set` options and the commands of its `gtp.setup` wherever these say `{slot}`.
+    /// The engine for this place: with the number in its directory, arguments, environment, `set` options and
+    /// `gtp.setup` commands wherever they contain `{slot}`.
     #[must_use]
     pub fn in_place(&self, number: u32) -> Self {
         let filled = |text: &String| text.replace(SLOT, &number.to_string());
@@ -69,13 +70,13 @@ impl EngineSpec {
         }
     }
 
-    /// Whether its directory has a place's number in its name, and so may have to be created.
+    /// Whether its directory contains the placeholder, and so may have to be created.
     pub(crate) fn has_directory_for_each_place(&self) -> bool {
-        self.directory.to_str().is_some_and(|it| it.contains(SLOT))
+        self.directory.to_str().is_some_and(|path| path.contains(SLOT))
     }
 }
 
-/// These options with the number of a place wherever a text says `{slot}`.
+/// These options with the number of a place for each `{slot}` in a text.
 pub(crate) fn options_in_place(options: &Options, number: u32) -> Options {
     let filled = |value: &OptionValue| match value {
         OptionValue::Text(text) => OptionValue::Text(text.replace(SLOT, &number.to_string())),
@@ -104,7 +105,7 @@ mod tests {
 
     #[test]
     fn all_that_may_name_a_folder_has_the_number_of_the_place() {
-        let text = |it: &str| OptionValue::Text(it.to_owned());
+        let text = |value: &str| OptionValue::Text(value.to_owned());
         let spec = EngineSpec {
             directory: "/engines/{slot}".into(),
             args: vec!["--log=log-{slot}.txt".to_owned()],

@@ -1,4 +1,4 @@
-//! Where an engine's processes may run.
+//! Pins an engine's processes to hardware threads.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,8 +7,8 @@ use crate::engine::Engine;
 use crate::spec::{EngineSpec, OptionValue, Options, Protocol};
 
 impl EngineSpec {
-    /// How many threads it thinks on with these options, if that is known: an engine that speaks UCI is set to one
-    /// unless its file or a sweep says otherwise.
+    /// The number of its threads with these options, if known: an engine that speaks UCI is set to one unless
+    /// its file or a sweep says otherwise.
     #[must_use]
     pub fn threads(&self, options: &Options) -> Option<u32> {
         let mut set = self.set.iter().chain(options);
@@ -24,14 +24,14 @@ impl EngineSpec {
 }
 
 impl Engine {
-    /// How many threads it thinks on, if that is known.
+    /// The number of its threads, if known.
     #[must_use]
     pub fn threads(&self) -> Option<u32> {
         self.spec().threads(self.options())
     }
 
-    /// Lets it run on these hardware threads only, with its guard and all that it has started. What it
-    /// starts later stays there as well.
+    /// Pins it to these hardware threads, with its guard and all its present processes. Later ones inherit
+    /// that.
     ///
     /// # Errors
     /// If the system refuses.
@@ -56,7 +56,7 @@ mod system {
 
     use crate::processes::{numbers, tree};
 
-    /// So often it is looked for what was started meanwhile.
+    /// The most scans for new processes.
     const LOOKS_MAX: usize = 10;
 
     pub(super) fn keep(root: u32, cpus: &BTreeSet<u32>) -> io::Result<()> {
@@ -64,13 +64,13 @@ mod system {
         for &cpu in cpus.iter().filter(|&&cpu| (cpu as usize) < CpuSet::MAX_CPU) {
             mask.set(cpu as usize);
         }
-        // What was started meanwhile by one that was not there yet is found by another look. Whoever
-        // multiplies faster is left alone.
+        // A process started meanwhile by one that was missed is found by the next scan. Faster multiplication
+        // is ignored.
         let mut placed = BTreeSet::new();
         for _ in 0..LOOKS_MAX {
             let before = placed.len();
             for process in tree(root)? {
-                // Whoever has ended meanwhile needs no place.
+                // A process that has ended needs no place.
                 let Ok(threads) = numbers(&format!("/proc/{process}/task")) else { continue };
                 for thread in threads.into_iter().filter(|thread| placed.insert(*thread)) {
                     let thread = i32::try_from(thread).ok().and_then(Pid::from_raw);

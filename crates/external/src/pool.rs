@@ -1,8 +1,8 @@
-//! The engines of a worker: started once and used again, never more of one than may run at once.
+//! The engines of a worker: started once and reused, never more of one than may run at once.
 //!
-//! A game says which engines it needs before it begins, and gets room for all of them or waits: were
-//! room given out one by one, two games could each hold what the other waits for. Between games engines
-//! stand idle in the pool, where any slot may take them.
+//! A game names its engines before it begins, and gets room for all of them or waits: if room were given out
+//! one by one, two games could each hold what the other needs. Between games engines are idle in the pool,
+//! available to every slot.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -30,43 +30,42 @@ struct Shared {
     places: Places,
     bounds: Bounds,
     state: Mutex<State>,
-    /// Somebody has given room back.
+    /// Notified when room is given back.
     has_room: Condvar,
 }
 
-/// How many engines a pool has at most.
+/// The bounds of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// So many wait for games: as many as play at once, so that all can go on.
+    /// The most idle engines: as many as play at once, so that all can be reused.
     pub idle: usize,
-    /// So many run, those that wait included. One that waits goes where another is started beyond it.
+    /// The most running engines, idle ones included. Beyond it, an idle one is ended for a new one.
     pub running: usize,
-    /// So many bytes the hash tables take of all that run. The same holds beyond it.
+    /// The most bytes of hash tables of all running engines; the same applies beyond it.
     pub hash_bytes: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many are in use or about to be, and the bytes of their hash tables.
+    /// The engines in use or about to be, and the bytes of their hash tables.
     lent: (usize, u64),
-    /// How many are being started.
+    /// The number of starting engines.
     starting: usize,
 
-    /// How many of each are promised to games.
+    /// The number promised to games, by engine.
     reserved: BTreeMap<String, u32>,
-    /// Those that nobody uses, the longest unused first. With those in use there are never more of one
-    /// name than may run at once: an idle one with other options makes room.
+    /// Idle engines, the longest unused first. With those in use there are never more of one name than may
+    /// run at once: an idle one with other options makes room.
     idle: Vec<Engine>,
-    /// How many of each have been told to go and are still there.
+    /// The number that are ending, by engine.
     leaving: BTreeMap<String, u32>,
 }
 
-/// Room for the engines of a game. It is given back when this and all engines that were taken from it are
-/// dropped.
+/// Room for the engines of a game, given back when this and all engines taken from it are dropped.
 #[derive(Debug)]
 pub struct Reservation {
     room: Arc<Room>,
-    /// How many of each may still be taken.
+    /// The number that may still be taken, by engine.
     open: BTreeMap<String, u32>,
 }
 
@@ -76,11 +75,11 @@ struct Room {
     counts: BTreeMap<String, u32>,
 }
 
-/// An engine in use. It goes back to the pool when this is dropped, or ends if it is lost.
+/// An engine in use. When this is dropped it returns to the pool, or ends if it is lost.
 #[derive(Debug)]
 pub struct Lent {
     engine: Option<Engine>,
-    /// What it is counted with among those in use.
+    /// Its counted bytes among those in use.
     hash_bytes: u64,
     room: Arc<Room>,
 }
@@ -88,7 +87,7 @@ pub struct Lent {
 /// Why there is no room for a game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
-    /// This machine has no such engine.
+    /// This machine lacks the engine.
     #[error("this machine has no engine `{0}`")]
     Unknown(String),
     /// The game needs more of one than may run at once.
@@ -96,9 +95,9 @@ pub enum NoRoom {
     TooMany {
         /// The engine.
         engine: String,
-        /// How many the game needs.
+        /// The number needed.
         needed: u32,
-        /// How many may run.
+        /// The number allowed.
         at_once: u32,
     },
     /// The game was no longer wanted.
@@ -106,12 +105,12 @@ pub enum NoRoom {
     Aborted,
 }
 
-/// How often whoever waits for room is asked whether it should.
+/// The interval at which a waiting caller is polled.
 const SLICE: Duration = Duration::from_millis(100);
 
 impl Pool {
-    /// A pool with nothing in it, where at most so many engines wait for games: as many as play at once,
-    /// so that all can go on, and none keeps memory that nobody will need.
+    /// An empty pool, with at most this many idle engines: as many as play at once, so that all can be
+    /// reused, and no memory is kept needlessly.
     #[must_use]
     pub fn new(file: EngineFile, guard: Guard, idle_max: usize) -> Self {
         let bounds = Bounds { idle: idle_max, running: usize::MAX, hash_bytes: u64::MAX };
@@ -126,7 +125,7 @@ impl Pool {
         Self(Arc::new(Shared { file, guard, places, bounds, state, has_room }))
     }
 
-    /// The engines that there are.
+    /// The engines file.
     #[must_use]
     pub fn engines(&self) -> &EngineFile {
         &self.0.file
@@ -135,7 +134,7 @@ impl Pool {
     /// Waits until there is room for the engines of a game, each named as often as it plays.
     ///
     /// # Errors
-    /// If there can never be, or `aborted` says that nobody waits for it.
+    /// If there can never be room, or `aborted` reports that it is no longer wanted.
     pub fn reserve(&self, names: &[&str], aborted: Aborted<'_>) -> Result<Reservation, NoRoom> {
         let mut all = BTreeMap::new();
         for name in names {
@@ -169,7 +168,7 @@ impl Pool {
         }
     }
 
-    /// Ends the engines that nobody uses.
+    /// Ends the idle engines.
     pub fn close_idle(&self) {
         let leaving = self.0.lock().dismiss(|_| true);
         self.0.see_off(leaving);
@@ -177,8 +176,8 @@ impl Pool {
 }
 
 impl Reservation {
-    /// Takes an engine for which there is room, at the beginning of a game: an idle one, if there is one
-    /// with these options, and it still lives and is the build that its files are now; otherwise a new one is started.
+    /// Takes an engine for a new game: an idle one with these options, if it still runs and its files have
+    /// not changed; otherwise a new one is started.
     ///
     /// # Errors
     /// If it cannot be started, or cannot begin the game.
@@ -208,7 +207,8 @@ impl Reservation {
         if aborted() {
             return Err(failed(FailureKind::Aborted));
         }
-        // One that cannot be looked at may be on its way here: who runs is what it was.
+        // If the files cannot be read, possibly in the middle of a change, the running build
+        // counts.
         let build = build_of(&spec).ok();
         while let Some(engine) = pool.take_idle(&spec, &options, conditions) {
             let hash_bytes = engine.hash_bytes();
@@ -222,9 +222,9 @@ impl Reservation {
             }
             match engine.new_game(conditions, aborted) {
                 Ok(()) => return Ok(engine),
-                // One that died between games is not worth a game.
+                // An engine that died between games should not cost a game.
                 Err(failure) if has_gone(&failure.kind) => {}
-                // Another would say the same.
+                // Another would fail in the same way.
                 Err(failure) => return Err(failure),
             }
         }
@@ -236,7 +236,7 @@ impl Reservation {
         Ok(lent)
     }
 
-    /// One that is counted among those in use already.
+    /// An engine that is already counted among those in use.
     fn lend(&self, engine: Option<Engine>, hash_bytes: u64) -> Lent {
         Lent { engine, hash_bytes, room: Arc::clone(&self.room) }
     }
@@ -260,26 +260,26 @@ impl Drop for Room {
 }
 
 impl State {
-    /// How many of a name are there or may come, idle ones aside.
+    /// The number of a name that is in use or promised, without idle ones.
     fn promised(&self, name: &str) -> u32 {
         let count = |counts: &BTreeMap<String, u32>| counts.get(name).copied().unwrap_or(0);
         count(&self.reserved) + count(&self.leaving)
     }
 
-    /// One more is in use.
+    /// Counts one more in use.
     const fn lend(&mut self, hash_bytes: u64) {
         let (count, bytes) = self.lent;
         self.lent = (count + 1, bytes.saturating_add(hash_bytes));
     }
 
-    /// How many run or are about to, and the bytes of their hash tables.
+    /// The number that run or are about to, and the bytes of their hash tables.
     fn running(&self) -> (usize, u64) {
         let (count, bytes) = self.lent;
         let idle = self.idle.iter().map(Engine::hash_bytes).fold(0, u64::saturating_add);
         (count + self.idle.len(), bytes.saturating_add(idle))
     }
 
-    /// Takes out idle engines, which count as leaving until they have been seen off.
+    /// Takes out idle engines, which count as leaving until they have ended.
     fn dismiss(&mut self, which: impl FnMut(&mut Engine) -> bool) -> Vec<Engine> {
         let leaving: Vec<_> = self.idle.extract_if(.., which).collect();
         for engine in &leaving {
@@ -291,12 +291,12 @@ impl State {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that can panic is done under the lock.
+        // Code under the lock cannot panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An idle engine with these options, and with no limits that it cannot forget: the one that was used
-    /// last, since its pages are still in memory.
+    /// An idle engine with these options and without irrevocable limits: the most recently used, since its
+    /// pages are still in memory.
     fn take_idle(
         &self,
         spec: &EngineSpec,
@@ -314,8 +314,8 @@ impl Shared {
         Some(engine)
     }
 
-    /// Starts an engine, beside a few others at most: all cores are busy with them. Where the system has no room for
-    /// it, those that nobody uses make room.
+    /// Starts an engine, with at most a few others at the same time: starting uses all cores. If the system
+    /// has no room for it, idle ones make room.
     fn start(
         &self,
         spec: &EngineSpec,
@@ -345,13 +345,13 @@ impl Shared {
         })
     }
 
-    /// Ends idle engines of this name, and of others, if there would otherwise be too many with one more, and waits
-    /// until those are gone that are leaving. The one more counts as in use from now on.
+    /// Ends idle engines of this name, and of others, if one more would exceed the bounds, and waits until
+    /// leaving ones are gone. The new one counts as in use from now on.
     fn make_room(&self, spec: &EngineSpec, hash_bytes: u64) {
         let leaving = {
             let mut state = self.lock();
             let is_it = |engine: &Engine| engine.spec().name == spec.name;
-            // Those that are promised include the one that is about to be started.
+            // The promised ones include the one about to be started.
             let room = spec.at_once.saturating_sub(state.promised(&spec.name)) as usize;
             let idle = state.idle.iter().filter(|engine| is_it(engine)).count();
             let mut excess = idle.saturating_sub(room);
@@ -378,7 +378,7 @@ impl Shared {
         drop(self.has_room.wait_while(state, is_full));
     }
 
-    /// Ends engines that were dismissed. They may take their time to go, and nobody else waits for that.
+    /// Ends dismissed engines. They may take their time; other callers do not wait for that.
     fn see_off(&self, leaving: Vec<Engine>) {
         for engine in leaving {
             let name = engine.spec().name.clone();
@@ -432,11 +432,11 @@ impl Drop for Lent {
     }
 }
 
-/// The turn of an engine to be started. It is over when this is dropped.
+/// A turn for starting an engine, over when this is dropped.
 struct Turn<'a>(&'a Shared);
 
 impl<'a> Turn<'a> {
-    /// Waits for a turn, unless nobody waits for it.
+    /// Waits for a turn, unless it is no longer wanted.
     fn wait(pool: &'a Shared, aborted: Aborted<'_>) -> Option<Self> {
         let mut state = pool.lock();
         while state.starting >= starts_at_once() {
@@ -458,8 +458,8 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// How many engines are started at the same time: as many as there are cores, from 2 to 8. More would only keep each
-/// other from being ready in time.
+/// The number of engines that start at the same time: one per core, from 2 to 8. More would only delay each
+/// other.
 fn starts_at_once() -> usize {
     std::thread::available_parallelism().map_or(4, usize::from).clamp(2, 8)
 }

@@ -1,9 +1,9 @@
-//! An engine's process, as lines in both directions with the time at which they came.
+//! An engine's process, as lines in both directions with their times.
 //!
-//! Its pipes are not blocking, and are waited for all at once, with a deadline. So no engine can hold a
-//! thread by not reading, by printing for ever or by filling its standard error, and no thread stands
-//! between an engine's line and the clock that is read when it comes. While nobody waits for it, what an
-//! engine prints stays in the pipe, which the system bounds: an engine that prints more waits.
+//! Its pipes are non-blocking, and waited for all at once, with a deadline. So no engine can block a thread
+//! by not reading, by printing for ever or by filling its standard error, and no thread stands between an
+//! engine's line and the reading of the clock. Between waits, an engine's output stays in the pipe, which the
+//! system bounds: an engine that prints more blocks.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -28,31 +28,31 @@ pub(crate) struct Process {
     input: Option<ChildStdin>,
     output: Pipe,
     errors: Pipe,
-    /// Read, and not taken yet.
+    /// Lines read but not taken yet.
     lines: VecDeque<Timed>,
     transcript: Transcript,
-    /// On request.
+    /// Optional log.
     log: Option<Log>,
     buffer: Vec<u8>,
     ends_at_cr: bool,
     exit: Option<Exit>,
 }
 
-/// Something that the engine writes to.
+/// A pipe that the engine writes to.
 #[derive(Debug)]
 struct Pipe {
     file: Option<File>,
     assembler: Assembler,
 }
 
-/// A line, and when it had come.
+/// A line and its arrival time.
 #[derive(Debug)]
 pub(crate) struct Timed {
     pub(crate) line: Line,
     pub(crate) at: Instant,
 }
 
-/// Why what was waited for has not come.
+/// Why a wait failed.
 #[derive(Debug)]
 pub(crate) enum Lost {
     Ended(Exit),
@@ -60,31 +60,30 @@ pub(crate) enum Lost {
     Aborted,
 }
 
-/// Whoever waits asks this now and then whether it should.
+/// Polled during waits; true ends them.
 pub(crate) type Aborted<'a> = &'a dyn Fn() -> bool;
 
-/// How often that is asked, and looked whether a guard is gone without closing its pipes.
+/// The interval of that, and of checks whether a guard is gone without closing its pipes.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// What is read at once, which is what a pipe holds.
+/// The bytes read at once: the capacity of a pipe.
 const CHUNK_BYTES: usize = 64 * 1_024;
 
-/// Nothing more is read ahead where so many lines have been. An engine that goes on printing then waits
-/// for us.
+/// The most lines read ahead. An engine that goes on printing then blocks.
 const LINES_AHEAD_MAX: usize = 4_096;
-/// The same for what they hold.
+/// The same for their bytes.
 const BYTES_AHEAD_MAX: usize = 1 << 20;
 
-/// How often the pipes of an engine that has ended are read: each time as much as one holds.
+/// The number of reads from the pipes of an ended engine: each time as much as one holds.
 const TURNS_AT_END: usize = 16;
 
-/// How long a guard may take to end what it guards: longer than it takes before it gives up.
+/// The time limit for a guard to end its engine: longer than its own.
 const GUARD_PATIENCE: Duration = GUARD_GIVES_UP.saturating_add(Duration::from_secs(5));
 
 impl Process {
     /// Starts an engine under guard: with a clean environment, in its own directory and group.
     ///
-    /// Of descriptors it inherits its pipes alone, since all that Rust opens is closed on exec.
+    /// It inherits no descriptors but its pipes, since Rust opens files close-on-exec.
     pub(crate) fn start(spec: &EngineSpec, guard: &Guard) -> Result<Self, FailureKind> {
         let mut command = guard.command(spec);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -120,7 +119,7 @@ impl Process {
     }
 
     fn unblock(&self) -> io::Result<()> {
-        // Each end of a pipe has its own flag: the engine's ends block as ever.
+        // Each end of a pipe has its own flag: the engine's ends block as usual.
         if let Some(input) = &self.input {
             ioctl_fionbio(input, true)?;
         }
@@ -132,8 +131,8 @@ impl Process {
         Ok(())
     }
 
-    /// Says lines, each with its end, and gives the time at which the last of it was handed over: before
-    /// that call, since the engine may run as soon as the system has it, and before we do again.
+    /// Writes lines, each with its end, and returns the time at which the last of it was handed over: before
+    /// that call, since the engine may run as soon as the system has it.
     pub(crate) fn say(
         &mut self,
         text: &str,
@@ -172,12 +171,11 @@ impl Process {
         aborted: Aborted<'_>,
     ) -> Result<Timed, Lost> {
         loop {
-            // Looked at also where lines never end.
+            // Also checked if lines never end.
             if aborted() {
                 return Err(Lost::Aborted);
             }
-            // What came in time is heard, however late that is; what came late stays for whoever waits
-            // longer.
+            // A line that came in time counts, even if read late; one that came late stays for the next wait.
             if self.lines.front().is_some_and(|timed| timed.at > deadline) {
                 return Err(Lost::TimedOut);
             }
@@ -190,7 +188,7 @@ impl Process {
             let Some(slice) = slice_until(deadline) else { return Err(Lost::TimedOut) };
             let has_come = self.turn(slice, false);
             if !has_come && self.lines.is_empty() && self.has_exited() {
-                // Something that the guard could not end still holds the pipe.
+                // A process that the guard could not end still holds the pipe.
                 self.turn(Duration::ZERO, false);
                 self.output.file = None;
             }
@@ -205,7 +203,7 @@ impl Process {
         self.lines.pop_front().map(|timed| timed.line)
     }
 
-    /// Whether it runs, as far as can be seen without waiting.
+    /// Whether it seems to run, without waiting.
     pub(crate) fn is_running(&mut self) -> bool {
         self.output.file.is_some() && !self.has_exited()
     }
@@ -215,45 +213,45 @@ impl Process {
         self.guard.id()
     }
 
-    /// What was said last on both sides.
+    /// The last lines of the conversation.
     pub(crate) fn transcript(&self) -> String {
         self.transcript.text()
     }
 
-    /// Lets the engine end by itself, after the last thing that is said to it; in the end it is killed. Whether it
-    /// ended by itself.
+    /// Lets the engine end by itself after a last message; finally kills it. Returns whether it ended by
+    /// itself.
     pub(crate) fn close(&mut self, farewell: &str, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         if self.is_running() && self.say(farewell, deadline, &|| false).is_ok() {
             self.wait_for_exit(deadline);
         }
         let ended_by_itself = self.has_exited();
-        // The last that its guard said may have come with its end.
+        // The guard's last message may have come with its end.
         self.read_the_rest();
         self.end();
         ended_by_itself
     }
 
-    /// Ends the engine, if it has not ended, and tells how it ended.
+    /// Ends the engine if it is running, and returns how it ended.
     pub(crate) fn end(&mut self) -> Exit {
         if let Some(exit) = self.exit {
             return exit;
         }
         if !self.has_exited() && self.output.file.is_none() {
-            // Its last descriptors are closed: it is about to be gone, and how it went is of interest.
+            // Its last descriptors are closed: it is about to end, and its status matters.
             self.wait_for_exit(Instant::now() + GUARD_PATIENCE);
         }
         if !self.has_exited() {
-            // The hang-up for which the guard waits.
+            // The hang-up that the guard waits for.
             self.input = None;
             self.wait_for_exit(Instant::now() + GUARD_PATIENCE);
         }
         if !self.has_exited() {
-            // The engine is killed by the kernel, then.
+            // Then the kernel kills the engine.
             let _ = self.guard.kill();
             self.exit = self.guard.wait().ok().map(Exit::of_guarded);
         }
-        // What it still said, for the transcript. Something that outlived it may go on for ever.
+        // Its remaining output, for the transcript. A process that outlived it may print for ever.
         self.read_the_rest();
         self.input = None;
         self.output.file = None;
@@ -261,7 +259,7 @@ impl Process {
         *self.exit.get_or_insert(Exit::Unknown)
     }
 
-    /// Reads what is there, for the transcript alone.
+    /// Reads available output, for the transcript alone.
     fn read_the_rest(&mut self) {
         self.lines.clear();
         for _ in 0..TURNS_AT_END {
@@ -281,7 +279,7 @@ impl Process {
         self.exit.is_some()
     }
 
-    /// Waits for the guard to end, and reads on meanwhile, so that nobody waits for us.
+    /// Waits for the guard to end, reading meanwhile, so that no writer blocks.
     fn wait_for_exit(&mut self, deadline: Instant) {
         while !self.has_exited() {
             let Some(slice) = slice_until(deadline) else { return };
@@ -294,8 +292,8 @@ impl Process {
         self.lines.iter().map(|timed| timed.line.text.len()).sum()
     }
 
-    /// Waits for a time at most until something can be read, or also written, and reads it. Whether
-    /// anything was there.
+    /// Waits for a limited time until a pipe can be read, or also written, and reads it. Returns
+    /// whether there was any data.
     fn turn(&mut self, wait: Duration, also_to_write: bool) -> bool {
         let timeout = Timespec::try_from(wait).unwrap_or(Timespec { tv_sec: 0, tv_nsec: 0 });
         let has_room = self.lines.len() < LINES_AHEAD_MAX && self.bytes_ahead() < BYTES_AHEAD_MAX;
@@ -308,7 +306,7 @@ impl Process {
             let errors = fds.len();
             let input = self.input.as_ref().filter(|_| also_to_write);
             fds.extend(input.map(|input| PollFd::new(input, PollFlags::OUT)));
-            // An interruption is nothing, and is followed by another turn.
+            // An interruption is followed by another turn.
             let has_any = poll(&mut fds, Some(&timeout)).is_ok_and(|ready| ready > 0);
             let is_ready = |range: std::ops::Range<usize>| {
                 has_any && fds[range].iter().any(|fd| !fd.revents().is_empty())
@@ -321,7 +319,7 @@ impl Process {
             let (lines, transcript) = (&mut self.lines, &mut self.transcript);
             let log = &mut self.log;
             self.output.read(&mut self.buffer, ends_at_cr, |line, at| {
-                // Empty lines mean something to GTP, and are of no interest to anybody else.
+                // Empty lines have a meaning in GTP, and are ignored otherwise.
                 if !line.text.is_empty() {
                     note(transcript, log, Voice::Output, &line.text);
                 }
@@ -348,7 +346,7 @@ impl Drop for Process {
     }
 }
 
-/// Keeps a line: the last ones to explain what becomes of it, all of them where somebody wants them.
+/// Keeps a line: the last ones for explanations, all of them for a log.
 fn note(transcript: &mut Transcript, log: &mut Option<Log>, voice: Voice, text: &str) {
     transcript.add(voice, text);
     if let Some(log) = log {
@@ -361,7 +359,7 @@ impl Pipe {
         Self { file: fd.map(File::from), assembler: Assembler::default() }
     }
 
-    /// Reads once what is there; closes it at its end.
+    /// Reads available data once; closes the pipe at its end.
     fn read(&mut self, buffer: &mut [u8], ends_at_cr: bool, mut each: impl FnMut(Line, Instant)) {
         let Some(file) = &mut self.file else { return };
         match file.read(buffer) {
@@ -389,7 +387,7 @@ impl Pipe {
     }
 }
 
-/// How long to wait before looking around; `None` if the time has come.
+/// The wait before the next check; `None` if the time has come.
 fn slice_until(deadline: Instant) -> Option<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     (!left.is_zero()).then(|| left.min(SLICE))
@@ -402,7 +400,7 @@ mod tests {
 
     const LATER: Duration = Duration::from_mins(2);
 
-    /// A process that has ended or is about to, and where its errors are written.
+    /// A process that has ended or is about to, and the destination of its errors.
     fn ended() -> (Process, io::PipeWriter) {
         let own = std::env::current_exe().unwrap();
         let mut guard = std::process::Command::new(own);
@@ -424,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_comes_just_too_late_is_there_for_whoever_waits_longer() {
+    fn a_line_that_comes_just_too_late_is_there_for_the_next_wait() {
         let (mut process, _errors) = ended();
         let deadline = Instant::now();
         let at = deadline + Duration::from_micros(1);
@@ -444,7 +442,7 @@ mod tests {
         std::thread::scope(|scope| {
             let line = [&[b'x'; 60_000][..], b"\n"].concat();
             scope.spawn(move || while writer.write_all(&line).is_ok() {});
-            // Until it is full, there is always something to read.
+            // Until it is full, there is always more to read.
             while process.turn(LATER, false) {
                 if process.bytes_ahead() >= BYTES_AHEAD_MAX {
                     break;
@@ -458,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_outlives_an_engine_and_prints_for_ever_is_not_heard_out() {
+    fn a_process_that_outlives_an_engine_and_prints_for_ever_is_not_waited_for() {
         let (mut process, mut errors) = ended();
         std::thread::scope(|scope| {
             scope.spawn(move || while errors.write_all(&[b'\n'; 4_096]).is_ok() {});

@@ -1,4 +1,4 @@
-//! Why a file that may be run is not a program of this machine, by its first bytes.
+//! Diagnoses why an executable file is not a program of this machine, by its first bytes.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::diagnosis::Diagnosis;
 
-/// More than a program says about itself at its beginning.
+/// The bytes read: more than the headers of a program.
 const HEAD_BYTES: u64 = 64 * 1_024;
 
-/// Processors by their numbers in ELF, and how Rust calls them.
+/// Processors by their numbers in ELF, with their names in Rust.
 const MACHINES: [(u16, &str); 8] = [
     (3, "x86"),
     (8, "mips"),
@@ -21,8 +21,8 @@ const MACHINES: [(u16, &str); 8] = [
     (243, "riscv64"),
 ];
 
-/// What is wrong with a file that the system does not run; `None` if nothing can be seen.
-/// A text without an interpreter may still be one for the shell, unless the system `refused` it.
+/// The problem with a file that the system does not run; `None` if there is no visible one. A text
+/// without an interpreter may still be run by the shell, unless the system `refused` it.
 pub(crate) fn unusable_file(path: &Path, refused: bool) -> Option<Diagnosis> {
     let mut head = Vec::new();
     File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
@@ -78,7 +78,7 @@ pub(crate) fn unusable_file(path: &Path, refused: bool) -> Option<Diagnosis> {
     ))
 }
 
-/// Of a program in the format of this system: for another processor, or with a loader that is not there.
+/// For a program in this system's format: another processor, or a missing loader.
 fn of_elf(head: &[u8], path: &Path) -> Option<Diagnosis> {
     let is_little = head.get(5) == Some(&1);
     let pair: [u8; 2] = head.get(18..20)?.try_into().ok()?;
@@ -104,7 +104,7 @@ fn of_elf(head: &[u8], path: &Path) -> Option<Diagnosis> {
     })
 }
 
-/// The loader that a program asks for. It stands as a path near the beginning, ended by a zero byte.
+/// The loader that a program requests: a path near its beginning, ended by a zero byte.
 fn loader(head: &[u8]) -> Option<String> {
     let at = head.windows(5).position(|bytes| bytes == b"/lib/" || bytes == b"/lib6")?;
     let path = head[at..].split(|byte| *byte == 0).next()?;

@@ -1,4 +1,4 @@
-//! What an engine is asked, and what it answers, in words that know no game.
+//! Requests to an engine, and its answers, independent of the game's rules.
 
 use std::time::Duration;
 
@@ -24,24 +24,24 @@ impl Colour {
     }
 }
 
-/// Where a game began.
+/// The first position of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start<'a> {
     /// Chess, in the usual position.
     Usual,
     /// Chess, in this position, in Forsyth-Edwards notation.
     Fen(&'a str),
-    /// Another game, on a board of which GTP knows the size, in its one first position. Sides take
-    /// turns, and pass where they cannot move.
+    /// Another game with a known board size in GTP, in its only first position. Sides take turns,
+    /// and pass if they cannot move.
     Board {
         /// Rows, and columns.
         size: u32,
-        /// Who moves first.
+        /// The side that moves first.
         first: Colour,
     },
 }
 
-/// What bounds each move, alone or together. `None` is unlimited.
+/// Limits of each move, in any combination. `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Plies.
@@ -52,7 +52,7 @@ pub struct Limits {
     pub move_time: Option<Duration>,
 }
 
-/// How much time a side has.
+/// A side's remaining time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remaining {
     /// For the game, or up to the next time control.
@@ -61,7 +61,7 @@ pub struct Remaining {
     pub increment: Duration,
 }
 
-/// The clock of a game before a move. Who plays the game keeps it, by the times in [`Choice`].
+/// The clock of a game before a move. The caller keeps it, by the times in [`Choice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     /// Of White.
@@ -73,7 +73,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// What a side has.
+    /// The time of a side.
     #[must_use]
     pub const fn of(&self, colour: Colour) -> Remaining {
         match colour {
@@ -83,57 +83,57 @@ impl Clock {
     }
 }
 
-/// What a game is played under, as far as it is told at its beginning.
+/// The conditions of a game that are known at its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// Whether castling is that of Chess960.
     pub chess960: bool,
     /// Rows and columns of the board, for GTP.
     pub board_size: Option<u32>,
-    /// What bounds this engine's moves.
+    /// The limits of this engine's moves.
     pub limits: Limits,
-    /// What this engine has at the beginning, if there is a clock.
+    /// This engine's time at the beginning, if there is a clock.
     pub clock: Option<Remaining>,
-    /// What a move may take beyond its time. What is within it costs nothing: it is for pipes and
-    /// schedulers.
+    /// The time that a move may exceed its limit by, without consequence: an allowance for pipes
+    /// and schedulers.
     pub margin: Duration,
 }
 
-/// A position, and how to choose a move in it.
+/// A position, and the conditions for choosing a move in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// Where the game began.
+    /// The first position of the game.
     pub start: Start<'a>,
-    /// The moves since, as the engine's protocol writes them, passes included.
+    /// The moves since, in the engine's notation, passes included.
     pub moves: &'a [String],
-    /// Who is to move.
+    /// The side to move.
     pub to_move: Colour,
-    /// What bounds the move.
+    /// The limits of the move.
     pub limits: Limits,
     /// The clock, if there is one.
     pub clock: Option<Clock>,
 }
 
-/// A move that an engine chose. Whether it is legal is for others to say.
+/// A move that an engine chose; its legality is not checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// The move: over UCI in lower case, over GTP as it was said, in at most 200 bytes.
+    /// The move: over UCI in lower case, over GTP as written, in at most 200 bytes.
     pub mv: String,
     /// The answer that it expects.
     pub ponder: Option<String>,
-    /// Plies that it says it searched.
+    /// Reported search depth in plies.
     pub depth: Option<u32>,
-    /// Plies of the longest line, as it says.
+    /// Reported length of the longest line in plies.
     pub seldepth: Option<u32>,
-    /// Nodes, as it says.
+    /// Reported nodes.
     pub nodes: Option<u64>,
-    /// The value for the side to move, as it says: its last exact score, or else its last bound.
+    /// Reported value for the side to move: its last exact score, or else its last bound.
     pub score: Option<Score>,
-    /// The line with that score, or how it begins: at most 4 KiB.
+    /// The line with that score, truncated to 4 KiB.
     pub pv: Option<String>,
     /// Time by its own clock.
     pub engine_time: Option<Duration>,
-    /// Time by ours, up to when its answer was read: over UCI from when it had been told all, over GTP from
-    /// before it was told the last moves, since it may think as soon as it has heard them.
+    /// The measured time, up to reading its answer: over UCI from the end of its input, over GTP from before
+    /// it got the last moves, since it may think as soon as it has them.
     pub wall: Duration,
 }

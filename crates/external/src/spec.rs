@@ -1,4 +1,4 @@
-//! What an engine's name means on this machine, and what a sweep may set of it.
+//! The definition of an engine on this machine, and the options open to sweeps.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::gtp::Dialect;
 
-/// How an engine is spoken to.
+/// The protocol of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -19,51 +19,51 @@ pub enum Protocol {
     Gtp,
 }
 
-/// An engine as the engines file has it.
+/// An engine in the engines file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineSpec {
-    /// What sweeps call it.
+    /// Its name in sweeps.
     pub name: String,
-    /// How it is spoken to.
+    /// Its protocol.
     pub protocol: Protocol,
     /// Its program.
     pub command: PathBuf,
-    /// What its program is started with.
+    /// The arguments of its program.
     pub args: Vec<String>,
-    /// The files that decide how it plays, beside its program: networks, or the program that a script starts.
+    /// The files that affect its play, beside its program: networks, or the program that a script starts.
     pub files: Vec<PathBuf>,
-    /// Where it runs.
+    /// Its working directory.
     pub directory: PathBuf,
-    /// Its environment, beside `PATH`: nothing else of ours is handed on.
+    /// Its environment, beside `PATH`: it inherits nothing else.
     pub environment: BTreeMap<String, String>,
-    /// As much address space as each of its processes may take, in bytes.
+    /// The address space limit of each of its processes, in bytes.
     pub memory_bytes: Option<u64>,
-    /// How many of it may run at once.
+    /// The number that may run at once.
     pub at_once: u32,
-    /// How long it waits for what.
+    /// Its timeouts.
     pub patience: Patience,
-    /// What a sweep may set.
+    /// The options open to sweeps.
     pub options: Vec<AllowedOption>,
-    /// What is always set. No sweep may set it.
+    /// The fixed options, closed to sweeps.
     pub set: Options,
-    /// How it speaks GTP.
+    /// Its dialect of GTP.
     pub gtp: Dialect,
-    /// The folder for a file of all that each of its processes says and is told, if one is wanted.
+    /// The folder for logs of its processes' conversations, if any.
     pub logs: Option<PathBuf>,
 }
 
-/// How long an engine is waited for.
+/// Timeouts of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// For its greeting, and for it to be ready with its options.
+    /// For its greeting, and until it is ready with its options.
     pub startup: Duration,
-    /// For it to be ready for a game, and for what it must answer at once.
+    /// Until it is ready for a game, and for immediate answers.
     pub ready: Duration,
-    /// For a move after it was told to stop. Later ones are not measured: it is killed.
+    /// For a move after `stop`. Beyond it the engine is killed, and its time is not measured.
     pub stop: Duration,
-    /// For a move that no time bounds: by depth or nodes alone.
+    /// For a move without a time limit: by depth or nodes alone.
     pub unbounded_move: Duration,
-    /// For it to end by itself.
+    /// Until it ends by itself.
     pub quit: Duration,
 }
 
@@ -79,18 +79,18 @@ impl Default for Patience {
     }
 }
 
-/// An option that a sweep may set, and to what.
+/// An option open to sweeps, and its allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllowedOption {
-    /// Its name. Names are equal without regard to case.
+    /// Its name. Case is ignored.
     pub name: String,
-    /// What it may be set to.
+    /// Its allowed values.
     pub rule: OptionRule,
-    /// The command that sets it, with `{value}`, where the protocol has none: GTP.
+    /// The command that sets it, with `{value}`, for GTP, which has none.
     pub command: Option<String>,
 }
 
-/// What an option may be set to.
+/// The allowed values of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionRule {
     /// A whole number in these bounds.
@@ -106,7 +106,7 @@ pub enum OptionRule {
     Press,
 }
 
-/// What an option is set to.
+/// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionValue {
     /// `true` or `false`; a button is pressed by `true`.
@@ -127,23 +127,22 @@ impl fmt::Display for OptionValue {
     }
 }
 
-/// Options that were checked, by their names as the file has them.
+/// Checked options, by their names in the file.
 pub type Options = BTreeMap<String, OptionValue>;
 
-/// Why a sweep may not set an option.
+/// A refused option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}; {remedy}")]
 pub struct OptionRefused {
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do about it, as a sentence without an end mark.
+    /// The remedy, as a sentence without an end mark.
     pub remedy: String,
 }
 
 impl EngineSpec {
-    /// What may be set unless the file says otherwise, which costs memory or output and nothing else:
-    /// the table in MiB, one thread, since every slot has one, and lines to look at. An engine that would
-    /// take more threads unless told is told to take one.
+    /// The options open by default, which affect only memory or output: the table in MiB, one thread, since
+    /// every slot has one, and analysis lines. Engines with more threads by default are set to one.
     #[must_use]
     pub fn usual_options() -> Vec<AllowedOption> {
         [("Hash", 1, 1_024), ("Threads", 1, 1), ("MultiPV", 1, 16)]
@@ -156,10 +155,10 @@ impl EngineSpec {
             .collect()
     }
 
-    /// Holds options that a sweep wants against what it may set, and gives them as they are to be set.
+    /// Checks a sweep's options against the allowed ones, and returns them by their names in the file.
     ///
     /// # Errors
-    /// If one may not be set, or not to that, or twice.
+    /// If one may not be set, or not to this value, or twice.
     pub fn check_options(&self, wanted: &Options) -> Result<Options, OptionRefused> {
         let mut checked = Options::new();
         for (name, value) in wanted {
@@ -207,7 +206,7 @@ impl EngineSpec {
         }
     }
 
-    /// The option that is spelt nearly so, as a question.
+    /// A similar option, as a question.
     fn meant(&self, name: &str) -> String {
         const LIKE_ENOUGH: f64 = 0.5;
         let name = name.to_lowercase();
@@ -254,7 +253,8 @@ impl AllowedOption {
                 }
             }
             (OptionRule::OneOf(values), _) => {
-                let names: Vec<_> = values.iter().map(|it| format!("`{}`", in_toml(it))).collect();
+                let names: Vec<_> =
+                    values.iter().map(|value| format!("`{}`", in_toml(value))).collect();
                 format!(
                     "set it to one of {}, or add this value to `{key}` {in_file}",
                     names.join(", ")
@@ -272,7 +272,7 @@ impl AllowedOption {
 
 /// An option as a key of a player in a sweep, or of an engine in the engines file.
 fn key(option: &str) -> String {
-    let is_bare = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     match !option.is_empty() && option.chars().all(is_bare) {
         true => format!("options.{option}"),
         false => format!("options.{option:?}"),
@@ -290,7 +290,7 @@ fn in_toml(value: &OptionValue) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    /// An engine with nothing special about it.
+    /// An engine with default settings.
     pub(crate) fn plain(name: &str, protocol: Protocol, command: PathBuf) -> EngineSpec {
         EngineSpec {
             name: name.to_owned(),

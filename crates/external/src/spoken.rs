@@ -1,4 +1,4 @@
-//! What a program speaks that does not answer as its engines file says.
+//! Identifies the protocol of a program that does not answer as its engines file states.
 
 use std::time::{Duration, Instant};
 
@@ -14,15 +14,15 @@ pub enum Spoken {
     Uci,
     /// The Go text protocol.
     Gtp,
-    /// The chess engine communication protocol, which Spelrum does not speak.
+    /// The chess engine communication protocol, which Spelrum does not support.
     Xboard,
 }
 
-/// The greetings of all protocols: a command that is not of its protocol does an engine no harm.
+/// The greetings of all protocols: foreign commands do an engine no harm.
 const GREETINGS: [&str; 4] = ["uci\n", "protocol_version\n", "xboard\n", "protover 2\n"];
 
 impl Spoken {
-    /// Starts the program once more, and tries which protocol it answers; `None` if it is none of these.
+    /// Restarts the program, and tries which protocol it answers; `None` for none of these.
     #[must_use]
     pub fn find(
         spec: &EngineSpec,
@@ -30,11 +30,11 @@ impl Spoken {
         within: Duration,
         aborted: Aborted<'_>,
     ) -> Option<Self> {
-        // One that ends over a foreign greeting is greeted again with the next.
+        // A program that ends at a foreign greeting is restarted with the next.
         let deadline = Instant::now() + within;
         GREETINGS.iter().enumerate().find_map(|(place, _)| {
             if place == 1 || Instant::now() >= deadline {
-                // The first try has greeted in all.
+                // The first try has sent all greetings.
                 return None;
             }
             let greetings: String = GREETINGS[place..].concat();
@@ -49,7 +49,7 @@ impl Spoken {
         })
     }
 
-    /// What a program speaks that prints this line.
+    /// The protocol of a program that prints this line.
     fn of_line(line: &str) -> Option<Self> {
         let line = line.trim();
         if line == "uciok" {
@@ -58,12 +58,13 @@ impl Spoken {
         if line.starts_with("feature ") || line.starts_with("tellics ") {
             return Some(Self::Xboard);
         }
-        let is_version = line.strip_prefix('=').is_some_and(|it| matches!(it.trim(), "1" | "2"));
+        let is_version =
+            line.strip_prefix('=').is_some_and(|version| matches!(version.trim(), "1" | "2"));
         let is_refusal = line.starts_with('?') && line.contains("unknown command");
         (is_version || is_refusal).then_some(Self::Gtp)
     }
 
-    /// What is wrong if it speaks this and is taken for something else.
+    /// The diagnosis of a program with this protocol, used with another.
     pub(crate) fn diagnosis(self, expected: Protocol) -> Option<Diagnosis> {
         Some(match (self, expected) {
             (Self::Uci, Protocol::Gtp) => Diagnosis::new(

@@ -1,12 +1,12 @@
-//! Bytes into lines, and lines into the little that is kept of them: pure, and bounded whatever comes.
+//! Splits bytes into lines and keeps a bounded part of them, whatever the input.
 
 use std::collections::VecDeque;
 
-/// What is kept of a line. Principal variations are long; what is longer is no message of any protocol.
+/// The kept length of a line. Principal variations are long; longer lines are no message of any protocol.
 pub const LINE_BYTES_MAX: usize = 64 * 1_024;
 
-/// Makes lines of bytes as they come. Lines end with LF, CR LF or CR; of one with more than
-/// [`LINE_BYTES_MAX`] the rest is dropped.
+/// Splits incoming bytes into lines. Lines end with LF, CR LF or CR; beyond [`LINE_BYTES_MAX`] the
+/// rest is dropped.
 #[derive(Debug, Default)]
 pub struct Assembler {
     line: Vec<u8>,
@@ -16,21 +16,21 @@ pub struct Assembler {
 /// A line without its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What it says. Bytes that are not UTF-8 are U+FFFD.
+    /// Its text, with U+FFFD for invalid UTF-8.
     pub text: String,
-    /// Whether it was longer than [`LINE_BYTES_MAX`], and this is how it begins.
+    /// Whether it was truncated to [`LINE_BYTES_MAX`].
     pub is_cut: bool,
 }
 
 impl Assembler {
-    /// Takes the next bytes, and hands on every line that ends in them. Both ends of a CR LF count, so
-    /// that an empty line follows: no protocol here but GTP gives empty lines a meaning, and its
-    /// reader takes CR for no end at all ([`Assembler::take_keeping_cr`]).
+    /// Takes the next bytes, and passes on every line that ends in them. Both ends of a CR LF count, so an
+    /// empty line follows: only GTP gives empty lines a meaning, and its reader ignores CR
+    /// ([`Assembler::take_keeping_cr`]).
     pub fn take(&mut self, bytes: &[u8], each: impl FnMut(Line)) {
         self.take_until(bytes, |byte| matches!(byte, b'\n' | b'\r'), each);
     }
 
-    /// The same where only LF ends a line: a CR before it is dropped.
+    /// The same with LF as the only line end: a CR before it is dropped.
     pub fn take_keeping_cr(&mut self, bytes: &[u8], mut each: impl FnMut(Line)) {
         self.take_until(
             bytes,
@@ -44,7 +44,7 @@ impl Assembler {
         );
     }
 
-    /// The line that was begun and not ended, once nothing will follow.
+    /// The unfinished line, at the end of the input.
     pub fn finish(&mut self) -> Option<Line> {
         (!self.line.is_empty()).then(|| self.end_line())
     }
@@ -72,24 +72,24 @@ impl Assembler {
     }
 }
 
-/// What somebody else said, fit to be kept and to be shown by a terminal: at most so many bytes of it, and
-/// a blank for every control character.
+/// A foreign text made safe to store and display: truncated to this many bytes, with a blank for every
+/// control character.
 #[must_use]
 pub fn shown(said: &str, bytes_max: usize) -> String {
     let cut = said.floor_char_boundary(bytes_max);
     let mut shown = String::with_capacity(cut);
-    shown.extend(said[..cut].chars().map(|it| if it.is_control() { ' ' } else { it }));
+    shown.extend(said[..cut].chars().map(|c| if c.is_control() { ' ' } else { c }));
     shown
 }
 
-/// Who said a line of a [`Transcript`].
+/// The source of a line of a [`Transcript`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voice {
-    /// We, to the engine.
+    /// This program, to the engine.
     Us,
     /// The engine, on its standard output.
     Output,
-    /// The engine, on its standard error; also the guard, where it cannot start it.
+    /// The engine, on its standard error; also the guard, if it cannot start it.
     Errors,
 }
 
@@ -103,7 +103,7 @@ impl Voice {
     }
 }
 
-/// The last lines of a conversation, to explain what became of it.
+/// The last lines of a conversation, for explanations.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     lines: VecDeque<String>,
@@ -111,12 +111,12 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// As much as is kept, marks and line ends included.
+    /// The kept bytes, marks and line ends included.
     pub const BYTES_MAX: usize = 8 * 1_024;
-    /// As much of each line.
+    /// The kept bytes of each line.
     pub const LINE_BYTES_MAX: usize = 400;
 
-    /// Adds a line, and forgets as many old ones as it takes.
+    /// Adds a line, and drops as many old ones as necessary.
     pub fn add(&mut self, voice: Voice, text: &str) {
         let mut line = voice.mark().to_owned();
         line.push_str(&shown(text, Self::LINE_BYTES_MAX));
@@ -131,8 +131,8 @@ impl Transcript {
         }
     }
 
-    /// The lines, oldest first: `> ` before what was said to the engine, `< ` before what it said, `! `
-    /// before what it said on its standard error.
+    /// The lines, oldest first: `> ` before lines to the engine, `< ` before its output, `! ` before its
+    /// standard error.
     #[must_use]
     pub fn text(&self) -> String {
         self.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()

@@ -1,6 +1,5 @@
-//! The universal chess interface, from both ends: as pure readers, writers and state machines. Lines go
-//! in, and what they mean comes out; who carries them and what time it is they do not know. [`serve`]
-//! alone has threads: it carries lines to a player of ours.
+//! The universal chess interface (UCI), both sides, as pure parsers, writers and state machines over lines,
+//! without I/O or clocks. Only [`serve`] has threads: it connects lines to a player.
 
 mod client;
 mod command;

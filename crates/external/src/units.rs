@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-/// Why a text is no amount.
+/// An error in an amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NoAmount {
-    /// What is wrong.
+    /// The problem.
     pub(crate) problem: String,
-    /// What to do about it, as a sentence without an end mark.
+    /// The remedy, as a sentence without an end mark.
     pub(crate) remedy: &'static str,
 }
 
-/// A duration such as `250ms`, `1.5s` or `2m`, longer than nothing.
+/// A positive duration such as `250ms`, `1.5s` or `2m`.
 pub(crate) fn duration(text: &str) -> Result<Duration, NoAmount> {
     let wrong = |what: &str, remedy| NoAmount { problem: format!("`{text}` is {what}"), remedy };
     let needs = || wrong("no duration", "write a number with a unit, such as 250ms, 1.5s or 2m");
@@ -80,7 +80,8 @@ mod tests {
             assert_eq!(wrong.problem, format!("`{text}` is no duration"));
             assert_eq!(wrong.remedy, "write a number with a unit, such as 250ms, 1.5s or 2m");
         }
-        let said = |text| duration(text).map_err(|it| (it.problem, it.remedy)).unwrap_err();
+        let said =
+            |text| duration(text).map_err(|error| (error.problem, error.remedy)).unwrap_err();
         assert_eq!(said("0s"), ("`0s` is no time at all".to_owned(), "write at least 1us"));
         assert_eq!(said("1441m"), ("`1441m` is more than a day".to_owned(), "write at most 1440m"));
     }

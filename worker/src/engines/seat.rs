@@ -383,14 +383,14 @@ mod tests {
 
     #[test]
     fn scores_are_ours() {
-        let of = |value| score(Score { value, bound: Bound::Exact });
-        assert_eq!(of(ScoreValue::Centipawns(-35)), -35);
-        assert_eq!(of(ScoreValue::Centipawns(i64::MAX)), WIN_MIN - 1);
+        let scored = |value| score(Score { value, bound: Bound::Exact });
+        assert_eq!(scored(ScoreValue::Centipawns(-35)), -35);
+        assert_eq!(scored(ScoreValue::Centipawns(i64::MAX)), WIN_MIN - 1);
         // Mate in one is a win in one ply; mated in one, a loss in two.
-        assert_eq!(of(ScoreValue::Mate(1)), WIN - 1);
-        assert_eq!(of(ScoreValue::Mate(-1)), -(WIN - 2));
-        assert_eq!(of(ScoreValue::Mate(0)), -WIN);
-        assert!(of(ScoreValue::Mate(i64::MAX)) >= WIN_MIN);
-        assert!(of(ScoreValue::Mate(i64::MIN)) <= -WIN_MIN);
+        assert_eq!(scored(ScoreValue::Mate(1)), WIN - 1);
+        assert_eq!(scored(ScoreValue::Mate(-1)), -(WIN - 2));
+        assert_eq!(scored(ScoreValue::Mate(0)), -WIN);
+        assert!(scored(ScoreValue::Mate(i64::MAX)) >= WIN_MIN);
+        assert!(scored(ScoreValue::Mate(i64::MIN)) <= -WIN_MIN);
     }
 }

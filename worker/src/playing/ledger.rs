@@ -35,7 +35,7 @@ impl Ledger {
     }
 
     /// A ledger opened by another process.
-    pub(super) const fn of(file: File) -> Self {
+    pub(super) const fn from_file(file: File) -> Self {
         Self(file)
     }
 
@@ -96,7 +96,7 @@ mod tests {
         let note = Note { number: 7, sequence: 1, time_runs: true };
         ledger.note(2, note).unwrap();
         // As another process has it.
-        let other = Ledger::of(ledger.file().unwrap());
+        let other = Ledger::from_file(ledger.file().unwrap());
         assert_eq!((other.of_slot(2), other.of_slot(1)), (note, Note::default()));
         assert_eq!(other.of_slot(3), Note::default());
         let later = Note { number: u64::MAX, sequence: 2, time_runs: false };

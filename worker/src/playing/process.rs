@@ -59,7 +59,7 @@ impl PlayingProcess {
         });
         let socket = socket.map_err(NoWorker)?;
         let file = io::stdout().as_fd().try_clone_to_owned().map(File::from).map_err(NoWorker)?;
-        let (ledger, sequence) = (Ledger::of(file), AtomicU64::new(0));
+        let (ledger, sequence) = (Ledger::from_file(file), AtomicU64::new(0));
         let mut from = socket.try_clone().map_err(NoWorker)?;
         let outlet =
             Outlet { socket: Mutex::new(socket), ledger, sequence, worker: AtomicI64::new(0) };

@@ -387,7 +387,7 @@ impl Shared {
             },
             News::Finished(wire::Finished { slot, results }) => {
                 let slot = slot as usize;
-                let results: Vec<_> = results.into_iter().map(Finished::of).collect();
+                let results: Vec<_> = results.into_iter().map(Finished::from_result).collect();
                 if let Some(desk) = &mut self.state().desks[slot] {
                     desk.last_reported = results.last().and_then(Finished::number);
                 }

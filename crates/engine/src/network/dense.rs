@@ -120,8 +120,9 @@ pub(super) const COLUMNS_MAX: usize = 3 * lanes(UNITS_MAX);
 
 impl Dense {
     pub(super) fn zeros(inputs: usize, units: &[usize], activation: Activation) -> Self {
-        let of = |layer: usize| if layer == 0 { inputs } else { units[layer - 1] };
-        let hidden = units.iter().enumerate().map(|(at, units)| Layer::zeros(of(at), *units));
+        let inputs_of = |layer: usize| if layer == 0 { inputs } else { units[layer - 1] };
+        let hidden =
+            units.iter().enumerate().map(|(at, units)| Layer::zeros(inputs_of(at), *units));
         let last = units.last().copied().unwrap_or(inputs);
         Self {
             activation,
@@ -350,7 +351,7 @@ mod tests {
         each(|dense, active, count| {
             let mut values = vec![[7.0; LANES]; dense.columns()];
             let found = dense.forward(active, &mut values);
-            let expected = Twin::of(&dense).output(&dense_inputs(active, count));
+            let expected = Twin::from_dense(&dense).output(&dense_inputs(active, count));
             assert!((f64::from(found) - expected).abs() < 2e-6, "{found} {expected} {dense:?}");
         });
     }
@@ -361,7 +362,7 @@ mod tests {
         const TARGET: f64 = 0.3;
         each(|dense, active, count| {
             let inputs = dense_inputs(active, count);
-            let mut twin = Twin::of(&dense);
+            let mut twin = Twin::from_dense(&dense);
             let mut values = vec![ZERO; dense.columns()];
             let mut deltas = vec![[7.0; LANES]; dense.columns()];
             let answer = dense.forward(active, &mut values);

@@ -66,7 +66,11 @@ pub(super) struct Errors {
 
 impl Errors {
     /// For a network with such targets, by its validation positions.
-    pub(super) fn of(network: u32, target: Target, differences: &[Difference]) -> Self {
+    pub(super) fn from_differences(
+        network: u32,
+        target: Target,
+        differences: &[Difference],
+    ) -> Self {
         let mut errors = Self::default();
         for to_move in [Side::First, Side::Second] {
             let of_side = |it: &&Difference| it.0.white_moves() == (to_move == Side::First);

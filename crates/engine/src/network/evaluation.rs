@@ -44,7 +44,8 @@ pub struct NetworkEvaluation {
 /// # Errors
 /// If the host aborts, or training fails.
 pub fn prepare(player: &Parameters, host: &dyn Host) -> Result<(), TrainError> {
-    recipe_of(player).map_or(Ok(()), |recipe| SharedNetwork::of(recipe).prepare(host).map(|_| ()))
+    recipe_of(player)
+        .map_or(Ok(()), |recipe| SharedNetwork::from_recipe(recipe).prepare(host).map(|_| ()))
 }
 
 /// The memory in bytes that training the network of the player with these complete parameters may take; 0
@@ -68,7 +69,7 @@ impl NetworkEvaluation {
     /// The evaluation by the network of this recipe.
     #[must_use]
     pub fn new(recipe: Recipe) -> Self {
-        Self { network: SharedNetwork::of(recipe) }
+        Self { network: SharedNetwork::from_recipe(recipe) }
     }
 
     /// The network, trained if necessary; `None` if training fails.

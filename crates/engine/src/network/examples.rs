@@ -83,7 +83,7 @@ impl Examples {
         host: &dyn Host,
     ) -> Result<Self, TrainError> {
         let architecture = &recipe.architecture;
-        let orientation = Orientation::of(&architecture.endgame, architecture.rotations);
+        let orientation = Orientation::new(&architecture.endgame, architecture.rotations);
         let mut random = stream(recipe.seed, network, Purpose::Draw);
         let mut classes = classes(
             table,
@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn orientation(recipe: &Recipe) -> Orientation {
-        Orientation::of(recipe.endgame(), recipe.architecture.rotations)
+        Orientation::new(recipe.endgame(), recipe.architecture.rotations)
     }
 
     /// Every example matches the table, none occurs twice, and no mirror image of a validation position is a

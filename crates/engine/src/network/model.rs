@@ -23,7 +23,7 @@ pub struct Network {
 
 impl Network {
     pub(super) fn new(architecture: Architecture, parts: Vec<Dense>) -> Self {
-        let orientation = Orientation::of(&architecture.endgame, architecture.rotations);
+        let orientation = Orientation::new(&architecture.endgame, architecture.rotations);
         let inputs = architecture.inputs();
         Self { architecture, parts, orientation, inputs }
     }

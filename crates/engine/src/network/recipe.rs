@@ -30,7 +30,7 @@ pub(super) struct Target {
 impl Target {
     /// The target for a position this many plies from mate, or for a draw.
     #[inline]
-    pub(super) fn of(self, plies: Option<u32>) -> f32 {
+    pub(super) fn value(self, plies: Option<u32>) -> f32 {
         let Some(plies) = plies else { return 0.0 };
         (self.start - f64::from(plies) / self.over).clamp(0.0, 1.0) as f32
     }
@@ -346,7 +346,7 @@ impl Recipe {
     /// Whether its network gives the same answer for all positions that are mirror images of each
     /// other.
     pub(super) fn is_symmetric(&self) -> bool {
-        Orientation::of(self.endgame(), self.architecture.rotations).is_symmetric()
+        Orientation::new(self.endgame(), self.architecture.rotations).is_symmetric()
     }
 
     fn check(&self) -> Result<(), ParameterError> {

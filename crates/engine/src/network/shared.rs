@@ -27,7 +27,7 @@ static KNOWN: Mutex<BTreeMap<String, Weak<Inner>>> = Mutex::new(BTreeMap::new())
 
 impl SharedNetwork {
     /// The shared network of this recipe.
-    pub(super) fn of(recipe: Recipe) -> Self {
+    pub(super) fn from_recipe(recipe: Recipe) -> Self {
         // Parameters have text keys and finite numbers, which JSON can represent.
         let key = serde_json::to_string(recipe.parameters()).unwrap_or_default();
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +107,7 @@ impl SuppliedNetwork {
         if !recipe.makes(&network) {
             return Err(SupplyError::OtherForm);
         }
-        let shared = SharedNetwork::of(recipe);
+        let shared = SharedNetwork::from_recipe(recipe);
         // A concurrent training gives the same result.
         let _ = shared.inner.trained.set(Ok(network));
         Ok(Self { _kept: shared })

@@ -71,7 +71,7 @@ pub(super) struct Orientation {
 }
 
 impl Orientation {
-    pub(super) fn of(endgame: &Endgame, rotations: bool) -> Self {
+    pub(super) fn new(endgame: &Endgame, rotations: bool) -> Self {
         let men = endgame.men();
         let mut bishops = men
             .iter()
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     fn orientation(name: &str, rotations: bool) -> Orientation {
-        Orientation::of(&name.parse().unwrap(), rotations)
+        Orientation::new(&name.parse().unwrap(), rotations)
     }
 
     fn is_light(square: u8) -> bool {

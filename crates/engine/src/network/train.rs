@@ -163,7 +163,7 @@ impl<'r> Training<'r> {
         let Examples { training, validation, positions } = examples;
         let network = self.network as u32;
         let target = self.target();
-        let guess = mean(training.iter().map(|example| f64::from(target.of(example.plies()))));
+        let guess = mean(training.iter().map(|example| f64::from(target.value(example.plies()))));
         let count = training.len() as u64;
         let random = stream(self.recipe.seed, self.network, Purpose::Order);
         let mut order = Order::new(training, self.recipe.balance, random);
@@ -194,8 +194,8 @@ impl<'r> Training<'r> {
             unreachable!("there is one epoch at least");
         };
         self.weights = weights;
-        let errors = Errors::of(network, target, &self.differences(&validation));
-        let of = |example: &Example| square(f64::from(target.of(example.plies())) - guess);
+        let errors = Errors::from_differences(network, target, &self.differences(&validation));
+        let of = |example: &Example| square(f64::from(target.value(example.plies())) - guess);
         let squares = validation.iter().map(of);
         let run = Run {
             network,
@@ -240,7 +240,7 @@ impl<'r> Training<'r> {
     #[inline]
     fn learn(&mut self, example: Example, scale: f32) -> f64 {
         let answer = self.answer(example);
-        let error = answer - self.target().of(example.plies());
+        let error = answer - self.target().value(example.plies());
         let delta = match self.recipe.loss {
             Loss::Squared => error * answer * (1.0 - answer),
             Loss::CrossEntropy => error,
@@ -276,7 +276,7 @@ impl<'r> Training<'r> {
     fn differences(&mut self, examples: &[Example]) -> Vec<Difference> {
         let target = self.target();
         let mut of =
-            |example: &Example| f64::from(self.answer(*example) - target.of(example.plies()));
+            |example: &Example| f64::from(self.answer(*example) - target.value(example.plies()));
         examples.iter().map(|example| (*example, of(example))).collect()
     }
 
@@ -319,7 +319,7 @@ mod tests {
                 ));
                 let examples = Examples::draw(&recipe, &table, 0, &Timeless).unwrap();
                 let mut training = Training::new(&recipe, 0);
-                let mut twin = Twin::of(&training.weights);
+                let mut twin = Twin::from_dense(&training.weights);
                 let count = training.inputs.count();
                 let mut squares = 0.0;
                 for batch in examples.training.chunks(recipe.batch) {

@@ -12,7 +12,7 @@ pub(super) struct Twin {
 }
 
 impl Twin {
-    pub(super) fn of(dense: &Dense) -> Self {
+    pub(super) fn from_dense(dense: &Dense) -> Self {
         let units = dense.hidden.iter().map(|layer| layer.units).collect();
         let numbers = dense.numbers().into_iter().map(f64::from).collect();
         Self { activation: dense.activation, units, numbers }

@@ -119,7 +119,7 @@ pub struct DistinctPositions {
 #[must_use]
 pub fn distinct_positions<P: Position>(position: &P, depth: u32) -> Vec<DistinctPositions> {
     let mut level = vec![position.clone()];
-    let mut counts = vec![DistinctPositions::of(&level)];
+    let mut counts = vec![DistinctPositions::count(&level)];
     let mut moves = Vec::new();
     for _ in 0..depth {
         let mut seen = Seen::default();
@@ -136,7 +136,7 @@ pub fn distinct_positions<P: Position>(position: &P, depth: u32) -> Vec<Distinct
             }
         }
         level = next;
-        counts.push(DistinctPositions::of(&level));
+        counts.push(DistinctPositions::count(&level));
     }
     counts
 }
@@ -145,7 +145,7 @@ pub fn distinct_positions<P: Position>(position: &P, depth: u32) -> Vec<Distinct
 type Seen<P> = std::collections::HashSet<P>;
 
 impl DistinctPositions {
-    fn of<P: Position>(positions: &[P]) -> Self {
+    fn count<P: Position>(positions: &[P]) -> Self {
         let keys: BTreeSet<u64> = positions.iter().map(Position::canonical_key).collect();
         Self {
             positions: positions.len() as u64,

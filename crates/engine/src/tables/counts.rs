@@ -100,13 +100,13 @@ pub(super) fn count(table: &EndgameTable) -> TableCounts {
     }
     for (counts, [win, loss]) in sides.iter_mut().zip(longest) {
         counts.count_orders_once(table.endgame().orders());
-        let of = |found: Found, by_moves: &[u64]| {
+        let longest = |found: Found, by_moves: &[u64]| {
             let (plies, position) = found?;
             let positions = by_moves.last().copied().unwrap_or(0);
             Some(Longest { plies, positions, fen: table.fen(&position) })
         };
-        counts.longest_win = of(win, &counts.wins_by_moves);
-        counts.longest_loss = of(loss, &counts.losses_by_moves);
+        counts.longest_win = longest(win, &counts.wins_by_moves);
+        counts.longest_loss = longest(loss, &counts.losses_by_moves);
         counts.mates = counts.losses_by_moves.first().copied().unwrap_or(0);
     }
     TableCounts { sides }

@@ -160,11 +160,11 @@ impl fmt::Display for Endgame {
 
 /// Whether either side may still castle: tables have no such positions.
 pub(super) fn has_castle_rights(board: &Board) -> bool {
-    let of = |color| {
+    let has_right = |color| {
         let rights = board.castle_rights(color);
         rights.short.is_some() || rights.long.is_some()
     };
-    of(Color::White) || of(Color::Black)
+    has_right(Color::White) || has_right(Color::Black)
 }
 
 /// A capital for white.

@@ -1,5 +1,5 @@
-//! Games that end by their players' scores: the arbiter ends them where the rule says, and the referee comes to
-//! the same end from what is recorded, and to no other.
+//! Games that end by their players' scores: the arbiter ends them where the rule requires, and the referee
+//! reaches the same end from the record, and no other.
 
 use std::num::NonZeroU32;
 use std::ops::ControlFlow;

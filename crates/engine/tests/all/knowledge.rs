@@ -1,4 +1,4 @@
-//! What a game knows of its positions by table, against making every move.
+//! Tabulated knowledge of positions, against making every move.
 
 use std::collections::BTreeSet;
 

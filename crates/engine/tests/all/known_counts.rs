@@ -1,6 +1,6 @@
-//! Searches against numbers that are known without them: how many positions a tree has, how few of
-//! them alpha-beta can do with, what random games come to. A twin that mirrors its search would
-//! make the same mistake; these would not.
+//! Searches against independently known numbers: positions of a tree, the minimum for alpha-beta,
+//! expected results of random games. A twin that mirrors its search would share a mistake; these
+//! would not.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The engine's files import one way: each layer uses only those above it in the list.
 //!
 //! Layers are roles, not folders: a game's folder holds its rules and solver, its evaluations
-//! (`evaluation.rs` or `evaluation/`) and what the catalogue wants to know (`game.rs`), and the files
-//! are sorted by their names.
+//! (`evaluation.rs` or `evaluation/`) and its description for the catalogue (`game.rs`), and the files are
+//! sorted by their names.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("the crate's front", &["lib.rs"]),
 ];
 
-/// Macros stand at the crate's root wherever they are written.
+/// Exported macros are at the crate's root wherever they are written.
 const MACROS: &[(&str, &str)] = &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")];
 
 #[test]
@@ -85,7 +85,7 @@ fn each_layer_uses_only_those_above_it() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The test sees what it is about: an import that goes the wrong way would be found.
+/// The test is effective: it would find an import in the wrong direction.
 #[test]
 fn imports_are_found_whatever_their_form() {
     let files = files();
@@ -103,7 +103,7 @@ fn imports_are_found_whatever_their_form() {
     }
 }
 
-/// The last row that fits: the more particular names stand further down.
+/// The last matching row: more specific names are further down.
 fn layer(file: &str) -> usize {
     let fits = |pattern: &str| match pattern.split_once('*') {
         None => file == pattern || (pattern.ends_with('/') && file.starts_with(pattern)),

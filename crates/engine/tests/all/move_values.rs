@@ -1,4 +1,4 @@
-//! The values of all legal moves, against slow twins.
+//! The values of all legal moves, against slow references.
 
 use std::collections::BTreeMap;
 

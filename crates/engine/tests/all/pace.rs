@@ -1,4 +1,4 @@
-//! How far a time limit is overrun, by what nodes cost: the clock here is moved by the nodes alone.
+//! Overruns of time limits, by the cost of nodes: only nodes advance the clock here.
 
 use std::cell::Cell;
 use std::time::Duration;

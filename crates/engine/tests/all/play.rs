@@ -1,4 +1,4 @@
-//! Playing one game: what decides it, what its record says, how it is taken up again.
+//! Playing one game: its inputs, its record, and its replay.
 
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};
 use std::ops::ControlFlow;
@@ -79,7 +79,7 @@ fn a_record_agrees_with_a_replay_of_its_moves() {
 }
 
 #[test]
-fn who_watches_is_told_of_each_move_and_can_end_the_game_there() {
+fn a_watcher_gets_each_move_and_can_end_the_game_there() {
     for rules in all_rules() {
         let players = players(&rules);
         for (seed, first) in (0..).zip(&players) {
@@ -161,7 +161,7 @@ fn a_long_game_is_adjudicated_a_draw() {
 }
 
 #[test]
-fn who_moves_first_from_the_opening_is_the_first_player() {
+fn the_first_mover_from_the_opening_is_the_first_player() {
     let rules = TicTacToe::rules();
     let perfect = player(&rules, r#"{"algorithm": "alpha-beta", "iterative": true, "depth": 9}"#);
     let setup = GameSetup {

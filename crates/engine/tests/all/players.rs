@@ -1,4 +1,4 @@
-//! Making players from what a sweep says.
+//! Players made from a sweep's parameters.
 
 use std::sync::LazyLock;
 

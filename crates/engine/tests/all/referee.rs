@@ -1,4 +1,4 @@
-//! The referee: every game that is played passes, and whatever is changed of what the rules say is found.
+//! The referee: it accepts every played game, and finds every change that breaks the rules.
 
 use crate::common::{all_rules, key, player, start};
 use spelrum_engine::{

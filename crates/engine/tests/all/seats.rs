@@ -1,5 +1,5 @@
-//! Others than our searches at the board: they play, crash, hang, cheat and overstep their time, and
-//! each game ends as its termination says.
+//! Foreign players at the board: they play, crash, hang, cheat and exceed their time, and each game ends with
+//! the right termination.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -179,7 +179,7 @@ fn a_stranger_plays_a_whole_game_by_the_rules() {
 }
 
 #[test]
-fn who_fails_loses_and_the_termination_says_how() {
+fn a_failing_player_loses_with_the_right_termination() {
     let cases: &[(What, Option<Duration>, Termination)] = &[
         (What::Crashes, None, Termination::CRASH),
         (What::Crashes, SECOND, Termination::CRASH),
@@ -217,7 +217,7 @@ fn a_cell_that_is_taken_cannot_be_taken_again() {
 }
 
 #[test]
-fn who_is_late_without_a_limit_may_be() {
+fn a_late_player_without_a_limit_does_not_forfeit() {
     let rules = &all_rules()[0];
     let record = game(rules, true, 0, What::AnswersTooLate, None).unwrap();
     assert!(!Termination::OF_ARBITER.contains(&record.termination));

@@ -1,5 +1,5 @@
-//! Every search and solver, to its greatest depth in a game that lasts longer, on a thread with no
-//! more stack than [`STACK_BYTES`]. A stack that is too small ends the process.
+//! Every search and solver, to its greatest depth in a longer game, on a thread with exactly
+//! [`STACK_BYTES`] of stack. A stack overflow ends the process.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which of several best moves alpha-beta plays, against all of them by plain minimax.
+//! The choice among several best moves of alpha-beta, against all of them by plain minimax.
 
 use std::collections::BTreeMap;
 

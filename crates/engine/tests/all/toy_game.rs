@@ -1,6 +1,5 @@
-//! A made-up game that asks of the frame what the real ones do not yet: a rule on repetition, and an
-//! evaluation that is large, slow to make, not symmetric, and reads a text, nested values and data
-//! by its hash.
+//! An invented game with features that the real ones lack: a repetition rule, and an evaluation that is
+//! large, slow to make, asymmetric, and reads a text, nested values and data by its hash.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -22,8 +21,8 @@ use spelrum_engine::{
     seat_of,
 };
 
-/// A counter on a ring of so many cells, moved in turn by one cell to the left or right. Who brings
-/// it to the goal wins; a position that comes up for the third time is a draw.
+/// A counter on a ring of cells, moved in turn by one cell to the left or right. The side that
+/// brings it to the goal wins; a position that occurs for the third time is a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Ring {
     cell: u8,

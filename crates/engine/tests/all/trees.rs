@@ -1,5 +1,4 @@
-//! Recorded trees against counts that are known without them, against the players' searches, and
-//! against a slow twin.
+//! Recorded trees against independently known counts, the players' searches, and a slow reference.
 //!
 //! The known counts are those of the reference data's small games: tic-tac-toe's by enumeration, the
 //! rest as lecture slides on minimax and alpha-beta have them, where they are right.
@@ -119,7 +118,7 @@ fn the_slides_choose_the_centre() {
 
 /// Alpha-beta needs one reply to see that an edge is no better than a corner.
 #[test]
-fn what_is_cut_off_is_told_with_the_bound() {
+fn cut_offs_are_recorded_with_their_bounds() {
     let options = TreeOptions {
         depth: Some(2),
         join: Join::Symmetric,
@@ -213,7 +212,7 @@ impl Evaluate<TicTacToe> for Corner {
 }
 
 #[test]
-fn what_an_evaluation_tells_apart_is_not_joined() {
+fn positions_that_an_evaluation_distinguishes_are_not_joined() {
     let options = TreeOptions { depth: Some(2), join: Join::Symmetric, ..Default::default() };
     let refused = grow(&TicTacToe::empty(), &Corner, &options).unwrap_err();
     assert_eq!(refused, TreeError::EvaluationIsAsymmetric);

@@ -1,4 +1,4 @@
-//! Minimax and alpha-beta on made-up trees in which the same side may move twice, games end
+//! Minimax and alpha-beta on invented trees in which the same side may move twice, games end
 //! anywhere and values tie often: no assumption that sides alternate survives here.
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What searches find, against slow obvious twins, theory and reference values.
+//! Results of searches, against slow references, theory and reference values.
 
 use crate::common::brute_force::{ExactScores, minimax, minimax_of_move};
 use crate::common::{

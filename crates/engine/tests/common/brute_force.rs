@@ -1,5 +1,5 @@
-//! Games by making every move: what faster ways are held against. Nothing here assumes that the
-//! sides move in turn.
+//! Games by making every move: the reference for faster implementations. Nothing here assumes that
+//! the sides alternate.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ pub fn random_game<P: Position>(start: P, random: &mut Random) -> (Vec<P>, Vec<P
     (positions, moves)
 }
 
-/// A random game as `Position::play_randomly` describes it.
+/// A random game, as specified by `Position::play_randomly`.
 pub fn play_randomly<P: Position>(
     position: &mut P,
     random: &mut PlayoutRandom,
@@ -65,7 +65,7 @@ pub fn play_randomly<P: Position>(
     plies
 }
 
-/// A game in which whoever can win does, else at random.
+/// A random game in which each side makes a winning move if it has one.
 pub fn play_decisively<P: Position>(
     position: &mut P,
     random: &mut PlayoutRandom,
@@ -82,7 +82,7 @@ pub fn play_decisively<P: Position>(
     plies
 }
 
-/// The score of a position that is over, so many plies after the root, for its side to move.
+/// The score of a position that is over, this many plies after the root, for its side to move.
 pub fn score_of_end<P: Position>(position: &P, ply: i32) -> Option<i32> {
     position.ending().map(|ending| match ending.winner {
         None => 0,
@@ -91,8 +91,8 @@ pub fn score_of_end<P: Position>(position: &P, ply: i32) -> Option<i32> {
     })
 }
 
-/// Minimax as the textbook has it: no limits, no shared buffers, nothing left out. The value for
-/// the side to move, `ply` plies after the root.
+/// Textbook minimax, without limits, shared buffers or pruning. The value for the side to move,
+/// `ply` plies after the root.
 pub fn minimax<P: Position>(
     position: &P,
     depth: u32,
@@ -112,7 +112,7 @@ pub fn minimax<P: Position>(
     values.max().unwrap()
 }
 
-/// The value of a move for who makes it, searched to `depth` plies with this one.
+/// The value of a move for the mover, searched to `depth` plies including this one.
 pub fn minimax_of_move<P: Position>(
     position: &P,
     mv: P::Move,
@@ -123,15 +123,15 @@ pub fn minimax_of_move<P: Position>(
     for_mover(position, &child, minimax(&child, depth - 1, 1, evaluation))
 }
 
-/// Exact scores by plain recursion to the end of the game, remembered by the positions' notation.
+/// Exact scores by plain recursion to the end of the game, cached by the positions' notation.
 #[derive(Default)]
 pub struct ExactScores {
     known: BTreeMap<String, i32>,
 }
 
 impl ExactScores {
-    /// The score for the side to move: a win in n plies is `WIN - n`. `None` if more than so many
-    /// positions were to be remembered.
+    /// The score for the side to move: a win in n plies is `WIN - n`. `None` if more than this many
+    /// positions would be cached.
     pub fn of<P: Position>(&mut self, position: &P, positions_max: usize) -> Option<i32> {
         if let Some(score) = score_of_end(position, 0) {
             return Some(score);

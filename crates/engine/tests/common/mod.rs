@@ -1,4 +1,4 @@
-//! What several tests need: players from JSON, positions from seeds, clocks that tick oddly.
+//! Shared test helpers: players from JSON, positions from seeds, irregular clocks.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 #![expect(unreachable_pub, reason = "a module of tests, shared by several crates")]
 
@@ -27,7 +27,7 @@ pub fn evaluations_of_parameters<G: Game>() -> impl Iterator<Item = &'static Eva
     G::EVALUATIONS.iter().filter(move |info| !info.parameters.iter().any(needs_data))
 }
 
-/// The parameters that choose an evaluation, of one of formulas with a formula, of a network with a recipe.
+/// The parameters that choose an evaluation, with a formula or a recipe if it needs one.
 pub fn chosen(info: &EvaluationInfo) -> Parameters {
     let mut chosen: Parameters =
         [("evaluation".to_owned(), Value::Text(info.name.to_owned()))].into();
@@ -49,7 +49,7 @@ pub fn chosen_json(rules: &Rules, evaluation: &str) -> String {
     json[1..json.len() - 1].to_owned()
 }
 
-/// What a network is made from in a moment.
+/// A recipe that trains in a moment.
 fn recipe() -> Parameters {
     let numbers = [("examples", 500), ("validation", 100), ("epochs", 1)];
     let mut recipe: Parameters =
@@ -84,7 +84,7 @@ pub fn key(seed: u64) -> [u8; 32] {
     key
 }
 
-/// A position that is not over, after so many random moves from the start (or as many as there
+/// A position that is not over, after this many random moves from the start (or as many as there
 /// are before the game ends).
 pub fn random_position<G: Game>(rules: &Rules, plies: u32, random: &mut Random) -> G {
     let mut position = G::start(rules).unwrap();
@@ -99,7 +99,7 @@ pub fn random_position<G: Game>(rules: &Rules, plies: u32, random: &mut Random) 
     position
 }
 
-/// What a game that may last for hundreds of plies is cut to: slow searches would take minutes for one.
+/// The length limit for games of hundreds of plies, which slow searches would take minutes for.
 fn plies_max(rules: &Rules) -> Option<u32> {
     const LONG: u32 = 100;
     const CUT: u32 = 8;
@@ -121,7 +121,7 @@ pub fn play(rules: &Rules, players: [&Player; 2], seed: u64, host: &dyn Host) ->
     play_game(&setup, host).unwrap()
 }
 
-/// The record without what depends on clocks.
+/// The record without fields that depend on clocks.
 pub fn without_times(record: &GameRecord) -> GameRecord {
     let moves = record.moves.iter();
     let untimed = |record: &MoveRecord| MoveRecord {
@@ -134,7 +134,7 @@ pub fn without_times(record: &GameRecord) -> GameRecord {
     GameRecord { moves: moves.collect(), wall_us: 0, ..record.clone() }
 }
 
-/// Where the clock stopped each move's search: what a replay of the game needs.
+/// Where the clock stopped each move's search, as a replay needs it.
 pub fn stops(record: &GameRecord) -> Vec<Option<u64>> {
     let is_timed = |record: &&MoveRecord| record.search.ended_by == EndedBy::Time;
     record
@@ -144,8 +144,8 @@ pub fn stops(record: &GameRecord) -> Vec<Option<u64>> {
         .collect()
 }
 
-/// Plays a game by an odd clock and again from its record, with no clock and with one that runs
-/// wild, and checks that both are the game that was recorded, which is returned (invariant 3).
+/// Plays a game by an irregular clock and again from its record, with no clock and with a wild one,
+/// and checks that both equal the recorded game, which is returned (invariant 3).
 pub fn play_and_replay(
     rules: &Rules,
     players: [&Player; 2],
@@ -160,7 +160,7 @@ pub fn play_and_replay(
     recorded
 }
 
-/// The game that [`play`] plays, stopped where these say.
+/// The game of [`play`], stopped at these node counts.
 pub fn replay(
     rules: &Rules,
     players: [&Player; 2],
@@ -180,7 +180,7 @@ pub fn replay(
     play_game(&setup, host).unwrap()
 }
 
-/// A host whose clock moves on by an irregular step at every look, sometimes not at all.
+/// A host whose clock advances by an irregular step at every look, sometimes not at all.
 pub struct Irregular {
     now_us: Cell<u64>,
     random: RefCell<Random>,
@@ -216,8 +216,7 @@ impl Host for Irregular {
 /// time; from then on after every 256.
 pub const READINGS_OF_CHEAP_NODES: [u64; 11] = [1, 3, 7, 15, 31, 63, 127, 255, 511, 767, 1_023];
 
-/// A host whose clock stands still and that counts how often it is read; aborts after so many
-/// looks.
+/// A host with a stopped clock that counts its readings; aborts after this many looks.
 #[derive(Default)]
 pub struct Counting {
     pub walls: Cell<u64>,

@@ -1,4 +1,4 @@
-//! Waiting for an engine, with one deadline whatever it prints.
+//! Waits for an engine's answer, with one deadline whatever it prints.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::situation::Situation;
 use crate::spec::Patience;
 use crate::text::{Line, shown};
 
-/// What is asked, and how long an answer may take.
+/// A question, and the time limit of its answer.
 pub(super) struct Question<'a> {
     pub(super) asked: &'a str,
     pub(super) awaited: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Says something, and waits for what is heard in the answer.
+    /// Sends a question, and waits for its answer.
     pub(super) fn ask<T>(
         &self,
         process: &mut Process,
@@ -28,7 +28,7 @@ impl Question<'_> {
         self.ask_until(Instant::now() + self.within, process, text, aborted, hear)
     }
 
-    /// The same where it is one of several questions that have one deadline.
+    /// The same for one of several questions with a common deadline.
     pub(super) fn ask_until<T>(
         &self,
         deadline: Instant,
@@ -40,7 +40,7 @@ impl Question<'_> {
         process
             .say(text, deadline, aborted)
             .and_then(|_| wait(process, deadline, aborted, hear))
-            .map(|(heard, _)| heard)
+            .map(|(answer, _)| answer)
             .map_err(|lost| self.failure(lost))
     }
 
@@ -57,14 +57,14 @@ impl Question<'_> {
     }
 }
 
-/// A move as a word of a command, which may have come over the network: one with a blank or a line end in
-/// it would be said as something else.
+/// A move as a word of a command. It may come from the network: one with a blank or a line end would change
+/// the command.
 pub(super) fn word(mv: &str) -> Result<&str, FailureKind> {
     let is_word = !mv.is_empty() && mv.bytes().all(|byte| byte.is_ascii_graphic());
     if is_word { Ok(mv) } else { Err(unsayable("move", mv)) }
 }
 
-/// A position as words of a command, with nothing in them that would end it.
+/// A position as words of a command, without characters that would end it.
 pub(super) fn position(fen: &str) -> Result<&str, FailureKind> {
     let is_line = fen.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let goes_on = fen.split(' ').any(|word| word == "moves");
@@ -76,7 +76,7 @@ fn unsayable(what: &str, text: &str) -> FailureKind {
     FailureKind::Unsupported(format!("`{text}` is no {what} that can be said"))
 }
 
-/// Waits for a line in which something is heard, and tells when it came.
+/// Waits for a line that matches, and returns its arrival time.
 fn wait<T>(
     process: &mut Process,
     deadline: Instant,
@@ -85,13 +85,13 @@ fn wait<T>(
 ) -> Result<(T, Instant), Lost> {
     loop {
         let timed = process.next_line(deadline, aborted)?;
-        if let Some(heard) = hear(&timed.line) {
-            return Ok((heard, timed.at));
+        if let Some(answer) = hear(&timed.line) {
+            return Ok((answer, timed.at));
         }
     }
 }
 
-/// How long a move may take: what the engine was given, with the margin.
+/// The time limit of a move, margin included.
 pub(super) fn allowed(
     situation: &Situation<'_>,
     patience: &Patience,
@@ -101,29 +101,28 @@ pub(super) fn allowed(
     let given = match (situation.limits.move_time, clock) {
         (Some(a), Some(b)) => a.min(b),
         (Some(time), None) | (None, Some(time)) => time,
-        // Nodes and plies can take for ever.
+        // Limits of nodes or plies do not bound the time.
         (None, None) => return patience.unbounded_move,
     };
     given.saturating_add(margin).min(MOVE_MAX)
 }
 
-/// Nobody waits longer for a move, whatever the limit says.
+/// The longest wait for a move, whatever the limit.
 const MOVE_MAX: Duration = Duration::from_hours(24);
 
-/// What a move may cost.
+/// The time budget of a move.
 #[derive(Clone, Copy)]
 pub(super) struct Budget {
     /// The time for it, margin included.
     pub(super) allowed: Duration,
-    /// What it has cost already.
+    /// The time spent already.
     pub(super) spent: Duration,
-    /// How long it is waited for beyond that, to know how late it is.
+    /// The extra wait, to measure how late it is.
     pub(super) stop: Duration,
 }
 
-/// Asks for a move, and tells how long it took. The time runs from when `text` was handed over, beside what
-/// was spent before; when it is over, `stop` is said where the protocol has such a word, and a little later
-/// the engine is killed.
+/// Asks for a move, and measures its time, which runs from handing over `text`, in addition to the time spent
+/// before; when it is over, `stop` is sent if the protocol has it, and a little later the engine is killed.
 pub(super) fn ask_move<T>(
     process: &mut Process,
     text: &str,
@@ -142,7 +141,7 @@ pub(super) fn ask_move<T>(
     let deadline = asked + left;
     let took = |at: Instant| spent + at.saturating_duration_since(asked);
     match wait(process, deadline, aborted, &mut hear) {
-        Ok((heard, at)) => return Ok((heard, took(at))),
+        Ok((answer, at)) => return Ok((answer, took(at))),
         Err(Lost::TimedOut) => {}
         Err(lost) => return Err(failure(lost)),
     }

@@ -1,4 +1,4 @@
-//! How a GTP engine is told what bounds its moves: by commands of its own, or in whole seconds.
+//! Limits for a GTP engine: by its own commands, or in whole seconds.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use crate::failure::FailureKind;
 use crate::gtp::Dialect;
 use crate::situation::Conditions;
 
-/// The command by which the protocol tells time.
+/// The protocol's command for time.
 const TIME_SETTINGS: &str = "time_settings";
 const BOARDSIZE: &str = "boardsize";
 
-/// A command that bounds moves for this game and all that follow.
+/// A command that limits moves for this game and all later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bound {
-    /// What it bounds, whatever the value: the command without it.
+    /// Its subject, whatever the value: the command without it.
     pub(super) subject: String,
-    /// What is said.
+    /// The command line.
     pub(super) command: String,
 }
 
 impl Bound {
-    /// Whether the engine is not known to obey it: lists of commands are not always true.
+    /// Whether the engine may ignore it: lists of commands are not always true.
     pub(super) fn may_be_refused(&self) -> bool {
         self.subject == TIME_SETTINGS
     }
@@ -34,10 +34,10 @@ impl Bound {
     }
 }
 
-/// What tells an engine the limits of a game.
+/// The commands that set a game's limits.
 ///
 /// # Errors
-/// If it has no command for one: it would not hold, and the game would be another than it is taken for.
+/// If there is no command for one: it would not apply, and the game would not be the requested one.
 pub(super) fn bounds_of(
     dialect: &Dialect,
     conditions: &Conditions,
@@ -48,7 +48,7 @@ pub(super) fn bounds_of(
     let values = [
         ("{depth}", limits.depth.map(u64::from)),
         ("{nodes}", limits.nodes),
-        // A part of a second less is kept to; none at all would be something else.
+        // Rounding down keeps the limit; zero would mean something else.
         ("{seconds}", limits.move_time.map(|time| time.as_secs()).filter(|time| *time > 0)),
         ("{milliseconds}", limits.move_time.map(in_ms).filter(|time| *time > 0)),
     ];
@@ -68,17 +68,17 @@ pub(super) fn bounds_of(
         ("a number of nodes", "{nodes}", limits.nodes.is_some()),
     ] {
         if is_set && !says(name) {
-            return Err(untold(limit, &format!("no line of `gtp.limits` has `{name}`")));
+            return Err(no_command(limit, &format!("no line of `gtp.limits` has `{name}`")));
         }
     }
-    let is_time_told = says("{seconds}") || says("{milliseconds}");
-    let time = limits.move_time.filter(|_| !is_time_told);
+    let is_time_set = says("{seconds}") || says("{milliseconds}");
+    let time = limits.move_time.filter(|_| !is_time_set);
     bounds.extend(time_settings(conditions.clock.map(|clock| clock.time), time, knows)?);
     Ok(bounds)
 }
 
-/// How the protocol tells time: for the game, or for each move as a period of one. It knows whole
-/// seconds, and no increment.
+/// The protocol's time settings: for the game, or for each move as a period of one. They have whole
+/// seconds and no increment.
 fn time_settings(
     clock: Option<Duration>,
     each_move: Option<Duration>,
@@ -88,29 +88,32 @@ fn time_settings(
         (None, None) => return Ok(None),
         (Some(_), Some(_)) => {
             let problem = "no line of `gtp.limits` has `{seconds}` or `{milliseconds}`";
-            return Err(untold("a time for each move beside a clock", problem));
+            return Err(no_command("a time for each move beside a clock", problem));
         }
         (Some(time), None) => (time, ["", " 0 0"]),
         (None, Some(time)) => (time, ["0 ", " 1"]),
     };
     if !knows(TIME_SETTINGS) {
-        return Err(time_untold());
+        return Err(no_time_command());
     }
     if time.as_secs() == 0 {
         let problem = "no line of `gtp.limits` has `{milliseconds}`, and GTP has whole seconds";
-        return Err(untold("a time of less than a second", problem));
+        return Err(no_command("a time of less than a second", problem));
     }
     let [before, behind] = in_order;
     let command = format!("{TIME_SETTINGS} {before}{}{behind}", time.as_secs());
     Ok(Some(Bound { subject: TIME_SETTINGS.to_owned(), command }))
 }
 
-/// That an engine has no way to be told a time.
-pub(super) fn time_untold() -> FailureKind {
-    untold("a time", "it does not know `time_settings`, and `gtp.limits` has no line that says it")
+/// The error that an engine has no command for a time.
+pub(super) fn no_time_command() -> FailureKind {
+    no_command(
+        "a time",
+        "it does not know `time_settings`, and `gtp.limits` has no line that says it",
+    )
 }
 
-fn untold(limit: &str, problem: &str) -> FailureKind {
+fn no_command(limit: &str, problem: &str) -> FailureKind {
     FailureKind::Unsupported(format!("it has no command for {limit}: {problem}"))
 }
 
@@ -119,7 +122,11 @@ mod tests {
     use super::*;
     use crate::situation::{Limits, Remaining};
 
-    fn told(lines: &[&str], limits: Limits, clock: Option<u64>) -> Result<Vec<String>, String> {
+    fn commands_for(
+        lines: &[&str],
+        limits: Limits,
+        clock: Option<u64>,
+    ) -> Result<Vec<String>, String> {
         let limits_lines = lines.iter().map(ToString::to_string).collect();
         let dialect = Dialect { limits: limits_lines, ..Dialect::default() };
         let clock = clock
@@ -139,28 +146,37 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_told_as_the_engine_has_them() {
+    fn limits_are_set_by_the_engines_own_commands() {
         let lines =
             ["time -m {seconds} -g 0", "nodes {nodes}", "level {depth} {nodes}", "ponder off"];
-        assert_eq!(told(&lines, time(2_700), None), commands(["time -m 2 -g 0", "ponder off"]));
+        assert_eq!(
+            commands_for(&lines, time(2_700), None),
+            commands(["time -m 2 -g 0", "ponder off"])
+        );
         let nodes = Limits { nodes: Some(9), depth: Some(3), ..Limits::default() };
-        assert_eq!(told(&lines, nodes, None), commands(["nodes 9", "level 3 9", "ponder off"]));
+        assert_eq!(
+            commands_for(&lines, nodes, None),
+            commands(["nodes 9", "level 3 9", "ponder off"])
+        );
         let both = ["time {seconds}", "ms {milliseconds}"];
-        assert_eq!(told(&both, time(100), None), commands(["ms 100"]));
+        assert_eq!(commands_for(&both, time(100), None), commands(["ms 100"]));
     }
 
     #[test]
-    fn time_is_told_in_whole_seconds() {
-        assert_eq!(told(&[], Limits::default(), None), commands([]));
-        assert_eq!(told(&[], time(1_900), None), commands(["time_settings 0 1 1"]));
+    fn time_is_set_in_whole_seconds() {
+        assert_eq!(commands_for(&[], Limits::default(), None), commands([]));
+        assert_eq!(commands_for(&[], time(1_900), None), commands(["time_settings 0 1 1"]));
         let clock = Some(90_000);
-        assert_eq!(told(&[], Limits::default(), clock), commands(["time_settings 90 0 0"]));
+        assert_eq!(commands_for(&[], Limits::default(), clock), commands(["time_settings 90 0 0"]));
         let lines = ["time {milliseconds}"];
-        assert_eq!(told(&lines, time(50), clock), commands(["time 50", "time_settings 90 0 0"]));
+        assert_eq!(
+            commands_for(&lines, time(50), clock),
+            commands(["time 50", "time_settings 90 0 0"])
+        );
     }
 
     #[test]
-    fn a_limit_that_cannot_be_told_is_no_limit() {
+    fn a_limit_without_a_command_is_refused() {
         let depth = Limits { depth: Some(5), ..Limits::default() };
         let nodes = Limits { nodes: Some(5), ..Limits::default() };
         for (lines, limits, clock, problem) in [
@@ -196,14 +212,14 @@ mod tests {
             ),
         ] {
             let expected = format!("it has no command for {problem}");
-            assert_eq!(told(lines, limits, clock), Err(expected), "{lines:?}");
+            assert_eq!(commands_for(lines, limits, clock), Err(expected), "{lines:?}");
         }
         let limits = time(5_000);
         let conditions = Conditions { limits, ..Conditions::default() };
         let ignorant = bounds_of(&Dialect::default(), &conditions, |_| false);
-        assert_eq!(ignorant, Err(time_untold()));
+        assert_eq!(ignorant, Err(no_time_command()));
         assert_eq!(
-            time_untold().to_string(),
+            no_time_command().to_string(),
             "it has no command for a time: it does not know `time_settings`, and `gtp.limits` has no \
              line that says it"
         );

@@ -12,28 +12,28 @@ use crate::spec::{EngineSpec, Options};
 use crate::text::shown;
 
 use super::asking::{Budget, Question, allowed, ask_move, word};
-use super::bounds::{Bound, bounds_of, time_untold};
+use super::bounds::{Bound, bounds_of, no_time_command};
 
-/// How GTP says that a side cannot move.
+/// GTP's move for a side that cannot move.
 const PASS: &str = "pass";
 
 #[derive(Debug)]
 pub(super) struct OverGtp {
     client: Client,
     name: String,
-    /// What it says that it knows; empty if it does not say.
+    /// The commands that it reports; empty if it reports none.
     commands: BTreeSet<String>,
-    /// The moves that it knows of.
-    told: Vec<String>,
+    /// The moves that it has.
+    sent: Vec<String>,
     is_on_clock: bool,
     margin: Duration,
-    /// What bounds it by what it was told, in this game or an earlier one.
+    /// Its limits from earlier commands, of this game or another.
     bounded: BTreeSet<String>,
-    /// What bounds its moves in this game.
+    /// The limits of its moves in this game.
     limits: Vec<Bound>,
 }
 
-/// How answers are waited for: all of them up to one deadline.
+/// The waits for answers: all of them up to one deadline.
 #[derive(Clone, Copy)]
 struct Waits<'a> {
     deadline: Instant,
@@ -48,7 +48,7 @@ impl<'a> Waits<'a> {
 }
 
 impl OverGtp {
-    /// Asks the engine who it is, and sets it up.
+    /// Asks the engine for its identity, and sets it up.
     pub(super) fn start(
         process: &mut Process,
         spec: &EngineSpec,
@@ -59,7 +59,7 @@ impl OverGtp {
             client: Client::new(spec.gtp.ids),
             name: String::new(),
             commands: BTreeSet::new(),
-            told: Vec::new(),
+            sent: Vec::new(),
             is_on_clock: false,
             margin: Duration::ZERO,
             bounded: BTreeSet::new(),
@@ -70,7 +70,7 @@ impl OverGtp {
             own.get_into_step(process, waits)?;
         }
         let mut ask = |command: &str| own.ask(process, command, waits);
-        // Which of these it knows is its own affair.
+        // The dialect may contain unknown commands.
         let [commands, name, version] =
             [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
         own.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
@@ -93,7 +93,7 @@ impl OverGtp {
         self.commands.iter().map(String::as_str)
     }
 
-    /// Whether it takes a board of this size, if it may be told one.
+    /// Whether it accepts a board of this size, if sizes are sent to it.
     pub(super) fn takes_board(
         &mut self,
         process: &mut Process,
@@ -113,9 +113,9 @@ impl OverGtp {
         self.client.breaches()
     }
 
-    /// Whether nothing that it was told for an earlier game would hold in this one, where it should not.
+    /// Whether every limit from an earlier game still holds, or is replaced.
     pub(super) fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
-        // What it cannot be told at all is said when it is.
+        // Limits that cannot be sent are reported when they are sent.
         self.bounds(spec, conditions).map_or(true, |bounds| self.left_over(&bounds).is_none())
     }
 
@@ -149,7 +149,8 @@ impl OverGtp {
         self.is_on_clock = conditions.clock.is_some();
         self.margin = conditions.margin;
         let waits = Waits::new(spec.patience.ready, aborted);
-        // Some take a new size for a new game, and some forget their limits with the old one.
+        // For some engines a new size begins a new game, and some drop their limits with the old
+        // one.
         let (board, limits): (Vec<_>, Vec<_>) = bounds.into_iter().partition(Bound::is_of_board);
         for bound in board {
             self.bound(process, bound, waits)?;
@@ -158,9 +159,9 @@ impl OverGtp {
         self.clear_board(process, waits)
     }
 
-    /// Empties the board, which some take for a new game without limits.
+    /// Empties the board, which for some begins a new game without limits.
     fn clear_board(&mut self, process: &mut Process, waits: Waits<'_>) -> Result<(), FailureKind> {
-        self.told.clear();
+        self.sent.clear();
         self.order(process, "clear_board", waits)?;
         for bound in self.limits.clone() {
             self.bound(process, bound, waits)?;
@@ -179,11 +180,11 @@ impl OverGtp {
             let problem = "GTP has no positions of chess";
             return Err(FailureKind::Unsupported(problem.to_owned()));
         };
-        // Before anything is said of it.
+        // Before any output is read.
         situation.moves.iter().try_for_each(|mv| word(mv).map(|_| ()))?;
         let begun = Instant::now();
         let waits = Waits::new(spec.patience.ready, aborted);
-        self.tell(process, &spec.gtp, (first, situation.moves), waits)?;
+        self.send_moves(process, &spec.gtp, (first, situation.moves), waits)?;
         let colour = spec.gtp.colour(situation.to_move);
         if let Some(clock) = &situation.clock
             && self.is_on_clock
@@ -192,13 +193,13 @@ impl OverGtp {
             let seconds = clock.of(situation.to_move).time.as_secs();
             let stones = clock.moves_to_go.unwrap_or(0);
             let command = format!("time_left {colour} {seconds} {stones}");
-            // Some say that they know it, and do not.
+            // Some claim to know it, but do not.
             self.ask(process, &command, waits)?.ok();
         }
         let command = format!("genmove {colour}");
         let text = format!("{}\n", self.client.ask(&command));
         let client = &mut self.client;
-        // It may think as soon as it has heard the last move.
+        // It may think as soon as it has the last move.
         let budget = Budget {
             allowed: allowed(situation, &spec.patience, self.margin),
             spent: begun.elapsed(),
@@ -211,7 +212,7 @@ impl OverGtp {
         if mv.is_empty() || mv.eq_ignore_ascii_case("resign") {
             return Err(FailureKind::NoMove(mv.to_owned()));
         }
-        self.told.push(mv.to_owned());
+        self.sent.push(mv.to_owned());
         Ok(Choice {
             mv: mv.to_owned(),
             ponder: None,
@@ -225,33 +226,33 @@ impl OverGtp {
         })
     }
 
-    /// Tells it the moves that it has not heard of. One that it made itself it has played.
-    fn tell(
+    /// Sends it the moves that it lacks. It has its own moves already.
+    fn send_moves(
         &mut self,
         process: &mut Process,
         dialect: &Dialect,
         (first, moves): (Colour, &[String]),
         waits: Waits<'_>,
     ) -> Result<(), FailureKind> {
-        let knows_these = self.told.len() <= moves.len()
-            && self.told.iter().zip(moves).all(|(told, mv)| told.eq_ignore_ascii_case(mv));
+        let knows_these = self.sent.len() <= moves.len()
+            && self.sent.iter().zip(moves).all(|(sent, mv)| sent.eq_ignore_ascii_case(mv));
         if !knows_these {
             self.clear_board(process, waits)?;
         }
         let turns = [first, first.other()].into_iter().cycle();
-        let untold = turns.zip(moves).skip(self.told.len());
-        for (colour, mv) in untold {
+        let unsent = turns.zip(moves).skip(self.sent.len());
+        for (colour, mv) in unsent {
             if dialect.pass || !mv.eq_ignore_ascii_case(PASS) {
                 let command = format!("play {} {mv}", dialect.colour(colour));
                 self.order(process, &command, waits)?;
             }
-            self.told.push(mv.clone());
+            self.sent.push(mv.clone());
         }
         Ok(())
     }
 
-    /// Without numbers, a greeting that looks like an answer would put every answer after it with the wrong
-    /// command. The answer to this one is known: a number.
+    /// Without numbers, a greeting that looks like an answer would shift every later answer to the wrong
+    /// command. This command's answer is recognisable: a number.
     fn get_into_step(
         &mut self,
         process: &mut Process,
@@ -260,12 +261,12 @@ impl OverGtp {
         self.ask_for("a number", process, "protocol_version", waits, |said| {
             said.as_ref().map_or(true, |said| said.parse::<u32>().is_ok())
         })?
-        // Who does not know it has answered.
+        // An engine without it has answered.
         .ok();
         Ok(())
     }
 
-    /// Tells it what bounds its moves.
+    /// Sends it the limits of its moves.
     fn bound(
         &mut self,
         process: &mut Process,
@@ -275,7 +276,7 @@ impl OverGtp {
         if !bound.may_be_refused() {
             self.order(process, &bound.command, waits)?;
         } else if self.ask(process, &bound.command, waits)?.is_err() {
-            return Err(time_untold());
+            return Err(no_time_command());
         }
         self.bounded.insert(bound.subject);
         Ok(())
@@ -285,7 +286,7 @@ impl OverGtp {
         self.commands.is_empty() || self.commands.contains(command)
     }
 
-    /// Says a command that it must obey.
+    /// Sends a command that it must obey.
     fn order(
         &mut self,
         process: &mut Process,
@@ -307,7 +308,7 @@ impl OverGtp {
         self.ask_for("= or ?", process, command, waits, |_| true)
     }
 
-    /// Says a command, and lets answers go by until one comes that can be its own.
+    /// Sends a command, and skips answers until one fits.
     fn ask_for(
         &mut self,
         awaited: &'static str,

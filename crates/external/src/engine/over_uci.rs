@@ -16,15 +16,14 @@ use super::asking::{Budget, Question, allowed, ask_move, position, word};
 /// The option that turns Chess960 on.
 const CHESS960: &str = "UCI_Chess960";
 
-/// No more lines than this are looked at before a move: an engine that prints for ever is not waited
-/// for.
+/// The most lines skipped before a move: an engine that prints for ever is not waited for.
 const STALE_LINES_MAX: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct OverUci {
     client: Client,
     is_chess960: bool,
-    /// Of the game.
+    /// For the game.
     margin: Duration,
 }
 
@@ -45,7 +44,7 @@ impl OverUci {
             client.take(line).filter(|event| *event == Event::Greeted)
         })?;
         let is_set = |name: &str| {
-            spec.set.keys().chain(options.keys()).any(|it| it.eq_ignore_ascii_case(name))
+            spec.set.keys().chain(options.keys()).any(|key| key.eq_ignore_ascii_case(name))
         };
         let threads = own.unbounded_threads().filter(|name| !is_set(name));
         let one = threads.iter().map(|name| (name, &OptionValue::Number(1)));
@@ -95,13 +94,13 @@ impl OverUci {
         situation: &Situation<'_>,
         aborted: Aborted<'_>,
     ) -> Result<Choice, FailureKind> {
-        // What it said after its last answer is no part of the next.
+        // Output after its last answer does not belong to the next.
         for _ in 0..STALE_LINES_MAX {
             let Some(line) = process.line_at_hand() else { break };
             self.client.take(&line);
         }
         let text = question_of(situation)?;
-        // Whoever has answered more than once may do so again, and after the next question.
+        // An engine that answered more than once may do so again, after the next question.
         if self.client.breaches().of(BreachKind::Unasked).is_some() {
             self.wait_until_ready(process, String::new(), spec.patience.ready, aborted)?;
         }
@@ -130,15 +129,15 @@ impl OverUci {
         })
     }
 
-    /// The option for threads, where the engine would not take one of them, which is what a slot has.
+    /// The option for threads, if the engine's default is not one, the number of a slot.
     fn unbounded_threads(&self) -> Option<String> {
         let threads = self.client.option("Threads")?;
         let Kind::Spin { default, min, max } = threads.kind else { return None };
         (default != 1 && (min..=max).contains(&1)).then(|| threads.name.clone())
     }
 
-    /// What sets options: threads first, since tables are shared out among them, then the table's size,
-    /// then the others in the order in which the engine declares them.
+    /// The options in order: threads first, since tables are divided among them, then the table's size, then
+    /// the others as declared by the engine.
     fn settings<'o>(
         &self,
         options: impl Iterator<Item = (&'o String, &'o OptionValue)>,
@@ -146,7 +145,7 @@ impl OverUci {
         let mut settings = Vec::new();
         for (name, value) in options {
             let problem = |problem: String| {
-                // The engine had a part in it.
+                // The engine took part in it.
                 let problem = shown(&problem, 2 * Breaches::SAID_BYTES_MAX);
                 FailureKind::Option { name: name.clone(), problem }
             };
@@ -214,7 +213,7 @@ fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
     let mut go = Go {
         depth: limits.depth,
         nodes: limits.nodes,
-        // Less than one would be none at all.
+        // A limit below one would mean none.
         move_time_ms: limits.move_time.map(|time| whole_ms(time).max(1)),
         ..Go::default()
     };
@@ -227,11 +226,12 @@ fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
         go.moves_to_go = clock.moves_to_go;
     }
     if go == Go::default() {
-        // Without a bound the engine would think until the wall cap; it is told what that is not.
+        // Without a limit the engine would think until the cap; it gets an infinite search
+        // otherwise.
         let problem = "a move without any limit";
         return Err(FailureKind::Unsupported(problem.to_owned()));
     }
-    // Writing to a text never fails.
+    // Writing to a string cannot fail.
     let _ = write!(text, "\n{go}\n");
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! The runner's end of a conversation over UCI, as a state machine.
+//! The runner's side of a UCI conversation, as a state machine.
 
 use crate::breach::{BreachKind, Breaches};
 use crate::text::{Line, shown};
@@ -7,20 +7,20 @@ use super::message::{BestMove, Bound, Info, Message, Score, is_move};
 use super::option::Declared;
 use super::words::Words;
 
-/// The runner's end of one engine's conversation.
+/// The runner's side of one engine's conversation.
 #[derive(Debug, Default)]
 pub struct Client {
     waits_for: WaitsFor,
     name: String,
     author: String,
     options: Vec<Declared>,
-    /// How much it has said of them.
+    /// The bytes of its declarations.
     declared_bytes: usize,
     search: Search,
     breaches: Breaches,
 }
 
-/// What the engine owes us.
+/// The pending answer of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum WaitsFor {
     #[default]
@@ -30,48 +30,48 @@ enum WaitsFor {
     BestMove,
 }
 
-/// What was waited for.
+/// An awaited event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The engine has introduced itself.
     Greeted,
-    /// It has done all that it was told.
+    /// All earlier commands are done.
     Ready,
     /// A search has ended.
     Chosen(Answer),
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The move in lower case; otherwise what was said instead of one, as it was said.
+    /// The move in lower case; otherwise the engine's text in its place.
     pub mv: Result<String, String>,
     /// The answer that the engine expects.
     pub ponder: Option<String>,
-    /// What it said of its search.
+    /// The report of the search.
     pub found: Found,
 }
 
-/// What an engine says of a search, as of its end.
+/// An engine's report of a search at its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Plies searched, where it said the score.
+    /// Search depth in plies of the score.
     pub depth: Option<u32>,
-    /// Plies of the longest line, there.
+    /// Plies of the longest line, at the same time.
     pub seldepth: Option<u32>,
     /// The last exact score of its best line; the last bound if none was exact.
     pub score: Option<Score>,
-    /// The line with that score, or how it begins: at most 4 KiB.
+    /// The line with that score, truncated to 4 KiB.
     pub pv: Option<String>,
-    /// Nodes, as last said.
+    /// Nodes, by the last report.
     pub nodes: Option<u64>,
-    /// Milliseconds by its own clock, as last said.
+    /// Milliseconds by its own clock, by the last report.
     pub time_ms: Option<u64>,
-    /// Nodes in a second, as last said.
+    /// Nodes in a second, by the last report.
     pub nps: Option<u64>,
-    /// How full its table is in thousandths, as last said.
+    /// Fill level of its table in thousandths, by the last report.
     pub hashfull: Option<u32>,
-    /// Positions found in endgame tables, as last said.
+    /// Positions found in endgame tables, by the last report.
     pub tbhits: Option<u64>,
 }
 
@@ -88,25 +88,25 @@ impl Client {
         "uci"
     }
 
-    /// Asks whether all is done that was said before.
+    /// Asks whether all earlier commands are done.
     pub fn ask_ready(&mut self) -> &'static str {
         self.waits_for = WaitsFor::ReadyOk;
         "isready"
     }
 
-    /// Notes that a search begins: `go` is said next.
+    /// Notes that a search begins: `go` is sent next.
     pub fn begin_search(&mut self) {
         self.waits_for = WaitsFor::BestMove;
         self.search = Search::default();
     }
 
-    /// What it calls itself, in at most 200 bytes; empty if it did not say.
+    /// Its name, in at most 200 bytes; empty if not reported.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Who made it, in at most 200 bytes; empty if it did not say.
+    /// Its author, in at most 200 bytes; empty if not reported.
     #[must_use]
     pub fn author(&self) -> &str {
         &self.author
@@ -124,12 +124,12 @@ impl Client {
         self.options.iter().find(|option| option.name.eq_ignore_ascii_case(name))
     }
 
-    /// What it did that the protocol does not allow.
+    /// Its breaches of the protocol.
     pub fn breaches(&mut self) -> &mut Breaches {
         &mut self.breaches
     }
 
-    /// Takes a line; an event if that is what was waited for.
+    /// Takes a line; returns the awaited event, if it is one.
     pub fn take(&mut self, line: &Line) -> Option<Event> {
         let text = line.text.as_str();
         if line.is_cut {
@@ -219,9 +219,8 @@ impl Client {
         Answer { mv, ponder, found }
     }
 
-    /// Looks for what is waited for behind something else: threads that print at once, or a line that
-    /// was never ended. What stands before it, and itself up to the end of the line: what goes on behind it
-    /// only speaks of it.
+    /// Looks for the awaited message after other text: threads that print at once, or an unfinished line. It
+    /// must extend to the end of the line: otherwise the text only mentions it.
     fn parted<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
         let awaited = match self.waits_for {
             WaitsFor::Nothing => return None,
@@ -243,7 +242,7 @@ impl Client {
         }
     }
 
-    /// Whether these are the last words of what is waited for.
+    /// Whether these are the last words of the awaited message.
     fn ends_with(&self, mut words: Words<'_>) -> bool {
         if self.waits_for == WaitsFor::BestMove && !words.next().is_some_and(is_move) {
             return false;
@@ -258,9 +257,9 @@ impl Client {
     }
 
     fn note_junk(&mut self, line: &str) {
-        // An empty line is nothing at all.
+        // Empty lines are ignored.
         let Some(first) = Words::new(line).next() else { return };
-        // Before it is greeted an engine may say who it is, in any words.
+        // Before its greeting an engine may print any banner.
         let is_banner = self.waits_for == WaitsFor::UciOk;
         if matches!(first, "option" | "id") {
             self.breaches.note(BreachKind::Garbled, line);
@@ -270,13 +269,13 @@ impl Client {
     }
 }
 
-/// More than any engine says of its options.
+/// The most bytes of an engine's declarations.
 const DECLARED_BYTES_MAX: usize = 256 * 1_024;
 
-/// As much of a line of moves as is kept: several hundred moves.
+/// The kept bytes of a line of moves: several hundred moves.
 const PV_BYTES_MAX: usize = 4 * 1_024;
 
-/// A line of moves in bounds, and of whole moves.
+/// A line of moves truncated to whole moves.
 fn shown_line(pv: &str) -> String {
     let mut shown = shown(pv, PV_BYTES_MAX);
     if pv.len() > PV_BYTES_MAX {

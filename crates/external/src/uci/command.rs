@@ -1,31 +1,31 @@
-//! What is said to engines over UCI.
+//! Commands to engines over UCI.
 
 use std::fmt;
 use std::time::Duration;
 
 use super::words::Words;
 
-/// What an engine is told in a line.
+/// A command to an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `uci`: introduce yourself.
     Uci,
-    /// `debug`: say more, or no more than needed.
+    /// `debug`: print more, or only what is necessary.
     Debug(bool),
     /// `isready`: answer when all is done.
     IsReady,
     /// `setoption`.
     SetOption {
-        /// Which.
+        /// Its name.
         name: String,
-        /// To what; `None` presses a button.
+        /// The value; `None` presses a button.
         value: Option<String>,
     },
-    /// `ucinewgame`: what follows is of another game.
+    /// `ucinewgame`: the next position belongs to another game.
     NewGame,
-    /// `position`: what the next search is about.
+    /// `position`: the position to search.
     Position {
-        /// Where the game began.
+        /// The first position of the game.
         start: Start,
         /// The moves since.
         moves: Vec<String>,
@@ -40,7 +40,7 @@ pub enum Command {
     Quit,
 }
 
-/// Where a game of chess began.
+/// The first position of a game of chess.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
     /// In the usual position.
@@ -49,20 +49,20 @@ pub enum Start {
     Fen(String),
 }
 
-/// How a search is bounded. `None` is not to say.
+/// The limits of a search. `None` is left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
-    /// Only these moves are looked at; all, if there are none.
+    /// The moves to search; if empty, all.
     pub search_moves: Vec<String>,
     /// Search on the opponent's time, until `ponderhit` or `stop`.
     pub ponder: bool,
-    /// What White has left for the game, or up to the next time control, in milliseconds.
+    /// White's time for the game, or up to the next time control, in milliseconds.
     pub white_time_ms: Option<u64>,
-    /// The same of Black.
+    /// Black's.
     pub black_time_ms: Option<u64>,
-    /// What White gets for each move, in milliseconds.
+    /// White's increment for each move, in milliseconds.
     pub white_increment_ms: Option<u64>,
-    /// The same of Black.
+    /// Black's.
     pub black_increment_ms: Option<u64>,
     /// Moves up to the next time control.
     pub moves_to_go: Option<u32>,
@@ -70,15 +70,15 @@ pub struct Go {
     pub depth: Option<u32>,
     /// Nodes.
     pub nodes: Option<u64>,
-    /// Look for a mate in so many moves.
+    /// Search for a mate in this many moves.
     pub mate: Option<u32>,
-    /// Exactly so long, in milliseconds.
+    /// Search for exactly this time, in milliseconds.
     pub move_time_ms: Option<u64>,
-    /// Until `stop`.
+    /// Search until `stop`.
     pub infinite: bool,
 }
 
-/// The words of `go`, where moves to be searched end.
+/// The words of `go`, which end a list of moves.
 const GO_WORDS: [&str; 12] = [
     "searchmoves",
     "ponder",
@@ -97,24 +97,24 @@ const GO_WORDS: [&str; 12] = [
 /// Why a command is not understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// It is none of the protocol's. Such a line is to be passed over.
+    /// It is not part of the protocol, and should be ignored.
     #[error("there is no command `{0}`")]
     Unknown(String),
-    /// A part of it is missing or cannot be read.
+    /// A part of it is missing or malformed.
     #[error("`{command}` needs {needs}")]
     Malformed {
         /// The command.
         command: &'static str,
-        /// What would be right.
+        /// The correct form.
         needs: &'static str,
     },
 }
 
 impl Command {
-    /// Reads a line; `None` if it is empty.
+    /// Parses a line; `None` if it is empty.
     ///
     /// # Errors
-    /// If it is no command, or one without what it needs.
+    /// If it is not a command, or is incomplete.
     pub fn parse(line: &str) -> Option<Result<Self, CommandError>> {
         let mut words = Words::new(line);
         Some(Ok(match words.next()? {
@@ -173,7 +173,7 @@ fn position(mut words: Words<'_>) -> Result<Command, CommandError> {
 fn go(mut words: Words<'_>) -> Result<Go, CommandError> {
     let mut go = Go::default();
     while let Some(word) = words.next() {
-        // Some runners say that less than nothing is left.
+        // Some runners send negative times.
         let is_read = match word {
             "searchmoves" => {
                 let moves = Words::new(words.until(|word| GO_WORDS.contains(&word)));
@@ -223,7 +223,7 @@ impl fmt::Display for Command {
             Self::Debug(is_on) => write!(f, "debug {}", if *is_on { "on" } else { "off" }),
             Self::IsReady => f.write_str("isready"),
             Self::SetOption { name, value: None } => write!(f, "setoption name {name}"),
-            // An empty text is set too: the word must stand there.
+            // An empty text is a value too: the word must be present.
             Self::SetOption { name, value: Some(value) } => {
                 write!(f, "setoption name {name} value {value}")
             }
@@ -268,14 +268,14 @@ impl fmt::Display for Go {
             f.write_str(" infinite")?;
         }
         if !self.search_moves.is_empty() {
-            // Last, since some engines take every word behind it for a move.
+            // Last, since some engines take every word after it for a move.
             f.write_str(" searchmoves")?;
         }
         self.search_moves.iter().try_for_each(|mv| write!(f, " {mv}"))
     }
 }
 
-/// Whole milliseconds: what is told is never more than there is.
+/// Whole milliseconds, rounded down.
 #[must_use]
 pub fn whole_ms(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)

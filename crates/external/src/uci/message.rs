@@ -1,35 +1,35 @@
-//! What engines say over UCI: read tolerantly, written exactly.
+//! Messages of engines over UCI: parsed tolerantly, written exactly.
 //!
-//! The protocol is Huber and Meyer-Kahlen's *Description of the universal chess interface* (2006). It
-//! allows any white space, either line end, and words that nobody knows.
+//! The protocol is Huber and Meyer-Kahlen's *Description of the universal chess interface* (2006). It allows
+//! any white space, either line end, and unknown words.
 
 use std::fmt;
 
 use super::option::Declared;
 use super::words::Words;
 
-/// What an engine says in a line.
+/// A message of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// `id name`: what it calls itself.
+    /// `id name`: its name.
     Name(&'a str),
-    /// `id author`: who made it.
+    /// `id author`: its author.
     Author(&'a str),
-    /// `option`: something that can be set.
+    /// `option`: an option.
     Option(Declared),
-    /// `uciok`: it has said all of that.
+    /// `uciok`: the introduction is complete.
     UciOk,
-    /// `readyok`: it has done all that it was told, or searches.
+    /// `readyok`: all commands are done, or a search runs.
     ReadyOk,
-    /// `info`: how a search goes.
+    /// `info`: progress of a search.
     Info(Info<'a>),
-    /// `bestmove`: what came of it.
+    /// `bestmove`: the result of a search.
     BestMove(BestMove<'a>),
-    /// `copyprotection` and `registration`, which are of no use here.
+    /// `copyprotection` and `registration`, which are not used here.
     Other(&'a str),
 }
 
-/// What a search says of itself. It names what it likes.
+/// The report of a search, with optional parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info<'a> {
     /// Plies searched.
@@ -42,7 +42,7 @@ pub struct Info<'a> {
     pub nodes: Option<u64>,
     /// Nodes in a second.
     pub nps: Option<u64>,
-    /// Which of several best lines it is about, from 1.
+    /// The number of the line, from 1, among several best ones.
     pub multipv: Option<u32>,
     /// The value for the side to move.
     pub score: Option<Score>,
@@ -50,24 +50,24 @@ pub struct Info<'a> {
     pub hashfull: Option<u32>,
     /// Positions found in endgame tables.
     pub tbhits: Option<u64>,
-    /// The best line, as it was written.
+    /// The best line as written.
     pub pv: Option<&'a str>,
-    /// Words for people; always the last.
+    /// Text for people; always the last part.
     pub string: Option<&'a str>,
-    /// Whether a known word came without a value that can be read.
+    /// Whether a known word lacks a valid value.
     pub is_garbled: bool,
 }
 
 /// A value for the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Score {
-    /// How much.
+    /// The amount.
     pub value: ScoreValue,
-    /// Whether it is exactly that.
+    /// Whether it is exact or a bound.
     pub bound: Bound,
 }
 
-/// How much a position is worth.
+/// The amount of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreValue {
     /// In hundredths of a pawn.
@@ -76,7 +76,7 @@ pub enum ScoreValue {
     Mate(i64),
 }
 
-/// What a score says of the value.
+/// The kind of a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bound {
     /// It is the value.
@@ -91,13 +91,13 @@ pub enum Bound {
 /// A chosen move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BestMove<'a> {
-    /// As it was said: a move, a word for none, or nothing.
+    /// As written: a move, a word for none, or empty.
     pub mv: &'a str,
     /// The answer that it expects.
     pub ponder: Option<&'a str>,
 }
 
-/// Words that `info` may have, each with a value.
+/// Words of `info` with a value.
 const INFO_WORDS: [&str; 17] = [
     "depth",
     "seldepth",
@@ -119,7 +119,7 @@ const INFO_WORDS: [&str; 17] = [
 ];
 
 impl<'a> Message<'a> {
-    /// Reads a line; `None` if it is no message.
+    /// Parses a line; `None` if it is not a message.
     #[must_use]
     pub fn parse(line: &'a str) -> Option<Self> {
         let mut words = Words::new(line);
@@ -166,7 +166,7 @@ impl<'a> Info<'a> {
                     info.string = Some(words.rest());
                     break;
                 }
-                // What nobody knows is passed over.
+                // Unknown words are skipped.
                 _ => true,
             };
             info.is_garbled |= !is_read;
@@ -212,8 +212,8 @@ impl<'a> BestMove<'a> {
     }
 }
 
-/// Whether a word looks like a move of UCI: two squares, and perhaps what a pawn becomes. In upper case
-/// too, which the protocol does not know.
+/// Whether a word looks like a UCI move: two squares, and perhaps a promotion; also in upper case, against
+/// the protocol.
 #[must_use]
 pub fn is_move(word: &str) -> bool {
     let is_square = |file: u8, rank: u8| {

@@ -1,32 +1,32 @@
-//! Options as UCI engines declare them.
+//! Options declared by UCI engines.
 
 use std::fmt;
 
 use super::words::Words;
 
-/// How the protocol writes an empty text.
+/// The protocol's word for an empty text.
 const EMPTY: &str = "<empty>";
 
-/// An option that an engine has.
+/// An option of an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// Its name, blanks and all. Names are equal without regard to case.
+    /// Its name, including blanks. Case is ignored.
     pub name: String,
-    /// What it takes.
+    /// Its kind.
     pub kind: Kind,
 }
 
-/// What an option takes.
+/// The kind of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
     Check {
-        /// What it is unless it is set.
+        /// Its default.
         default: bool,
     },
     /// A whole number.
     Spin {
-        /// What it is unless it is set.
+        /// Its default.
         default: i64,
         /// The smallest.
         min: i64,
@@ -35,22 +35,22 @@ pub enum Kind {
     },
     /// One of several words, which may have blanks.
     Combo {
-        /// What it is unless it is set.
+        /// Its default.
         default: String,
-        /// What it may be.
+        /// Its possible values.
         choices: Vec<String>,
     },
-    /// Nothing: to set it is to press it.
+    /// No value: setting it means pressing it.
     Button,
     /// Any text.
     Text {
-        /// What it is unless it is set.
+        /// Its default.
         default: String,
     },
 }
 
 impl Declared {
-    /// Reads what follows `option`; `None` if it has no name or a type that nobody knows.
+    /// Parses the text after `option`; `None` without a name or with an unknown type.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = Words::new(text);
@@ -62,7 +62,9 @@ impl Declared {
         let kind = match words.next()? {
             "check" => {
                 let default = words.skip_while(|word| *word != "default").nth(1);
-                Kind::Check { default: default.is_some_and(|it| it.eq_ignore_ascii_case("true")) }
+                Kind::Check {
+                    default: default.is_some_and(|value| value.eq_ignore_ascii_case("true")),
+                }
             }
             "spin" => spin(words),
             "combo" => combo(words),
@@ -79,8 +81,8 @@ impl Declared {
         (!name.is_empty()).then_some(Self { name, kind })
     }
 
-    /// What is wrong with a value as `setoption` would have it, `None` being no value at all. An engine
-    /// may do what it likes with one that it did not declare.
+    /// The problem with a value in `setoption`, `None` being no value. Undeclared values have unspecified
+    /// effects.
     #[must_use]
     pub fn problem_with(&self, value: Option<&str>) -> Option<String> {
         match (&self.kind, value) {

@@ -1,8 +1,8 @@
-//! The engine's end of a conversation over UCI, as a state machine: for players that are offered to
-//! other programs.
+//! The engine's side of a UCI conversation, as a state machine: for players offered to other
+//! programs.
 //!
-//! It knows nothing of chess. Lines go in, and out come lines to say and actions to carry out. One
-//! search runs at a time; who runs it says when it has ended.
+//! It is independent of the rules of chess. Lines go in; lines to send and actions to carry out
+//! come out. One search runs at a time; the caller reports its end.
 
 use std::fmt;
 
@@ -10,31 +10,31 @@ use super::command::{Command, CommandError, Go, Start};
 use super::message::{BestMove, Info, Message};
 use super::option::{Declared, Kind};
 
-/// What is to be done, in this order.
+/// An action to carry out, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Say this line.
+    /// Send this line.
     Say(String),
-    /// Say `readyok`, once all that came before is done.
+    /// Send `readyok`, once all earlier actions are done.
     SayReady,
-    /// Change an option, which has been checked against its declaration.
+    /// Change an option, already checked against its declaration.
     Set(Setting),
-    /// Forget what was learnt: another game begins.
+    /// Clear the memory: another game begins.
     NewGame,
-    /// Search this position, and tell [`Server::searched`] when that has ended.
+    /// Search this position, and call [`Server::searched`] at the end.
     Search {
-        /// Where the game began.
+        /// The first position of the game.
         start: Start,
-        /// The moves since, as they were said: whoever knows the rules checks them.
+        /// The moves since, unchecked.
         moves: Vec<String>,
-        /// What bounds the search.
+        /// The limits of the search.
         go: Go,
     },
-    /// End the search that runs, as soon as it has a move.
+    /// End the running search as soon as it has a move.
     Stop,
-    /// The opponent has played what was expected: the search's own limits count from now.
+    /// The opponent has played the expected move: the search's own limits count from now.
     PonderHit,
-    /// End, the search that runs included.
+    /// End, including the running search.
     Quit,
 }
 
@@ -47,7 +47,7 @@ pub struct Setting {
     pub value: Option<String>,
 }
 
-/// Why a line was not obeyed, as it is told in `info string`.
+/// Why a line was not obeyed, for `info string`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It is not understood.
@@ -64,12 +64,12 @@ pub enum Refused {
     Value {
         /// The option.
         name: String,
-        /// What is wrong with the value.
+        /// The problem with the value.
         problem: String,
     },
 }
 
-/// The engine's end of one conversation.
+/// The engine's side of one conversation.
 #[derive(Debug)]
 pub struct Server {
     name: String,
@@ -80,16 +80,16 @@ pub struct Server {
     search: Searching,
 }
 
-/// Whether a search runs, and whether its answer may be said.
+/// The state of the search and its answer.
 #[derive(Debug, PartialEq, Eq)]
 enum Searching {
     No,
-    /// Its answer is said when it has ended.
+    /// Its answer is sent at its end.
     Free,
-    /// Its answer is said on `stop` or `ponderhit`, not before: it was begun by `go infinite` or
+    /// Its answer is sent on `stop` or `ponderhit`, not before: it was begun by `go infinite` or
     /// `go ponder`.
     Held,
-    /// It has ended before that: this is its answer.
+    /// It has ended before that, with this answer.
     Done(String),
 }
 
@@ -101,20 +101,20 @@ impl Server {
         Self { name, author, options, start, moves, search: Searching::No }
     }
 
-    /// Takes a line of whoever uses the engine.
+    /// Takes a line from the engine's user.
     pub fn take(&mut self, line: &str) -> Vec<Action> {
         let Some(command) = Command::parse(line) else { return Vec::new() };
         let obeyed = command.map_err(Refused::from).and_then(|command| self.obey(command));
         obeyed.unwrap_or_else(|refused| vec![say_info(&refused)])
     }
 
-    /// What to say of a search while it runs.
+    /// The line that reports a search's progress.
     #[must_use]
     pub fn info(info: Info<'_>) -> String {
         Message::Info(info).to_string()
     }
 
-    /// Takes the result of the search that ran: a move, or `None` where there is none to choose.
+    /// Takes the result of the finished search: a move, or `None` without a legal one.
     pub fn searched(&mut self, mv: Option<&str>, ponder: Option<&str>) -> Vec<Action> {
         let answer = BestMove { mv: mv.unwrap_or("(none)"), ponder }.to_string();
         match self.search {
@@ -126,7 +126,7 @@ impl Server {
                 self.search = Searching::Done(answer);
                 Vec::new()
             }
-            // Nobody asked.
+            // No search was requested.
             Searching::No | Searching::Done(_) => Vec::new(),
         }
     }
@@ -136,7 +136,7 @@ impl Server {
             Command::Uci => self.introduce(),
             Command::Debug(_) => Vec::new(),
             Command::IsReady if self.search == Searching::No => vec![Action::SayReady],
-            // A search is not waited for.
+            // Searches are not waited for.
             Command::IsReady => vec![Action::Say(Message::ReadyOk.to_string())],
             Command::SetOption { name, value } => {
                 self.wait_for_end("setoption")?;
@@ -167,7 +167,8 @@ impl Server {
     fn introduce(&self) -> Vec<Action> {
         let mut lines =
             vec![Message::Name(&self.name).to_string(), Message::Author(&self.author).to_string()];
-        lines.extend(self.options.iter().cloned().map(|it| Message::Option(it).to_string()));
+        lines
+            .extend(self.options.iter().cloned().map(|option| Message::Option(option).to_string()));
         lines.push(Message::UciOk.to_string());
         lines.into_iter().map(Action::Say).collect()
     }
@@ -180,7 +181,7 @@ impl Server {
             .ok_or_else(|| Refused::NoOption(name.to_owned()))?;
         let name = declared.name.clone();
         // Some runners press a button with an empty value.
-        let value = value.filter(|it| !it.is_empty() || declared.kind != Kind::Button);
+        let value = value.filter(|text| !text.is_empty() || declared.kind != Kind::Button);
         match declared.problem_with(value.as_deref()) {
             None => Ok(Setting { name, value }),
             Some(problem) => Err(Refused::Value { name, problem }),
@@ -204,8 +205,8 @@ impl Server {
 }
 
 fn say_info(words: &dyn fmt::Display) -> Action {
-    // A line of theirs cannot become two of ours.
+    // An input line cannot become two output lines.
     let words: String =
-        words.to_string().chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+        words.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     Action::Say(Server::info(Info { string: Some(&words), ..Info::default() }))
 }

@@ -1,4 +1,4 @@
-//! A player of ours as an engine for others: who carries lines between them.
+//! Serves a built-in player as a UCI engine: connects it to input and output.
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,24 +8,24 @@ use super::command::{Go, Start};
 use super::message::{Info, Message};
 use super::server::{Action, Server, Setting};
 
-/// A player as this needs it. Everything is done on the thread that serves it, in order.
+/// A player to serve. All methods run on the serving thread, in order.
 pub trait Player {
     /// Changes an option that it declared.
     ///
     /// # Errors
-    /// If it cannot, in words for people.
+    /// If it cannot, with a message.
     fn set(&mut self, setting: &Setting) -> Result<(), String>;
 
-    /// Forgets what it learnt.
+    /// Clears its memory of earlier games.
     ///
     /// # Errors
-    /// If it cannot, in words for people.
+    /// If it cannot, with a message.
     fn new_game(&mut self) -> Result<(), String>;
 
-    /// Chooses a move, with a look at `signals` now and then; `say` tells how it goes.
+    /// Chooses a move, checking `signals` now and then; `say` reports progress.
     ///
     /// # Errors
-    /// If the position or a move is none, or it cannot search, in words for people.
+    /// If the position or a move is invalid, or it cannot search, with a message.
     fn search(
         &mut self,
         start: &Start,
@@ -36,16 +36,16 @@ pub trait Player {
     ) -> Result<Chosen, String>;
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
-    /// The move; `None` where there is none to choose.
+    /// The move; `None` if there is no legal one.
     pub mv: Option<String>,
     /// The answer that is expected.
     pub ponder: Option<String>,
 }
 
-/// What is wanted of the search that runs.
+/// Requests to the running search.
 #[derive(Debug, Default)]
 pub struct Signals {
     stop: AtomicBool,
@@ -53,20 +53,20 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Whether it shall end, with the best move so far.
+    /// Whether it should end, with the best move so far.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether a search on the opponent's time goes on in ours.
+    /// Whether a search during the opponent's time continues in its own.
     #[must_use]
     pub fn is_ponder_hit(&self) -> bool {
         self.ponder_hit.load(Ordering::Relaxed)
     }
 }
 
-/// What the player does next.
+/// The player's next task.
 enum Job {
     Set(Setting),
     NewGame,
@@ -74,11 +74,11 @@ enum Job {
     SayReady,
 }
 
-/// Serves a player until `quit` or the end of the input. The player thinks on this thread; another one
-/// hears what is said meanwhile.
+/// Serves a player until `quit` or the end of the input. The player thinks on this thread; another one reads
+/// the input meanwhile.
 ///
 /// # Errors
-/// If the input cannot be read, or there is no thread. An output that nobody reads is no error: the
+/// If the input cannot be read, or a thread cannot be started. A closed output is not an error: the
 /// input ends soon.
 pub fn serve<W: Write + Send>(
     server: Server,
@@ -109,7 +109,7 @@ pub fn serve<W: Write + Send>(
                             return signals.ponder_hit.store(true, Ordering::Relaxed);
                         }
                     };
-                    // Whoever carries it out stays until we end.
+                    // The receiver lives until this function ends.
                     let _ = jobs.send(job);
                 });
                 signals.stop.store(true, Ordering::Relaxed);
@@ -121,7 +121,7 @@ pub fn serve<W: Write + Send>(
     })
 }
 
-/// Who keeps the conversation, and where its lines go: one line at a time.
+/// The conversation and its output, one line at a time.
 struct Desk<W> {
     server: Server,
     output: W,

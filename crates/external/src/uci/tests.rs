@@ -193,12 +193,12 @@ fn best_moves_are_heard_however_they_are_said() {
         ("bestmove e9e4", Err("e9e4")),
     ] {
         let mut client = searching();
-        let heard = client.take(&line(said));
+        let answer = client.take(&line(said));
         if mv == Err("") {
-            assert_eq!(heard, None, "{said}");
+            assert_eq!(answer, None, "{said}");
             continue;
         }
-        let Some(Event::Chosen(answer)) = heard else { panic!("{said}: {heard:?}") };
+        let Some(Event::Chosen(answer)) = answer else { panic!("{said}: {answer:?}") };
         assert_eq!(answer.mv.as_deref().map_err(String::as_str), mv, "{said}");
     }
 }
@@ -218,13 +218,13 @@ fn breaches_are_noted_once_for_each_kind() {
         client.take(&line(text));
     }
     client.take(&Line { text: "info string x".to_owned(), is_cut: true });
-    let told: Vec<_> = client
+    let kinds: Vec<_> = client
         .breaches()
         .iter()
         .map(|breach| (breach.kind, breach.said.as_str(), breach.times))
         .collect();
     assert_eq!(
-        told,
+        kinds,
         [
             (BreachKind::Junk, "hello", 2),
             (BreachKind::Interleaved, "thinking bestmove E2E4", 1),
@@ -524,7 +524,7 @@ proptest! {
         }
     }
 
-    /// Whatever is printed in between, an answer that comes alone on its line is heard.
+    /// Whatever is printed in between, an answer that comes alone on its line is answer.
     #[test]
     fn answers_are_heard_among_anything(
         noise in proptest::collection::vec("[ -~]{0,40}", 0..6),

@@ -1,6 +1,6 @@
 //! Words of a line, with what lies between them.
 
-/// The words of a line. UCI parts them with any white space.
+/// The words of a line, separated by any white space, as in UCI.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words<'a> {
     line: &'a str,
@@ -12,7 +12,7 @@ impl<'a> Words<'a> {
         Self { line, at: 0 }
     }
 
-    /// What follows, without white space around it.
+    /// The rest, without surrounding white space.
     pub(crate) fn rest(&self) -> &'a str {
         self.line[self.at..].trim_ascii()
     }
@@ -30,8 +30,7 @@ impl<'a> Words<'a> {
         Some(number)
     }
 
-    /// Takes words up to one that ends them, and gives what stands from the first to the last of
-    /// them; empty if there is none.
+    /// Takes words up to a terminator, and returns their text; empty if there are none.
     pub(crate) fn until(&mut self, ends: impl Fn(&str) -> bool) -> &'a str {
         let rest = &self.line[self.at..];
         let start = self.at + (rest.len() - rest.trim_ascii_start().len());

@@ -1,4 +1,4 @@
-//! Whatever ends us, no process of an engine is left.
+//! No process of an engine is left, however this program ends.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -20,7 +20,7 @@ fn wait_until_gone(mark: &str) {
     wait_until("every process is gone", || processes_with(mark).is_empty());
 }
 
-/// Somebody who has an engine with these words, once it has it.
+/// A program that holds an engine with these arguments, once it has it.
 fn holder(folder: &Path, words: &[&str], mark: &str, search: bool) -> Child {
     let words: Vec<_> = words.iter().map(|word| format!("\"{word}\", ")).collect();
     let file = folder.join("engines.toml");
@@ -55,10 +55,10 @@ fn engines_end_with_a_worker_that_is_killed() {
         let folder = tempfile::tempdir().unwrap();
         let mark = mark(&folder);
         let mut holder = holder(folder.path(), words, &mark, search);
-        // The guard and the engine; what it forks may take its time.
+        // The guard and the engine; forked processes may take their time.
         let expected = if words.contains(&"forks") { 5 } else { 2 };
         wait_until("its processes run", || processes_with(&mark).len() >= expected);
-        // SIGKILL: it has no last word.
+        // SIGKILL: no cleanup.
         holder.kill().unwrap();
         holder.wait().unwrap();
         wait_until_gone(&mark);
@@ -83,14 +83,14 @@ fn an_engine_that_ignores_quit_is_killed() {
     stubborn.patience.quit = crate::harness::SHORT;
     playing(&stubborn).close();
     assert_eq!(processes_with(&mark), []);
-    // One that hears it goes by itself.
+    // An engine that gets it ends by itself.
     let mut obedient = spec("uci", &[&mark]);
     obedient.patience.quit = crate::harness::GENEROUS;
     playing(&obedient).close();
     assert_eq!(processes_with(&mark), []);
 }
 
-/// A wrapper that is deaf to everything but SIGKILL.
+/// A wrapper that ignores everything but SIGKILL.
 #[test]
 fn signals_that_are_ignored_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ fn what_an_engine_leaves_behind_when_it_crashes_goes_too() {
     assert_eq!(processes_with(&mark), []);
 }
 
-/// Engines are used for thousands of games, and numbers of processes are few.
+/// Engines are used for thousands of games, and process numbers are limited.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_guard_reaps_what_it_inherits() {
@@ -155,12 +155,12 @@ fn an_engine_ends_with_its_guard() {
 }
 
 #[test]
-fn a_guard_that_nobody_needs_says_so() {
+fn a_superfluous_guard_says_so() {
     for args in [&["guard"][..], &["guard", "watch"], &["guard", "become", "0", "-", "/bin/true"]] {
         let mut command = Command::new(PROGRAM);
         command.args(args).stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn().unwrap();
-        // As long as it is open, somebody is there.
+        // As long as it is open, the guarded program runs.
         let _input = guard.stdin.take();
         let output = guard.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(126), "{args:?}");

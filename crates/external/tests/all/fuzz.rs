@@ -1,6 +1,5 @@
-//! What engines say, changed at random: conversations as engines have them, as bytes that come in pieces. Readers
-//! never panic, keep little, and hear a clean answer behind whatever came before.
-//! `PROPTEST_CASES=1000000` is the long form.
+//! Randomly changed output of engines: realistic conversations, as bytes in pieces. Parsers never panic, keep
+//! little, and find a clean answer after any input. `PROPTEST_CASES=1000000` is the long form.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,7 +7,7 @@ use proptest::sample::{Index, select};
 use spelrum_external::text::{Assembler, LINE_BYTES_MAX, Line};
 use spelrum_external::{Breaches, gtp, uci};
 
-/// As engines greet, declare what can be set, search and answer.
+/// Realistic greetings, declarations, searches and answers.
 const OVER_UCI: &str = "\
 Stockfish 15.1 by the Stockfish developers (see AUTHORS file)
 id name Stockfish 15.1
@@ -28,7 +27,7 @@ info depth 30 score mate -3 nodes 99 nps 1 time 1 pv e7e8q a7a8
 bestmove e2e4 ponder e7e5\r
 ";
 
-/// As they answer to commands, with numbers and without, over some lines, and with an error.
+/// Realistic answers to commands, with numbers and without, over several lines, and with an error.
 const OVER_GTP: &str = "\
 = GNU Go
 
@@ -49,7 +48,7 @@ quit
 
 ";
 
-/// What one protocol or the other gives a meaning, and what none expects.
+/// Texts with a meaning in one protocol or the other, and unexpected ones.
 const WORDS: [&str; 24] = [
     "bestmove ",
     "uciok\n",
@@ -77,15 +76,15 @@ const WORDS: [&str; 24] = [
     "\u{202e}é",
 ];
 
-/// One change of what is said.
+/// One change of the output.
 #[derive(Clone, Debug)]
 enum Mutation {
     Insert(Index, Vec<u8>),
     Remove(Index, usize),
     Replace(Index, u8),
-    /// Says a piece of it again in another place.
+    /// Copies a piece to another place.
     Copy(Index, Index, usize),
-    /// Says something for very long.
+    /// Repeats a byte many times.
     Stretch(Index, u8, usize),
 }
 
@@ -147,7 +146,7 @@ fn line(text: &str) -> Line {
     Line { text: text.to_owned(), is_cut: false }
 }
 
-/// What is kept for people is short and harmless.
+/// Texts kept for people are short and harmless.
 fn assert_short(text: &str) {
     assert!(text.len() <= Breaches::SAID_BYTES_MAX, "{text:?}");
     assert!(!text.contains(char::is_control), "{text:?}");
@@ -208,7 +207,7 @@ proptest! {
         prop_assert_eq!(heard, Some(gtp::Response { text: Ok("C7".to_owned()) }));
     }
 
-    /// Our own end, as other programs start it.
+    /// This project's own server, as other programs start it.
     #[test]
     fn whatever_a_server_is_told_it_says_lines(
         words in vec(select(vec![

@@ -1,4 +1,4 @@
-//! Engines that speak GTP, each in its own way.
+//! Engines that speak GTP, each with its own dialect.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn choose(engine: &mut Engine, moves: &[&str]) -> Result<Choice, EngineFailure> 
     engine.choose(&situation, &never)
 }
 
-/// What was said to it, without numbers.
+/// The lines sent to it, without numbers.
 fn said(engine: &Engine) -> Vec<String> {
     let transcript = engine.transcript();
     let lines = transcript.lines().filter_map(|line| line.strip_prefix("> "));
@@ -30,11 +30,11 @@ const GREETING: [&str; 6] =
     ["list_commands", "name", "version", "boardsize 8", "clear_board", "level 1"];
 
 #[test]
-fn a_game_is_told_move_by_move() {
+fn a_game_is_sent_move_by_move() {
     let mut engine = playing(&spec("gtp", &[]));
     assert_eq!(engine.identity().name, "Scripted 1.0");
     assert_eq!(choose(&mut engine, &[]).unwrap().mv, "D3");
-    // Its own move it knows, in whatever case it comes back.
+    // It has its own move, in whatever case it comes back.
     assert_eq!(choose(&mut engine, &["d3", "C3"]).unwrap().mv, "C5");
     assert_eq!(choose(&mut engine, &["d3", "C3", "C5", "pass"]).unwrap().mv, "pass");
     let moves =
@@ -44,7 +44,7 @@ fn a_game_is_told_move_by_move() {
 }
 
 #[test]
-fn another_game_than_it_knows_is_told_from_the_beginning() {
+fn another_game_is_sent_from_the_beginning() {
     let mut engine = playing(&spec("gtp", &[]));
     choose(&mut engine, &[]).unwrap();
     choose(&mut engine, &["C4", "C3"]).unwrap();
@@ -58,7 +58,7 @@ fn another_game_than_it_knows_is_told_from_the_beginning() {
     assert_eq!(last, ["genmove white", "play black F5", "level 1", "clear_board"]);
 }
 
-/// As Edax, gtp-rhino and others depart from the protocol.
+/// The dialects of Edax, gtp-rhino and others.
 #[test]
 fn dialects_are_spoken() {
     let mut edax = spec("gtp", &["old-id", "cr", "knows-little"]);
@@ -102,7 +102,7 @@ fn set_up_options_and_limits_have_commands_of_their_own() {
 }
 
 #[test]
-fn clocks_are_told() {
+fn clocks_are_sent() {
     let mut engine = start(&spec("gtp", &[])).unwrap();
     let side = Remaining { time: Duration::from_secs(600), increment: Duration::ZERO };
     let clock = Clock { white: side, black: side, moves_to_go: None };
@@ -152,9 +152,9 @@ fn a_move_is_a_word_and_no_command() {
     assert!(engine.is_usable());
 }
 
-/// What is silently no limit is recorded as one.
+/// A limit must not be dropped silently while it is recorded as one.
 #[test]
-fn a_limit_that_it_cannot_be_told_is_said() {
+fn a_limit_that_cannot_be_sent_is_reported() {
     let mut engine = playing(&spec("gtp", &["refuses-time"]));
     let limits = Limits { nodes: Some(1_000), ..limits() };
     let failure = engine.new_game(&Conditions { limits, ..conditions() }, &never).unwrap_err();
@@ -162,7 +162,7 @@ fn a_limit_that_it_cannot_be_told_is_said() {
         failure.to_string(),
         "scripted: it has no command for a number of nodes: no line of `gtp.limits` has `{nodes}`"
     );
-    // That it knows a command is said by itself, and is not always true.
+    // Its list of commands comes from the engine itself, and is not always true.
     let limits = Limits { move_time: Some(Duration::from_secs(3)), ..crate::harness::limits() };
     let failure = engine.new_game(&Conditions { limits, ..conditions() }, &never).unwrap_err();
     assert!(matches!(failure.kind, FailureKind::Unsupported(_)), "{failure}");
@@ -183,7 +183,7 @@ fn a_limit_of_an_earlier_game_is_not_left_in_force() {
     );
 }
 
-/// What an engine does while it is told a move is on its clock.
+/// Time for processing a move is on the engine's clock.
 #[test]
 fn thinking_before_it_is_asked_is_thinking() {
     let mut thinks = spec("gtp", &["thinks-in-play"]);
@@ -192,7 +192,7 @@ fn thinking_before_it_is_asked_is_thinking() {
     let kind = kind_of(choose(&mut engine, &["C4"]));
     let FailureKind::OutOfTime { allowed, took } = kind else { panic!("{kind:?}") };
     assert!(allowed == SHORT && took > allowed, "{took:?}");
-    // And however many moves it is told, it is waited for once.
+    // And the wait is one, however many moves are sent.
     thinks.patience.ready = crate::harness::LONGER;
     let mut engine = playing(&thinks);
     let kind = kind_of(choose(&mut engine, &["C4"; 100]));
@@ -208,7 +208,7 @@ fn a_greeting_that_looks_like_an_answer_puts_nothing_out_of_step() {
     assert_eq!(choose(&mut engine, &["C4"]).unwrap().mv, "D3");
 }
 
-/// Whoever is asked before a game has lost none, and whoever is asked in one has.
+/// An engine that fails before a game has lost none, and one that fails during a game has lost it.
 #[test]
 fn whether_a_game_is_lost_is_a_question_of_when() {
     let mut hangs = spec("gtp", &["hangs-in-play"]);

@@ -1,4 +1,4 @@
-//! Scripted engines, and looking for their processes.
+//! Scripted engines, and searches for their processes.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use spelrum_external::{
 /// What these tests start: see `tests/program/program.rs`.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_spelrum-test-engine");
 
-/// Longer than anything takes that ends at all, on the slowest machine.
+/// Longer than any finite operation takes, on the slowest machine.
 pub(crate) const GENEROUS: Duration = Duration::from_mins(10);
 
-/// As long as waiting for what never comes should take.
+/// The wait for an event that should not come.
 pub(crate) const SHORT: Duration = Duration::from_millis(100);
 
-/// As long as an engine that is at work surely needs for one thing, and not for many.
+/// Enough for a working engine to do one thing, and not many.
 pub(crate) const LONGER: Duration = Duration::from_secs(10);
 
-/// Nothing is aborted.
+/// Never aborts.
 pub(crate) fn never() -> bool {
     false
 }
@@ -30,7 +30,7 @@ pub(crate) fn guard() -> Guard {
     Guard::of_program(PathBuf::from(PROGRAM), &["guard"])
 }
 
-/// A scripted engine with these words, which is waited for as long as it may take.
+/// A scripted engine with these arguments and generous timeouts.
 pub(crate) fn spec(protocol: &str, words: &[&str]) -> EngineSpec {
     let kind = if protocol == "uci" { Protocol::Uci } else { Protocol::Gtp };
     EngineSpec {
@@ -61,7 +61,7 @@ pub(crate) fn start(spec: &EngineSpec) -> Result<Engine, EngineFailure> {
     Engine::start(spec, &Options::new(), &guard(), &never)
 }
 
-/// Why an engine does not start.
+/// The failure of an engine at its start.
 pub(crate) fn start_failure(spec: &EngineSpec) -> EngineFailure {
     start(spec).map(|engine| format!("{engine:?}")).unwrap_err()
 }
@@ -71,7 +71,7 @@ pub(crate) fn limits() -> Limits {
     Limits { depth: Some(1), ..Limits::default() }
 }
 
-/// With so much beyond each move's time.
+/// With this margin beyond each move's time.
 pub(crate) fn within(margin: Duration) -> Conditions {
     Conditions { board_size: Some(8), limits: limits(), margin, ..Conditions::default() }
 }
@@ -85,7 +85,7 @@ pub(crate) fn playing(spec: &EngineSpec) -> Engine {
     playing_within(spec, GENEROUS)
 }
 
-/// The same with so much beyond each move's time.
+/// The same with this margin beyond each move's time.
 pub(crate) fn playing_within(spec: &EngineSpec, margin: Duration) -> Engine {
     let mut engine =
         start(spec).unwrap_or_else(|failure| panic!("{failure}\n{}", failure.transcript));
@@ -103,7 +103,7 @@ pub(crate) fn choose(engine: &mut Engine, limits: Limits) -> Result<Choice, Engi
     engine.choose(&Situation { start, moves: &[], to_move, limits, clock: None }, &never)
 }
 
-/// What comes of the first move of a scripted engine.
+/// The result of a scripted engine's first move.
 pub(crate) fn first_move(words: &[&str]) -> Result<Choice, EngineFailure> {
     choose(&mut playing(&spec("uci", words)), limits())
 }
@@ -112,7 +112,7 @@ pub(crate) fn kind_of(result: Result<Choice, EngineFailure>) -> FailureKind {
     result.unwrap_err().kind
 }
 
-/// The processes that have a word among theirs: their numbers, and their own first words.
+/// The processes with a word among their arguments: their numbers, and their first arguments.
 pub(crate) fn processes_with(mark: &str) -> Vec<(i32, String)> {
     let processes = Path::new("/proc").read_dir().unwrap();
     let found = processes.filter_map(|entry| {
@@ -137,7 +137,7 @@ pub(crate) fn children_of(parent: i32) -> usize {
     parents.filter(|it| *it == parent).count()
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + GENEROUS;
     while !is_so() {

@@ -1,4 +1,4 @@
-//! Engines that misbehave in every way there is meet the runner.
+//! The runner against engines that misbehave in every known way.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! How moves are said, late, and not at all.
+//! Moves: regular, late, and missing.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn a_move_comes_with_what_was_said_of_it() {
 }
 
 #[test]
-fn moves_are_heard_however_they_are_said() {
+fn moves_are_parsed_in_all_forms() {
     for words in [
         &["leading-spaces"][..],
         &["cr"],
@@ -53,7 +53,7 @@ fn what_is_no_move_is_said() {
 }
 
 #[test]
-fn whoever_knows_the_rules_says_what_is_illegal() {
+fn the_caller_reports_illegal_moves() {
     let mut engine = playing(&spec("uci", &["illegal"]));
     let mv = choose(&mut engine, limits()).unwrap().mv;
     let failure = engine.illegal(&mv);
@@ -74,7 +74,7 @@ fn a_second_answer_is_not_the_next_one() {
 fn a_second_answer_after_the_next_question_is_not_its_answer_for_ever() {
     let mut engine = playing(&spec("uci", &["twice-later"]));
     assert_eq!(choose(&mut engine, limits()).unwrap().mv, "a2a3");
-    // Nobody can know that yet; what follows it gives it away.
+    // That is not known yet; the next answer reveals it.
     assert_eq!(choose(&mut engine, limits()).unwrap().mv, "h2h4");
     for mv in ["c2c3", "d2d3", "e2e3"] {
         assert_eq!(choose(&mut engine, limits()).unwrap().mv, mv);
@@ -87,7 +87,7 @@ fn no_time() -> Limits {
 }
 
 #[test]
-fn a_late_move_is_told_with_how_late_it_is() {
+fn a_late_move_is_reported_with_its_delay() {
     let mut engine = playing_within(&spec("uci", &["late"]), SHORT);
     let kind = kind_of(choose(&mut engine, no_time()));
     let FailureKind::OutOfTime { allowed, took } = kind else { panic!("{kind:?}") };
@@ -124,7 +124,7 @@ fn an_engine_that_ignores_stop_is_killed() {
         let FailureKind::Hang { allowed, waited } = failure.kind else { panic!("{failure:?}") };
         assert_eq!(allowed, SHORT + Duration::from_millis(1), "{word}");
         assert!(waited >= SHORT * 2, "{word}: {waited:?}");
-        // What it said last, or, where it has not come as far as searching, before that.
+        // Its last output or, before it has searched, the last before that.
         let heard = ["< info depth 1", "< readyok"].map(|said| failure.transcript.contains(said));
         assert!(heard.contains(&true), "{}", failure.transcript);
         assert!(!engine.is_usable());
@@ -174,7 +174,7 @@ fn the_clock_of_the_side_to_move_is_what_counts() {
 }
 
 #[test]
-fn a_crash_is_told_with_how_it_ended() {
+fn a_crash_is_reported_with_its_exit() {
     let failure = first_move(&["dies-in-search"]).unwrap_err();
     assert_eq!((&failure.kind, failure.during), (&FailureKind::Crash(Exit::Code(7)), Phase::Move));
     assert!(!failure.is_of_start());
@@ -191,12 +191,12 @@ fn a_crash_between_games_is_none_in_a_game() {
     let failure = new_game(&mut engine).unwrap_err();
     let kind = FailureKind::Crash(Exit::Code(5));
     assert_eq!((&failure.kind, failure.during), (&kind, Phase::NewGame));
-    // Nobody lost a game by it.
+    // No game is lost by it.
     assert!(failure.is_of_start());
 }
 
 #[test]
-fn a_search_is_given_up_when_nobody_wants_it() {
+fn an_unwanted_search_is_given_up() {
     for word in ["ignores-stop", "info-for-ever"] {
         let mut engine = playing(&spec("uci", &[word]));
         let asked = Cell::new(0);

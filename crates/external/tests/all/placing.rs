@@ -1,4 +1,4 @@
-//! Where an engine's processes run, as the kernel tells.
+//! The places of an engine's processes, from the kernel.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,7 +31,7 @@ fn an_engine_stays_where_it_is_kept_with_all_that_it_starts() {
     let mark = folder.path().display().to_string();
     let mut engine = playing(&spec("uci", &["forks", &mark]));
     wait_until("its processes run", || processes_with(&mark).len() >= 5);
-    for (cpus, told) in [
+    for (cpus, expected) in [
         ([last].into(), BTreeSet::from([last.to_string()])),
         (all, cpus_of(i32::try_from(std::process::id()).unwrap())),
     ] {
@@ -39,7 +39,7 @@ fn an_engine_stays_where_it_is_kept_with_all_that_it_starts() {
         for _ in 0..2 {
             engine.keep_on(&cpus).unwrap();
             for (process, name) in processes_with(&mark) {
-                assert_eq!(cpus_of(process), told, "{process}, `{name}`");
+                assert_eq!(cpus_of(process), expected, "{process}, `{name}`");
             }
         }
         new_game(&mut engine).unwrap();

@@ -1,4 +1,4 @@
-//! Engines that are used again, by one game after the other and never by more than may be.
+//! Engines that are reused, by one game after the other, and never more than may run.
 
 use std::sync::mpsc;
 
@@ -23,7 +23,7 @@ fn take(room: &mut Reservation, options: &Options) -> Lent {
     room.take("scripted", options, &conditions(), &never).unwrap()
 }
 
-/// How many games an engine has begun, by what was said to it.
+/// The number of games an engine has begun, by its transcript.
 fn games(engine: &Lent) -> usize {
     engine.transcript().matches("> ucinewgame\n").count()
 }
@@ -141,7 +141,7 @@ fn an_engine_that_is_leaving_takes_room_until_it_is_gone() {
     pool.reserve(&["scripted"], &|| true).unwrap();
 }
 
-/// What one engine cannot do or need not, the others of its name are not asked for.
+/// A problem of one engine does not affect the others of its name.
 #[test]
 fn a_game_that_does_not_begin_costs_one_engine_at_most() {
     let pool = pool([spec("gtp", &[])]);
@@ -167,9 +167,9 @@ fn a_game_that_does_not_begin_costs_one_engine_at_most() {
     assert_eq!(games, [2, 2, 1]);
 }
 
-/// Slots survive panics of whoever plays in them.
+/// Slots survive panics of their games.
 #[test]
-fn an_engine_is_not_used_again_when_somebody_panicked_while_it_thought() {
+fn an_engine_is_not_reused_after_a_panic_while_it_thought() {
     let pool = pool([spec("uci", &["ignores-stop"])]);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let mut room = pool.reserve(&["scripted"], &never).unwrap();
@@ -184,7 +184,7 @@ fn an_engine_is_not_used_again_when_somebody_panicked_while_it_thought() {
 }
 
 #[test]
-fn whoever_waits_gets_the_room_that_is_given_back() {
+fn a_waiting_game_gets_the_room_that_is_given_back() {
     let pool = pool([EngineSpec { at_once: 1, ..spec("uci", &[]) }]);
     let room = pool.reserve(&["scripted"], &never).unwrap();
     let (tell, told) = mpsc::channel();
@@ -227,7 +227,7 @@ fn idle_engines_make_room_and_do_not_pile_up() {
     assert_eq!(running(), 0);
 }
 
-/// Engines that run at once share no folder, also where they play the same game; one that follows takes a folder over.
+/// Concurrent engines share no folder, even in the same game; a later one takes over a folder.
 #[test]
 fn each_engine_that_runs_has_a_folder_of_its_own() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Engines that do not come as far as playing.
+//! Engines that fail before they play.
 
 use spelrum_external::{
     AllowedOption, Breach, BreachKind, Engine, EngineSpec, Exit, FailureKind, Guard, OptionRule,
@@ -39,7 +39,7 @@ fn an_engine_that_cannot_be_run_is_said() {
 
 /// That it can be run is known only when it is tried.
 #[test]
-fn a_script_for_nobody_ends_at_once_with_the_reason() {
+fn a_script_without_an_interpreter_ends_at_once_with_the_reason() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let mut broken = spec("uci", &[]);
@@ -152,7 +152,7 @@ fn options_are_set_in_the_order_that_engines_need() {
 }
 
 #[test]
-fn an_engine_takes_one_thread_unless_it_is_told_otherwise() {
+fn an_engine_takes_one_thread_unless_it_is_set_otherwise() {
     let told = |spec: &EngineSpec, options: &Options| {
         let transcript = Engine::start(spec, options, &guard(), &never).unwrap().transcript();
         let mut said = transcript.lines().filter_map(|it| it.strip_prefix("> setoption name "));
@@ -215,7 +215,7 @@ fn an_engine_gets_a_clean_place_and_no_descriptor_of_ours() {
     );
 }
 
-/// What whoever started the tests has handed on to every process below.
+/// The test runner may pass descriptors on to every process below.
 fn inherited_descriptors() -> Vec<u32> {
     let output = std::process::Command::new(PROGRAM)
         .args(["uci", "tells-descriptors"])
@@ -246,7 +246,7 @@ fn memory_is_bounded_where_that_is_asked_for() {
     assert!(bounded.transcript().contains("memory refused"), "{}", bounded.transcript());
 }
 
-/// Whoever runs us may have bounded us all.
+/// The parent may have limited this process.
 #[test]
 fn a_bound_on_memory_above_that_of_the_system_is_none_the_worse() {
     let mut generous = spec("uci", &["takes-memory"]);
@@ -258,19 +258,19 @@ fn a_bound_on_memory_above_that_of_the_system_is_none_the_worse() {
 }
 
 #[test]
-fn starting_is_given_up_when_nobody_wants_it() {
+fn an_unwanted_start_is_given_up() {
     let silent = spec("uci", &["silent"]);
     let failure = Engine::start(&silent, &Options::new(), &guard(), &|| true).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Aborted);
 }
 
 #[test]
-fn breaches_are_told_once_for_each_engine() {
+fn breaches_are_returned_once_for_each_engine() {
     let mut engine = playing(&spec("uci", &["upper-case"]));
     choose(&mut engine, limits()).unwrap();
-    let told = engine.take_breaches();
+    let breaches = engine.take_breaches();
     let said = "bestmove E2E4".to_owned();
-    assert_eq!(told, [Breach { kind: BreachKind::UpperCase, said, times: 1 }]);
+    assert_eq!(breaches, [Breach { kind: BreachKind::UpperCase, said, times: 1 }]);
     choose(&mut engine, limits()).unwrap();
     choose(&mut engine, limits()).unwrap();
     assert_eq!(engine.take_breaches(), []);

@@ -1,4 +1,4 @@
-//! An engine that speaks GTP, and departs from it in the ways that its words name.
+//! An engine that speaks GTP, with deviations chosen by its arguments.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! Somebody who has an engine, until it is killed.
+//! A program that holds an engine until it is killed.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use spelrum_external::{
     Colour, Conditions, Engine, EngineFile, Guard, Limits, Options, Situation, Start,
 };
 
-/// Starts the engine of an engines file, says `held`, and has it search if its second word says so.
+/// Starts the engine of an engines file, prints `held`, and lets it search if its second argument
+/// says so.
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let [file, rest @ ..] = words else { return ExitCode::from(64) };
     let file = EngineFile::read(&PathBuf::from(file)).expect("the engines file is good");

@@ -1,5 +1,5 @@
-//! What the tests start: engines that misbehave to order, the guard, and somebody who has an engine and is
-//! killed. Its first word says which.
+//! The tests' programs: misbehaving engines, the guard, and a program that holds an engine and is killed. The
+//! first argument chooses.
 
 mod gtp;
 mod hold;
@@ -40,14 +40,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Goes on until it is killed, without costing anything.
+/// Runs until it is killed, at no cost.
 fn linger() -> ! {
     loop {
         std::thread::park();
     }
 }
 
-/// Does nothing for a time.
+/// Waits for a time.
 pub(crate) fn wait(time: Duration) {
     let until = Instant::now() + time;
     while Instant::now() < until {
@@ -55,8 +55,8 @@ pub(crate) fn wait(time: Duration) {
     }
 }
 
-/// Starts this program once more, in a group of its own or not, and forgets it. `marks` tell its processes
-/// from those of other tests.
+/// Starts this program again, in its own group or not, and forgets it. `marks` distinguish its processes from
+/// those of other tests.
 #[expect(clippy::zombie_processes, reason = "an engine that leaves processes behind does so here")]
 fn start(role: &[&str], marks: &[String], in_own_group: bool) {
     use std::os::unix::process::CommandExt as _;

@@ -1,4 +1,4 @@
-//! An engine that speaks UCI, and misbehaves in the ways that its words name.
+//! An engine that speaks UCI, with misbehaviour chosen by its arguments.
 
 use std::io::{self, BufRead as _, Write as _};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ struct Engine<'a> {
     words: &'a [String],
     games: u32,
     moves: u32,
-    /// It is about to answer once more what it has answered.
+    /// It is about to repeat its last answer.
     owes: bool,
 }
 
@@ -89,14 +89,14 @@ impl Engine<'_> {
                 }
             }
             "go" if self.does("twice-later") => {
-                // What it owes comes first, and both at once.
+                // The owed answer comes first, both at once.
                 let stale = if self.owes { "bestmove h2h4\n" } else { "" };
                 let file = ["a", "b", "c", "d", "e"][self.moves as usize % 5];
                 (self.owes, self.moves) = (true, self.moves + 1);
                 self.say(&format!("{stale}bestmove {file}2{file}3"));
             }
             "go" if self.does("litters") => {
-                // What it starts ends at once, and is nobody's by then but the guard's.
+                // Its child ends at once, and by then belongs only to the guard.
                 let own = std::env::current_exe().expect("the program knows where it is");
                 let parent = std::process::Command::new(own).arg("parent-of-nothing").status();
                 parent.expect("a process can be started");
@@ -105,7 +105,7 @@ impl Engine<'_> {
             "go" => return self.search(),
             "stop" if self.does("after-stop") => self.say("bestmove e2e4"),
             "quit" if self.does("holds-on") => {
-                // As long as whoever started it has something against it.
+                // As long as its starter has not ended it.
                 let hold =
                     self.words.iter().find_map(|word| word.strip_prefix("hold=")).unwrap_or("");
                 let _ = std::fs::write(format!("{hold}.seen"), "");
@@ -209,7 +209,7 @@ impl Engine<'_> {
         ];
         let answer = answers.iter().find(|(word, _)| self.does(word));
         let answer = answer.map_or("bestmove e2e4 ponder e7e5", |(_, answer)| answer);
-        // A second search has another answer, to tell it from what was left of the first.
+        // A second search has another answer, to distinguish it from leftovers of the first.
         if self.moves == 2 {
             self.say("bestmove g1f3");
         } else {
@@ -223,13 +223,13 @@ impl Engine<'_> {
     }
 }
 
-/// Says something at once. Who listens may have gone.
+/// Prints at once. The reader may have gone.
 fn print(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
 }
 
-/// The open descriptors, without that by which they are listed.
+/// The open descriptors, without the one used for listing.
 fn descriptors() -> String {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else { return String::new() };
     let mut numbers: Vec<u32> = entries

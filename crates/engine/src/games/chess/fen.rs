@@ -91,7 +91,7 @@ pub(super) fn read(start: &Chess, text: &str) -> Result<Chess, NotationError> {
         let mut builder = BoardBuilder::empty();
         read_placement(&mut builder, placement)?;
         builder.side_to_move = read_side(side)?;
-        let pieces = Pieces::of(&builder);
+        let pieces = Pieces::from_builder(&builder);
         check_pieces(&pieces)?;
         builder.castle_rights = read_castling(&pieces, castling, is_chess960)?;
         builder.en_passant = read_en_passant(&builder, en_passant)?;
@@ -193,7 +193,7 @@ fn read_side(text: &str) -> Result<Color, Wrong> {
 struct Pieces([[BitBoard; Piece::NUM]; Color::NUM]);
 
 impl Pieces {
-    fn of(builder: &BoardBuilder) -> Self {
+    fn from_builder(builder: &BoardBuilder) -> Self {
         let mut pieces = [[BitBoard::EMPTY; Piece::NUM]; Color::NUM];
         for square in Square::ALL {
             if let Some((piece, color)) = builder.square(square) {
@@ -216,8 +216,8 @@ fn color_name(color: Color) -> &'static str {
 fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
     for color in [Color::White, Color::Black] {
         let name = color_name(color);
-        let of = |piece| pieces.squares(piece, color);
-        let count = |piece| of(piece).len();
+        let squares_of = |piece| pieces.squares(piece, color);
+        let count = |piece| squares_of(piece).len();
         if count(Piece::King) != 1 {
             return Err(Wrong::new(
                 format!("{name} has {} kings", count(Piece::King)),
@@ -225,7 +225,7 @@ fn check_pieces(pieces: &Pieces) -> Result<(), Wrong> {
             ));
         }
         let last_ranks = Rank::First.bitboard() | Rank::Eighth.bitboard();
-        if let Some(square) = (of(Piece::Pawn) & last_ranks).next_square() {
+        if let Some(square) = (squares_of(Piece::Pawn) & last_ranks).next_square() {
             return Err(Wrong::new(
                 format!("there is a pawn on {square}"),
                 "a pawn on the last rank has become another piece, and none starts on the first",

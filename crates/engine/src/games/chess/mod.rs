@@ -131,7 +131,7 @@ impl Chess {
 
     #[inline]
     fn targets(&self, which: Which) -> Targets {
-        Targets::of(&self.board, self.is_chess960, which)
+        Targets::new(&self.board, self.is_chess960, which)
     }
 
     /// The king's own move in castling, which in Chess960 differs from the written one.

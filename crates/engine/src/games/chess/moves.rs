@@ -166,7 +166,7 @@ pub(super) struct Targets {
 
 impl Targets {
     #[inline]
-    pub(super) fn of(board: &Board, is_chess960: bool, which: Which) -> Self {
+    pub(super) fn new(board: &Board, is_chess960: bool, which: Which) -> Self {
         let side = board.side_to_move();
         let own = board.colors(side);
         let pawns = board.pieces(Piece::Pawn) & own;

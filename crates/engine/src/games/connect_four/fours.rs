@@ -67,7 +67,7 @@ pub(super) fn completing(discs: u64) -> u64 {
 pub(super) fn count_open([own, other]: [u64; 2]) -> [[u32; 3]; 2] {
     let mut counts = [[0; 3]; 2];
     for direction in DIRECTIONS {
-        let numbers = [own, other].map(|discs| Numbers::of(discs, direction.step));
+        let numbers = [own, other].map(|discs| Numbers::new(discs, direction.step));
         for (side, count) in counts.iter_mut().enumerate() {
             let open = direction.first & !numbers[1 - side].any();
             let Numbers { ones, twos, .. } = numbers[side];
@@ -85,8 +85,8 @@ pub(super) fn count_open([own, other]: [u64; 2]) -> [[u32; 3]; 2] {
 pub(super) fn missing(own: u64, other: u64) -> u32 {
     let (mut open, mut one, mut two, mut three) = (0, 0, 0, 0);
     for Direction { step, first } in DIRECTIONS {
-        let lines = first & !Numbers::of(other, step).any();
-        let Numbers { ones, twos, .. } = Numbers::of(own, step);
+        let lines = first & !Numbers::new(other, step).any();
+        let Numbers { ones, twos, .. } = Numbers::new(own, step);
         open |= lines;
         one |= lines & ones;
         two |= lines & twos;
@@ -112,7 +112,7 @@ struct Numbers {
 
 impl Numbers {
     #[inline]
-    const fn of(discs: u64, step: u32) -> Self {
+    const fn new(discs: u64, step: u32) -> Self {
         // Of the first two cells of each line, and the last two: the same, two cells on.
         let (odd, both) = (discs ^ discs >> step, discs & discs >> step);
         let (last_odd, last_both) = (odd >> (2 * step), both >> (2 * step));

@@ -45,13 +45,13 @@ pub(super) fn distinct_moves(position: &Pentago, moves: &mut Vec<PentagoMove>) {
     let is_one = [0, 1, 2, 3].map(|q| both.iter().all(|board| board.is_same_after_half(q)));
     // For each quadrant, the first turn of another that changes nothing.
     let idle_turn = [0, 1, 2, 3].map(|q| (0..4).find(|&turned| turned != q && is_idle[turned]));
-    let mut seen = Seen::of(0, other);
+    let mut seen = Seen::new(0, other);
     let mut kept = first;
     for index in first..moves.len() {
         let mv = moves[index];
         let placed = mv.bit() as usize / 16;
         if placed != seen.quadrant {
-            seen = Seen::of(placed, other);
+            seen = Seen::new(placed, other);
         }
         let is_new = match mv.turn_index() {
             // Placements that end the game are all different.
@@ -85,7 +85,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(quadrant: usize, other: Bitboard) -> Self {
+    fn new(quadrant: usize, other: Bitboard) -> Self {
         let turned = |direction| other.turned_quadrant(quadrant, direction);
         let others = [other.quadrant(quadrant), turned(0), turned(1)];
         Self { quadrant, others, fillings: [[0; 8]; 3] }

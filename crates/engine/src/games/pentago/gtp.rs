@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn moves_are_pentagods() {
         let empty = Pentago::empty(true);
-        let of = |text: &str| empty.parse_move(text).unwrap();
+        let parse = |text: &str| empty.parse_move(text).unwrap();
         for (ours, theirs) in [
             ("a1-1l", "a1s"),
             ("a1-1r", "a1t"),
@@ -172,8 +172,8 @@ mod tests {
             ("c2-3l", "b3y"),
             ("d5-3r", "e4z"),
         ] {
-            assert_eq!(write(of(ours)), theirs);
-            assert_eq!(read(&empty, theirs), Ok(of(ours)));
+            assert_eq!(write(parse(ours)), theirs);
+            assert_eq!(read(&empty, theirs), Ok(parse(ours)));
         }
         for text in ["", "a1", "g1s", "a7s", "a1r", "a1st", "pass", "ö1s"] {
             assert!(read(&empty, text).is_err(), "{text}");

@@ -128,17 +128,17 @@ mod tests {
             let mut lists = ChildLists::new();
             lists.reset(children.len()).unwrap();
             let reserved = lists.entries.capacity();
-            let mut of = [ChildList::default(); 5];
+            let mut kept = [ChildList::default(); 5];
             let mut maps: [BTreeMap<u16, u32>; 5] = Default::default();
             for (node, (parent, mv)) in children.into_iter().enumerate() {
-                match lists.find(of[parent], mv) {
+                match lists.find(kept[parent], mv) {
                     Ok(known) => prop_assert_eq!(Some(&known), maps[parent].get(&mv)),
                     Err(place) => {
-                        of[parent] = lists.insert(of[parent], place, mv, node as u32);
+                        kept[parent] = lists.insert(kept[parent], place, mv, node as u32);
                         prop_assert_eq!(maps[parent].insert(mv, node as u32), None);
                     }
                 }
-                for (list, map) in of.iter().zip(&maps) {
+                for (list, map) in kept.iter().zip(&maps) {
                     prop_assert!(lists.entries(*list).iter().copied().eq(map.clone()));
                 }
             }

@@ -47,7 +47,7 @@ fn stalemates_are_draws() {
 }
 
 #[test]
-fn nobody_can_mate_with_these_pieces() {
+fn neither_side_can_mate_with_these_pieces() {
     let dead = [
         "8/8/4k3/8/8/4K3/8/8 w - - 0 1",
         "8/8/4k3/8/8/4K3/8/6N1 w - - 0 1",

@@ -1,4 +1,4 @@
-//! Evaluations against their slow twins, and by hand.
+//! Evaluations against their slow references, and by hand.
 
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, WEIGHT_MAX};
 use spelrum_engine::games::Chess;

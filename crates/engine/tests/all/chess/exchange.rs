@@ -1,4 +1,4 @@
-//! Exchanges against a slow twin that makes the captures, and by hand.
+//! Exchanges against a slow reference that makes the captures, and by hand.
 
 use spelrum_engine::Knowledge;
 use spelrum_engine::games::{Chess, ChessMove};

@@ -1,4 +1,4 @@
-//! FEN: what is read is written back, and what is wrong is told by its field.
+//! FEN: parsed positions are written back, and errors name their field.
 
 use spelrum_engine::games::Chess;
 use spelrum_engine::{Game, Position, Rules};

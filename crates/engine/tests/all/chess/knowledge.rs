@@ -1,4 +1,4 @@
-//! What a search may know of chess, against making the moves.
+//! Chess's knowledge for searches, against making the moves.
 
 use spelrum_engine::games::{Chess, ChessMove};
 use spelrum_engine::{Game, Knowledge, Position};

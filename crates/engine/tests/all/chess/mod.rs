@@ -1,4 +1,4 @@
-//! Chess against known counts, known positions and slow, obvious twins.
+//! Chess against known counts, known positions and slow references.
 
 mod endings;
 mod evaluation;

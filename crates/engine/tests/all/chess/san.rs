@@ -1,4 +1,4 @@
-//! Standard algebraic notation: written, read, and told apart.
+//! Standard algebraic notation: written, parsed, and disambiguated.
 
 use spelrum_engine::Position;
 use spelrum_engine::games::Chess;

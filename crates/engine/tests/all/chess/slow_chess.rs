@@ -1,5 +1,5 @@
-//! Chess as a beginner would program it: a board of letters, every move tried, and a king looked for
-//! from every piece. It shares nothing with the engine but the notation.
+//! Chess as a beginner would program it: a board of letters, every move tried, and checks searched from every
+//! piece. It shares only the notation with the engine.
 
 /// A square: file and rank, from 0.
 pub(super) type At = (i32, i32);

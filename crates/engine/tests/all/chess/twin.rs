@@ -1,4 +1,4 @@
-//! Moves, positions and endings of random games against the slow twin.
+//! Moves, positions and endings of random games against the slow reference.
 
 use std::collections::BTreeMap;
 

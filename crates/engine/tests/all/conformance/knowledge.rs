@@ -1,4 +1,4 @@
-//! What a game knows of its positions, against making every move.
+//! A game's knowledge of its positions, against making every move.
 
 use spelrum_engine::{Game, Knowledge, Losing, PlayoutRandom, Position, Sifted};
 

@@ -1,5 +1,5 @@
-//! What every game is held to, whichever it is: its fast ways against the obvious ones, its
-//! knowledge against search, its notation against itself.
+//! Requirements of every game: its fast implementations against the plain ones, its knowledge
+//! against search, its notation against itself.
 //!
 //! A game that is in the catalogue is held to it under its usual rules. One that can be played by
 //! others adds those to `games_under_other_rules`.

@@ -1,4 +1,4 @@
-//! Notation: what is written is read back, and what is not a position or a move is refused with a
+//! Notation: written texts are parsed back, and invalid positions and moves are refused with a
 //! remedy.
 
 use spelrum_engine::{Game, NotationError, Played, Random, Rules, parse_legal_move};
@@ -22,7 +22,7 @@ pub(super) fn check<G: Game>(sample: &Sample<'_, G>) {
     games_are_read_back(sample);
     other_texts_are_read_exactly_or_refused(sample);
     illegal_moves_are_refused(sample);
-    boards_say_whose_turn_it_is(sample);
+    boards_show_the_side_to_move(sample);
 }
 
 fn positions_are_read_back<G: Game>(sample: &Sample<'_, G>) {
@@ -126,7 +126,7 @@ fn illegal_moves_are_refused<G: Game>(sample: &Sample<'_, G>) {
     }
 }
 
-fn boards_say_whose_turn_it_is<G: Game>(sample: &Sample<'_, G>) {
+fn boards_show_the_side_to_move<G: Game>(sample: &Sample<'_, G>) {
     for position in sample.positions() {
         let board = position.board();
         assert!(board.lines().count() > 1, "{board}");

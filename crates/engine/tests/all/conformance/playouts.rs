@@ -1,4 +1,4 @@
-//! Random games: a game's own fast ways against the obvious ones.
+//! Random games: a game's own fast implementations against the plain ones.
 
 use spelrum_engine::{Game, PlayoutRandom};
 

@@ -1,4 +1,4 @@
-//! What games count, against counting on their boards as text.
+//! Features of games, against counts on their boards as text.
 
 use spelrum_engine::evaluation::Features;
 use spelrum_engine::games::{Chess, ConnectFour, Pentago, TicTacToe};

@@ -1,4 +1,4 @@
-//! Reading and writing, and the shape of trees.
+//! Parsing and writing formulas, and the shape of trees.
 
 use proptest::prelude::*;
 use spelrum_engine::expression::{

@@ -1,4 +1,4 @@
-//! Values: the plain way, compiled, and simplified.
+//! Values computed plainly, compiled, and simplified.
 
 use proptest::prelude::*;
 use spelrum_engine::expression::{Expression, Function, Node};

@@ -1,4 +1,4 @@
-//! Connect Four against a slow twin, known numbers and known values.
+//! Connect Four against a slow reference, known numbers and known values.
 
 use proptest::prelude::*;
 use spelrum_engine::evaluation::WEIGHT_MAX;

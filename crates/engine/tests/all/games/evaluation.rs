@@ -1,4 +1,4 @@
-//! Evaluations against slow twins, and what holds for all of them.
+//! Evaluations against slow references, and properties of all of them.
 
 use proptest::prelude::*;
 use spelrum_engine::evaluation::{EvaluationVisitor, GameEvaluation, WEIGHT_MAX};

@@ -1,4 +1,4 @@
-//! The games against reference data, theory and slow, obvious twins.
+//! The games against reference data, theory and slow references.
 
 mod connect_four;
 mod evaluation;

@@ -1,4 +1,4 @@
-//! What is written is read back; what is none is refused with its place and a remedy.
+//! Written texts are parsed back; invalid ones are refused with a place and a remedy.
 
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};

@@ -1,5 +1,5 @@
-//! Positions, moves and games of every game, changed here and there: what is read can be written, read
-//! again and played on; what is not is refused in few words. `PROPTEST_CASES=1000000` is the long form.
+//! Randomly changed positions, moves and games of every game: parsed ones can be written, parsed again and
+//! played on; others are refused briefly. `PROPTEST_CASES=1000000` is the long form.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

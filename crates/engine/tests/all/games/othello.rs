@@ -1,4 +1,4 @@
-//! Othello against a slow twin, known numbers and known games.
+//! Othello against a slow reference, known numbers and known games.
 
 use proptest::prelude::*;
 use spelrum_engine::evaluation::{Features, WEIGHT_MAX};
@@ -210,7 +210,7 @@ fn position(rows: [&str; 8], to_move: char) -> Othello {
 }
 
 #[test]
-fn who_cannot_move_passes() {
+fn a_side_without_moves_passes() {
     // White has a move, to the left of a row.
     let mut board = position(
         [
@@ -346,7 +346,7 @@ fn golden_keys() {
 
 /// The same discs with the other side to move are another position.
 #[test]
-fn whose_turn_it_is_is_in_the_keys() {
+fn keys_contain_the_side_to_move() {
     let white = Othello::initial().to_string().replace(" b", " w");
     let white = Othello::parse(&rules(), &white).unwrap();
     assert_ne!(white.canonical_key(), Othello::initial().canonical_key());

@@ -1,4 +1,4 @@
-//! Pentago's bitboards against the slow twin, and the rules on boards chosen to break them.
+//! Pentago's bitboards against the slow reference, and the rules on boards chosen to break them.
 
 use proptest::prelude::*;
 use spelrum_engine::games::Pentago;

@@ -1,5 +1,5 @@
-//! Random games and immediate wins where `conformance` does not look: crowded boards, known wins, and
-//! what random games come to.
+//! Random games and immediate wins beyond `conformance`: crowded boards, known wins, and results of random
+//! games.
 
 use proptest::prelude::*;
 use spelrum_engine::games::{Nim, Pentago, TicTacToe};

@@ -1,4 +1,4 @@
-//! Pentago's slow twin: an array of 36 cells and loops that read like the rules.
+//! Pentago's slow reference: an array of 36 cells and loops that read like the rules.
 
 /// 0 is white, 1 black.
 pub(crate) type Side = usize;

@@ -36,7 +36,7 @@ proptest! {
 
     /// A turn of a single quadrant is not a symmetry, nor is exchanging the colours.
     #[test]
-    fn pentago_keys_tell_other_boards_apart(marbles in 1_usize..=36, seed: u64) {
+    fn pentago_keys_distinguish_other_boards(marbles in 1_usize..=36, seed: u64) {
         let text = random_board(marbles, seed);
         let mut turned = SlowBoard::from_text(&text);
         turned.turn(0, true);

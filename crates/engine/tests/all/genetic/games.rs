@@ -1,4 +1,4 @@
-//! Genetic minimax in the games there are, and as a player that a sweep names.
+//! Genetic minimax in the real games, and as a player of a sweep.
 
 use std::sync::LazyLock;
 

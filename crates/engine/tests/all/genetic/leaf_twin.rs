@@ -1,4 +1,4 @@
-//! The slow twin of the search behind the lines: the same order and the same cuts, without stacks.
+//! The slow reference of the leaf search: the same order and the same cut-offs, without stacks.
 
 use spelrum_engine::Position;
 use spelrum_engine::search::{Budget, Evaluate, Stop, WIN};

@@ -1,4 +1,4 @@
-//! Genetic minimax against its slow twin, against exhaustive minimax, and at its edges.
+//! Genetic minimax against its slow reference, against exhaustive minimax, and at its limits.
 
 mod games;
 mod minimax;

@@ -1,4 +1,4 @@
-//! A game made up by hashing: every seed is another tree of uneven width and depth, in which the
+//! A game invented by hashing: every seed is another tree of uneven width and depth, in which the
 //! same side may move twice, games end anywhere, moves that are legal in one position are illegal
 //! in the next, and values tie often.
 

@@ -1,6 +1,6 @@
-//! The slow, obvious twin of genetic minimax: individuals are vectors of moves, the tree is built
-//! anew from all lines whenever it is needed, and values are computed by recursion. It draws the
-//! same random numbers in the same order, so that everything it finds must be equal.
+//! The slow reference of genetic minimax: individuals are vectors of moves, the tree is rebuilt
+//! from all lines whenever it is needed, and values are computed by recursion. It draws the same
+//! random numbers in the same order, so all its results must be equal.
 
 #[path = "leaf_twin.rs"]
 mod leaf_twin;

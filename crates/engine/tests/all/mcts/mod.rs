@@ -1,4 +1,4 @@
-//! Monte Carlo tree search against a slow, obvious twin, exact values and its own promises.
+//! Monte Carlo tree search against a slow reference, exact values and its own guarantees.
 
 mod limits;
 mod twin;

@@ -1,5 +1,5 @@
-//! Monte Carlo tree search as its description has it: nodes that own their children, every list
-//! made in full, what is known found anew each time, playouts move by move.
+//! Monte Carlo tree search as described: nodes that own their children, every list made in full,
+//! proven values recomputed each time, playouts move by move.
 
 use spelrum_engine::search::mcts::{Bound, Choice, MctsParameters, PlayoutPolicy};
 use spelrum_engine::search::{Budget, Evaluate, Found, NoMove, Search, Stop, WIN};

@@ -1,4 +1,5 @@
-//! What it proves, against reference data and theory; that it finds what is to be found.
+//! Proofs of Monte Carlo tree search against reference data and theory, and its choice of good
+//! moves.
 
 use std::collections::BTreeMap;
 

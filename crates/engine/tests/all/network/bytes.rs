@@ -47,7 +47,7 @@ fn any_byte_that_changed_is_noticed() {
 }
 
 #[test]
-fn what_is_not_a_network_is_told_apart() {
+fn other_bytes_are_refused_with_the_reason() {
     use NetworkBytesError::{Description, Hash, Length, NotANetwork, NotFinite, Version};
     let network = trained(PLAIN).network;
     let bytes = network.to_bytes();

@@ -1,4 +1,4 @@
-//! Errors by distance and by square, beside a count over the whole table; and networks that are supplied.
+//! Errors by distance and by square, against a count over the whole table; and supplied networks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Networks: what a recipe may say, what training gives for all time, what is kept of it, and how it
-//! values positions. What is inside of training is attacked where it is made (`src/network/`).
+//! Networks: recipes, training with fixed results, serialization, and evaluation. The internals of training
+//! are tested beside them (`src/network/`).
 
 mod bytes;
 mod errors;

@@ -1,4 +1,4 @@
-//! What a recipe may say.
+//! Valid recipes, and errors for others.
 
 use spelrum_engine::network::Recipe;
 use spelrum_engine::{ParameterKind, Value};

@@ -1,4 +1,4 @@
-//! What training gives.
+//! Results of training.
 
 use spelrum_engine::network::{TrainError, Trained, train};
 use spelrum_engine::{Side, Timeless};
@@ -116,7 +116,7 @@ fn weights_that_are_no_numbers_end_it() {
 
 /// Nobody wins with two knights, but for mates that the other side walks into.
 #[test]
-fn an_ending_without_enough_wins_is_told() {
+fn an_ending_without_enough_wins_is_refused() {
     let result = train(&recipe(r#"{"ending": "KBK"}"#), &table("KBK"), &Timeless, |_| {});
     assert_eq!(result, Err(TrainError::TooFewPositions { network: 0, needed: 1_001, found: 0 }));
 }

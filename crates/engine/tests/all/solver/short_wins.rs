@@ -1,4 +1,4 @@
-//! Wins and losses that lie a few plies off are found at once, however many cells are empty.
+//! Wins and losses a few plies away are found at once, however many cells are empty.
 
 use std::sync::LazyLock;
 

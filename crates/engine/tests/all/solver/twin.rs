@@ -45,7 +45,7 @@ fn values_and_optimal_moves_agree_further_from_the_end() {
     }
 }
 
-/// A solver is not led astray by what it solved before, and takes the same nodes each time.
+/// A solver's earlier results affect neither its answer nor its nodes.
 #[test]
 fn solving_again_takes_the_same_nodes() {
     let mut solver = PentagoSolver::default();

@@ -1,4 +1,4 @@
-//! Games that exact tables end: at the first position that a table has, for whom it says.
+//! Games adjudicated by exact tables: at the first position of a table, with its result.
 
 use spelrum_engine::games::Chess;
 use spelrum_engine::tables::{self, Endgame, TableValue};

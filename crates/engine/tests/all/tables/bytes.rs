@@ -18,7 +18,7 @@ fn a_table_is_read_as_it_was_written() {
     assert_eq!(bytes.len(), 8 + 2 + 2 + 3 + 8 + 2 * 462 * 64 + 32);
 }
 
-/// Machines and builds make the same bytes: another hash needs another version of the format.
+/// All machines and builds make the same bytes: another hash needs another version of the format.
 #[test]
 fn the_bytes_are_the_same_for_all_time() {
     let hash = table("KRK").sha256().map(|byte| format!("{byte:02x}")).concat();
@@ -37,7 +37,7 @@ fn any_byte_that_changed_is_noticed() {
 }
 
 #[test]
-fn what_is_not_the_table_is_told_apart() {
+fn other_bytes_are_refused_with_the_reason() {
     let bytes = table("KBK").to_bytes();
     let error =
         |name: &str, bytes: &[u8]| EndgameTable::from_bytes(&endgame(name), bytes).unwrap_err();

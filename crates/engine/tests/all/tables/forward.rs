@@ -1,4 +1,4 @@
-//! A second way to the same values: from all positions forward, without symmetry, round after round.
+//! A second computation of the values: forward from all positions, without symmetry, round after round.
 
 use cozy_chess::{Board, BoardBuilder, Color, Piece, Square, get_king_moves};
 use spelrum_engine::Side;

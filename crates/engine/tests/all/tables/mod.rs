@@ -1,4 +1,4 @@
-//! Tables of endgames against known counts and slow, obvious twins.
+//! Tables of endgames against known counts and slow references.
 
 mod adjudication;
 mod bytes;

@@ -1,4 +1,4 @@
-//! Which names there are, and what is said of others.
+//! Valid names of endgames, and errors for others.
 
 use spelrum_engine::tables::{Endgame, EndgameTable};
 

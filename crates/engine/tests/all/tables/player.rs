@@ -1,4 +1,4 @@
-//! The player `table`: it mates in exactly the table's plies, whoever it is and however the board is turned.
+//! The player `table` mates in exactly the table's plies, with either colour and in every orientation.
 
 use std::collections::BTreeSet;
 
@@ -114,7 +114,7 @@ fn the_longest_mate_of_bishop_and_knight_is_played_to_its_end() {
     }
 }
 
-/// Against somebody who errs it mates sooner, and never later.
+/// Against a player that errs it mates sooner, and never later.
 #[test]
 fn against_random_moves_it_is_never_slower_than_the_table() {
     let rules = Chess::rules();

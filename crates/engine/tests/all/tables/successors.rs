@@ -1,4 +1,4 @@
-//! Every value is what the values of its successors say, by the moves of `cozy-chess`.
+//! Every value follows from the values of its successors, by the moves of `cozy-chess`.
 //!
 //! Over a whole table that is a proof: a mate is one, a win in n has a successor lost in n - 1 and none
 //! that is lost sooner, a loss in n has none but wins and the longest in n - 1, and a draw has a

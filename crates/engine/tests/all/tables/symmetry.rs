@@ -1,4 +1,4 @@
-//! Positions that are the same up to symmetry, or with colours changed, have the same value.
+//! Positions that are equal up to symmetry, or with colours exchanged, have the same value.
 
 use spelrum_engine::Random;
 use spelrum_engine::tables::{EndgameTable, TableValue};

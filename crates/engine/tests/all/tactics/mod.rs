@@ -1,5 +1,4 @@
-//! What alpha-beta does for games with tactics and with positions that come again, on made-up games,
-//! against slow obvious twins.
+//! Alpha-beta in games with tactics and repetition: invented games, against slow references.
 
 mod chess;
 mod repetition;

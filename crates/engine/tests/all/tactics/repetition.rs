@@ -1,4 +1,4 @@
-//! Positions that come again: all searches end a line where the arbiter would.
+//! Repetition: all searches end a line where the arbiter would.
 
 use std::ops::RangeInclusive;
 

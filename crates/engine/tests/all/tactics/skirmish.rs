@@ -1,4 +1,4 @@
-//! A made-up game with everything that a search of chess asks for.
+//! An invented game with all features that a search of chess uses.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Searches as a textbook has them: no stacks, no tables, nothing shared. They look at what came
-//! before a position wherever the game's rules do.
+//! Textbook searches: no stacks, no tables, nothing shared. They respect the game's history rules
+//! everywhere.
 
 use spelrum_engine::search::alpha_beta::Options;
 use spelrum_engine::search::{Evaluate, PLIES_MAX, WIN, WIN_MIN};

@@ -1,4 +1,4 @@
-//! A made-up game in which positions come again.
+//! An invented game in which positions recur.
 
 use std::fmt;
 

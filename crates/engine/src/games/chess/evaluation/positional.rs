@@ -116,7 +116,7 @@ impl Evaluate<Chess> for ChessPositional {
     fn evaluate(&self, position: &Chess) -> i32 {
         let board = position.cozy();
         let side = board.side_to_move();
-        let [own, other] = [side, !side].map(|color| Parts::of(board, color));
+        let [own, other] = [side, !side].map(|color| Parts::new(board, color));
         let pairs = i32::from(own.has_bishop_pair) - i32::from(other.has_bishop_pair);
         let phased = (own.squares - other.squares) * self.shares[0]
             + (own.mobility - other.mobility) * self.shares[1]
@@ -147,7 +147,7 @@ struct Parts {
 
 impl Parts {
     #[inline]
-    fn of(board: &Board, color: Color) -> Self {
+    fn new(board: &Board, color: Color) -> Self {
         let own = board.colors(color);
         let pawns = own & board.pieces(Piece::Pawn);
         let king = board.king(color);

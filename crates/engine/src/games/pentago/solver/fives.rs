@@ -85,7 +85,7 @@ impl Fives {
     /// cells. (0 is the root's side to move. It has at most half of the cells, rounded up, and the
     /// other half, rounded down.)
     #[inline]
-    pub(super) fn of(&self, side: usize, set: u64) -> [Rotations; 2] {
+    pub(super) fn rotations(&self, side: usize, set: u64) -> [Rotations; 2] {
         match &self.tables {
             Some(tables) => tables[side][set as usize],
             None => fives(self.marbles[side].or(Bitboard::from_bits(set))),

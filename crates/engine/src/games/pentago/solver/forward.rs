@@ -114,13 +114,13 @@ impl Run<'_, '_> {
     /// For each empty cell of the root, lowest bit first: the rotations one turn away in which its
     /// side to move reaches the goal after placing there.
     pub(super) fn good_after(&mut self, goal: Goal) -> Result<Vec<Rotations>, Halt> {
-        let others_five = self.fives.of(1, 0)[1];
+        let others_five = self.fives.rotations(1, 0)[1];
         let mut good = Vec::new();
         let mut empty = self.fives.cells();
         while empty != 0 {
             let cell = empty & empty.wrapping_neg();
             empty &= empty - 1;
-            let five = self.fives.of(0, cell)[1];
+            let five = self.fives.rotations(0, cell)[1];
             let asked = Rotations::UNTURNED.turned().without(five.or(others_five));
             let board = Board { own: 0, other: cell, plies: 1 };
             let lost = if asked.is_empty() {
@@ -181,15 +181,15 @@ impl Run<'_, '_> {
     ) -> Result<Rotations, Halt> {
         let side = (board.plies % 2) as usize;
         let (now, after) = (side, 1 - side);
-        let other_five = self.fives.of(1 - side, board.other)[after];
+        let other_five = self.fives.rotations(1 - side, board.other)[after];
         let mut five_before = Rotations::NONE;
         let mut five_after = Rotations::NONE;
         let mut empty = self.fives.cells() & !(board.own | board.other);
         while empty != 0 {
             let cell = empty & empty.wrapping_neg();
             empty &= empty - 1;
-            let own = self.fives.of(side, board.own | cell);
-            let other = self.fives.of(1 - side, board.other | cell);
+            let own = self.fives.rotations(side, board.own | cell);
+            let other = self.fives.rotations(1 - side, board.other | cell);
             five_before = five_before.or(own[now]);
             five_after = five_after.or(own[after]);
             self.forward.children.push(Child {

@@ -172,8 +172,8 @@ impl Retrograde {
                 } else {
                     five.or(reached.without(five_of_other))
                 };
-                let row = self.ranks.of(own_set);
-                let column = self.ranks.of(subsets::gather(other_set, all & !own_set));
+                let row = self.ranks.rank(own_set);
+                let column = self.ranks.rank(subsets::gather(other_set, all & !own_set));
                 self.level[row * rows + column] = reached.complement();
             }
         }
@@ -194,7 +194,7 @@ impl Retrograde {
             }
             let absent = (0..cells).filter(|cell| set >> cell & 1 == 0);
             // The ranks are below 2^16: of 18 cells, 48,620 sets have one size.
-            self.children.extend(absent.map(|cell| self.ranks.of(set | 1 << cell) as u16));
+            self.children.extend(absent.map(|cell| self.ranks.rank(set | 1 << cell) as u16));
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Ranks {
 
     /// The rank of a set among those of its size.
     #[inline]
-    pub(super) fn of(&self, set: u32) -> usize {
+    pub(super) fn rank(&self, set: u32) -> usize {
         usize::from(self.ranks[set as usize])
     }
 }

@@ -169,7 +169,7 @@ fn sets_are_ranked_in_order_and_move_in_and_out_of_masks() {
             assert_eq!(sets, slow);
             assert_eq!(sets.len(), subsets::count(cells, size));
             for (rank, &set) in sets.iter().enumerate() {
-                assert_eq!(ranks.of(set), rank);
+                assert_eq!(ranks.rank(set), rank);
             }
         }
     }
