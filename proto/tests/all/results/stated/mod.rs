@@ -8,7 +8,7 @@ use spelrum_model::claims::{ClaimStanding, Statement};
 use spelrum_model::{CellId, DefinitionHash, ExperimentId, Role};
 use spelrum_statistics::claims::{Bound, Quantifier};
 
-use crate::{count, id, name};
+use super::{count, id, name};
 
 prop_compose! {
     fn statement()(

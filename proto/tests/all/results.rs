@@ -1,8 +1,6 @@
 //! Attacks the conversions of results: values round-trip, and malformed messages are refused with the field's
 //! name (invariants 9, 10).
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ use spelrum_statistics::{
 };
 use spelrum_statistics::{Precision, StopRule};
 
-use crate::{figure, id, name};
+use super::{figure, id, name};
 
 fn rule() -> impl Strategy<Value = StopRule> {
     let precision = (1_u32..500).prop_map(|part| StopRule::of_precision(f64::from(part) / 1_000.0));

@@ -2,8 +2,6 @@
 //! refusal, never in a panic, and parsed values are written back identically. `PROPTEST_CASES=1000000` is the
 //! long form.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -1,7 +1,5 @@
 //! Comparisons of cells round-trip, and malformed ones are refused with the field's name (invariants 9, 10).
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
-
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
