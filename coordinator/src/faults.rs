@@ -12,7 +12,7 @@ pub use ordered::Faults;
 use spelrum_model::GameId;
 
 #[cfg(not(feature = "faults"))]
-use crate::store::StoreError;
+use spelrum_store::StoreError;
 
 /// No faults.
 #[cfg(not(feature = "faults"))]

@@ -9,6 +9,7 @@ pub mod access;
 mod dispatcher;
 mod faults;
 mod metrics;
+mod rarely;
 mod server;
 mod services;
 
@@ -37,9 +38,7 @@ use metrics::Metrics;
 pub use server::{Listeners, TlsError, TlsFiles};
 use server::{Server, Tls};
 use services::{ExperimentsService, Planner, Referee, ResultsService, StartMark, WorkService};
-pub use spelrum_store as store;
-pub use spelrum_store::system_remedy;
-use store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
+use spelrum_store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
 /// A lease lives for so many heartbeats without one that names it.
 const HEARTBEATS_PER_LEASE: u32 = 6;
@@ -66,7 +65,7 @@ pub struct Config {
     /// is let in beside others, and asks for none where none is demanded.
     pub own_token: Option<Token>,
     /// What the database's owner is told who finds it open, such as where this coordinator listens
-    /// ([`store::told_by_holder`]).
+    /// ([`spelrum_store::told_by_holder`]).
     pub told: String,
     /// Names by which it is called, beside those that always mean this machine. With some, calls to
     /// other names are refused.

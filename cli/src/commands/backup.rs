@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::{BackedUp, BackupError, Copied, Readers};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{counted, duration_us};
+use spelrum_store::{BackedUp, BackupError, Copied, Readers};
 use tokio::sync::oneshot;
 
 use crate::error::{CliError, Result};

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::{
-    Compared, Difference, RESCUE_COMMAND, Readers, Refereed, StoreError,
-};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{count, counted, duration_us, optional};
+use spelrum_store::{Compared, Difference, RESCUE_COMMAND, Readers, Refereed, StoreError};
 
 use crate::error::Result;
 use crate::exit::Exit;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::BackedUp;
 use spelrum_report::data::write_json;
 use spelrum_report::text::counted;
+use spelrum_store::BackedUp;
 
 use crate::arguments::SourceArguments;
 use crate::error::Result;

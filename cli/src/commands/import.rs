@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use spelrum_coordinator::store::{ImportError, ImportProgress, Imported, StoreError, Writer};
 use spelrum_report::data::write_json;
 use spelrum_report::text::{count, counted};
+use spelrum_store::{ImportError, ImportProgress, Imported, StoreError, Writer};
 
 use crate::arguments::SourceArguments;
 use crate::error::{CliError, Result};

@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use spelrum_coordinator::CoordinatorError;
-use spelrum_coordinator::store::{BackupError, ImportError, StoreError};
 use spelrum_proto::{Distrust, Reason, Refusal, WireError};
+use spelrum_store::{BackupError, ImportError, StoreError};
 use spelrum_worker::WorkerError;
 use tonic::{Code, Status};
 

@@ -8,10 +8,10 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
-use spelrum_coordinator::system_remedy;
 use spelrum_engine::PlayError;
 use spelrum_report::Kind;
 use spelrum_report::text::escaped;
+use spelrum_store::system_remedy;
 use spelrum_sweep::SweepError;
 
 use crate::exit::Exit;

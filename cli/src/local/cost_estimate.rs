@@ -5,7 +5,6 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use spelrum_coordinator::store::{GAME_BYTES, MOVE_BYTES};
 use spelrum_engine::{Host, MoveValuesError, Parameters, PlayError, Value, memory_bytes_of};
 use spelrum_external::{EngineFile, OptionValue, Options};
 use spelrum_model::capabilities::{EngineRequest, GameRequest, THREADS_OPTION};
@@ -15,6 +14,7 @@ use spelrum_model::{
 };
 use spelrum_report::text::{count, duration_us};
 use spelrum_statistics::StopRule;
+use spelrum_store::{GAME_BYTES, MOVE_BYTES};
 use spelrum_worker::Cores;
 
 use crate::error::{CliError, Result};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use spelrum_coordinator::store::{Loss, accept_loss as accept, told_by_holder};
 use spelrum_proto::Token;
+use spelrum_store::{Loss, accept_loss as accept, told_by_holder};
 
 use crate::arguments::CoordinatorUrl;
 use crate::config;

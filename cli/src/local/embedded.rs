@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use spelrum_answers::ExperimentSummary;
 use spelrum_coordinator as coordinator;
-use spelrum_coordinator::store::Readers;
 use spelrum_model::ExperimentState;
 use spelrum_model::labels::Label;
 use spelrum_model::speed::Speed;
 use spelrum_proto::{Token, v1};
+use spelrum_store::Readers;
 use spelrum_worker::{self as worker, Engines, Playing, QuietSlots};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};

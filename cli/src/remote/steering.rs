@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use backon::{ConstantBuilder, Retryable as _};
 use spelrum_answers::ExperimentSummary;
-use spelrum_coordinator::store::Readers;
 use spelrum_proto::{Reason, Refusal, v1};
+use spelrum_store::Readers;
 use tonic::Status;
 
 use crate::arguments::SourceArguments;

@@ -9,9 +9,6 @@ use spelrum_answers::{
     MissingGame, Phases, Progress, Ratings, Report, RunResult, SettledCells, SettledGame, Status,
     WhichGame,
 };
-use spelrum_coordinator::store::{
-    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces, is_held,
-};
 use spelrum_model::ExperimentState;
 use spelrum_model::GameId;
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_MAX, SQL_BYTES_MAX};
@@ -20,6 +17,9 @@ use spelrum_proto::results::{
     progress_from_wire, settled_cells_from_wire,
 };
 use spelrum_proto::{Reason, Refusal, WireError, v1};
+use spelrum_store::{
+    BackedUp, BackupError, QueryRows, Readers, SqlValue, StoreError, export_from_pieces, is_held,
+};
 use tonic::Status as WireStatus;
 
 use super::locate::{from_file, only_database, only_experiment};

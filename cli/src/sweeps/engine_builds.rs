@@ -1,12 +1,12 @@
 //! Which builds of its engines a sweep is played with: those of this machine, or those that its experiment has.
 
-use spelrum_coordinator::store::Readers;
 use spelrum_external::{EngineFile, build_of};
 use spelrum_model::builds;
 use spelrum_model::builds::{AWAITED_BUILD, Builds, short, with_builds};
 use spelrum_model::engines::build_text;
 use spelrum_proto::v1;
 use spelrum_report::text::count;
+use spelrum_store::Readers;
 use spelrum_sweep::plan_sweep;
 
 use crate::error::Result;

@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use spelrum_coordinator::store::{Readers, Sweep};
 use spelrum_external::EngineFile;
 use spelrum_model::Plan;
 use spelrum_model::change::GAME_TIMEOUT;
 use spelrum_proto::v1;
 use spelrum_report::data::write_json;
 use spelrum_report::text::{count, counted};
+use spelrum_store::{Readers, Sweep};
 use uuid::Uuid;
 
 use crate::error::Result;

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 use rustix::io::Errno;
-use spelrum_coordinator::system_remedy;
+use spelrum_store::system_remedy;
 
 use crate::exit::Exit;
 use crate::terminal::logging;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use spelrum_coordinator::store::contract::WriteTransaction as _;
-use spelrum_coordinator::store::{Sweep, Writer};
 use spelrum_proto::limits::PAGE_SIZE_MAX;
+use spelrum_store::contract::WriteTransaction as _;
+use spelrum_store::{Sweep, Writer};
 use spelrum_sweep::{SweepText, plan_sweep};
 
 use crate::sandbox::{Sandbox, tic_tac_toe};

@@ -27,8 +27,8 @@ use super::{BatchError, unanswered};
 use crate::access::Credential;
 use crate::faults::Faults;
 use crate::metrics::{Done, Work};
-use crate::store::contract::WriteTransaction;
-use crate::store::{
+use spelrum_store::contract::WriteTransaction;
+use spelrum_store::{
     Found, LeasedCell, Removing, Retry, StoreError, Submitted as Stored, Sweep, WorkerIntroduction,
 };
 

@@ -7,8 +7,8 @@ use spelrum_model::{ExperimentId, Plan};
 use spelrum_scheduling::course::{Course, Led};
 use spelrum_sweep::{SweepText, plan_sweep};
 
-use crate::store::contract::Store;
-use crate::store::{OpenCourse, StoreError};
+use spelrum_store::contract::Store;
+use spelrum_store::{OpenCourse, StoreError};
 
 /// The course of a sweep, if it has one: a pure function of its plan.
 pub type CourseOf = dyn Fn(&Plan) -> Option<Box<dyn Course>> + Send + Sync;

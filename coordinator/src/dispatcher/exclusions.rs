@@ -14,8 +14,8 @@ use super::batch::{Batch, Failure};
 use super::request::{Arrived, Excluded, Excluding, Exclusion, Request};
 use super::roster::News;
 use super::{Dispatcher, FAILED_RETRY_AFTER};
-use crate::store::contract::{Store, WriteTransaction};
-use crate::store::{Retry, StoreError, TakenOut};
+use spelrum_store::contract::{Store, WriteTransaction};
+use spelrum_store::{Retry, StoreError, TakenOut};
 
 /// A piece takes no further step after so much time.
 const PIECE_TIME_MAX: Duration = Duration::from_millis(5);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use spelrum_model::{LeaseId, WorkerId};
 
 use super::Dispatcher;
-use crate::store::contract::{Store, WriteTransaction as _};
-use crate::store::{StoreError, unix_now_us};
+use spelrum_store::contract::{Store, WriteTransaction as _};
+use spelrum_store::{StoreError, unix_now_us};
 
 /// The latest leases, which are kept however they ended.
 const LEASES_KEPT: u64 = 100_000;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};
 
 use super::request::{Dispatch, Request};
-use crate::store::StoreError;
+use spelrum_store::StoreError;
 
 /// What was found out is believed for so long.
 const FRESH: Duration = Duration::from_secs(8);

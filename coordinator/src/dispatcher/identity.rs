@@ -7,7 +7,7 @@ use spelrum_proto::{Reason, Refusal, WorkerSecret};
 use subtle::ConstantTimeEq as _;
 
 use crate::access::Credential;
-use crate::store::WorkerProof;
+use spelrum_store::WorkerProof;
 
 /// Who calls.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use spelrum_scheduling::scheduler::{Event, Time};
 
 use super::BatchError;
 use super::batch::Batch;
-use crate::store::contract::WriteTransaction;
+use spelrum_store::contract::WriteTransaction;
 
 impl<T: WriteTransaction> Batch<'_, T> {
     /// The course of a sweep, if it has one.

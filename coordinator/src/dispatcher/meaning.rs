@@ -16,7 +16,7 @@ use spelrum_proto::work::ReportedWhat;
 use spelrum_proto::{game, training, v1};
 use spelrum_scheduling::scheduler::{Effect, Report, Verdict};
 
-use crate::store::{GameFacts, Refused};
+use spelrum_store::{GameFacts, Refused};
 
 /// The scheduler's answer to one event.
 #[derive(Debug, PartialEq, Eq)]

@@ -63,8 +63,8 @@ pub(crate) use verifications::{cancelled, of_other_engine};
 
 use crate::faults::Faults;
 use crate::metrics::Work;
-use crate::store::StoreError;
-use crate::store::contract::Store;
+use spelrum_store::StoreError;
+use spelrum_store::contract::Store;
 
 /// A transaction takes no further request after so much time, so that the write lock is short and
 /// the first request of a batch does not wait for a long tail.

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::{Dispatcher, FAILED_RETRY_AFTER, UPKEEP_INTERVAL};
-use crate::store::contract::{Store, WriteTransaction as _};
-use crate::store::{Removed, StoreError};
+use spelrum_store::contract::{Store, WriteTransaction as _};
+use spelrum_store::{Removed, StoreError};
 
 /// A piece takes no further step after so much time.
 const PIECE_TIME_MAX: Duration = Duration::from_millis(5);

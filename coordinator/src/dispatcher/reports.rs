@@ -18,8 +18,8 @@ use super::meaning::{
 use super::request::{Gathered, Held};
 use super::roster::News;
 use super::{BatchError, unanswered};
-use crate::store::contract::WriteTransaction;
-use crate::store::{Deviation, StoppedForForfeits};
+use spelrum_store::contract::WriteTransaction;
+use spelrum_store::{Deviation, StoppedForForfeits};
 
 /// A result with the worker that reported it, and when.
 struct Delivered {

@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tracing::Span;
 
 use super::identity::{Caller, Welcome};
-use crate::store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
+use spelrum_store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
 
 /// Requests that may wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;

@@ -11,8 +11,8 @@ use spelrum_model::{GameRange, LeaseId, WorkerId};
 use spelrum_scheduling::scheduler::{LeaseEnd, LeaseState, Time};
 
 use super::identity::{Caller, Impostor, Lock, SecretHash};
-use crate::server::Rarely;
-use crate::store::{LeaseHolder, WorkerIntroduction};
+use crate::rarely::Rarely;
+use spelrum_store::{LeaseHolder, WorkerIntroduction};
 
 /// Workers that may be known at once (invariant 9).
 pub(super) const WORKERS_MAX: usize = 10_000;

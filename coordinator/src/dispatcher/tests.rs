@@ -16,8 +16,8 @@ use tracing::Span;
 use super::request::Reply;
 use super::*;
 use crate::metrics::Metrics;
-use crate::store::contract::WriteTransaction as _;
-use crate::store::{Readers, Removing, WorkerIntroduction, Writer};
+use spelrum_store::contract::WriteTransaction as _;
+use spelrum_store::{Readers, Removing, WorkerIntroduction, Writer};
 
 /// A dispatcher whose turns the test takes.
 struct Site {

@@ -6,8 +6,8 @@ use spelrum_proto::{Reason, Refusal};
 use spelrum_scheduling::scheduler::{Event, Time};
 
 use super::batch::{Batch, Failure};
-use crate::store::contract::WriteTransaction;
-use crate::store::{Found, Retry, ToVerify};
+use spelrum_store::contract::WriteTransaction;
+use spelrum_store::{Found, Retry, ToVerify};
 
 impl<T: WriteTransaction> Batch<'_, T> {
     /// Lets games of an experiment be verified; returns how many were ordered. One that was finished runs again until

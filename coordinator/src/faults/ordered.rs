@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use spelrum_model::GameId;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-use crate::store::StoreError;
+use spelrum_store::StoreError;
 
 use end::{End, Point};
 

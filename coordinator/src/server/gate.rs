@@ -23,11 +23,11 @@ use super::counted::Counted;
 use super::crowd::{Crowd, Member};
 use super::message::{self, Message, NoMessage, PATIENCE, UNITS_MAX, UNITS_PER_CONNECTION_MAX};
 use super::origin::{self, Foreign, Names, Transport};
-use super::rarely::Rarely;
 use super::request_id::RequestIds;
 use super::revoked::UntilRevoked;
 use crate::access::{CalledBy, Certified, Credential, Guard};
 use crate::metrics::{Metrics, UnderWay, Why};
+use crate::rarely::Rarely;
 
 /// Where the numbers are.
 pub(super) const METRICS_PATH: &str = "/metrics";

@@ -12,7 +12,6 @@ mod gate;
 mod message;
 mod open_files;
 mod origin;
-mod rarely;
 mod request_id;
 mod revoked;
 mod tls;
@@ -54,12 +53,12 @@ use tower::ServiceExt as _;
 use self::connections::{Connection, Connections, Opened};
 use self::gate::Gate;
 use self::origin::{Names, Transport};
-pub(crate) use self::rarely::Rarely;
 pub(crate) use self::tls::Tls;
 pub use self::tls::{TlsError, TlsFiles};
 use crate::access::{Certified, Guard};
 use crate::dispatcher::Health;
 use crate::metrics::{self, Metrics};
+use crate::rarely::Rarely;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
 /// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::{Dispatch, Submission};
-use crate::store::{Readers, StoredSweep};
+use spelrum_store::{Readers, StoredSweep};
 
 /// Sweeps that may be planned, or wait to be stored, at once: each takes a core, and its plan may take
 /// hundreds of megabytes.

@@ -29,7 +29,7 @@ use crate::dispatcher::{
     Clock, Dispatch, Excluding, Exclusion, Removal, Steering, Submission, Workforce, not_submitted,
     unknown_experiment,
 };
-use crate::store::{Readers, Removing, StoreError, Sweep};
+use spelrum_store::{Readers, Removing, StoreError, Sweep};
 
 /// Workers in one answer: well below the bytes of a message (invariant 9).
 const WORKERS_MAX: usize = 1_000;

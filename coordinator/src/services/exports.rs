@@ -13,7 +13,7 @@ use tonic::Status;
 
 use super::pages::QUIET;
 use super::{BUSY_RETRY_AFTER, reading_failed};
-use crate::store::{BackupError, Readers};
+use spelrum_store::{BackupError, Readers};
 
 /// How large a piece is: well below a message.
 const PIECE_BYTES: usize = 256 << 10;

@@ -25,7 +25,7 @@ pub(crate) use referee::Referee;
 pub(crate) use results::ResultsService;
 pub(crate) use work::{StartMark, WorkService};
 
-use crate::store::StoreError;
+use spelrum_store::StoreError;
 
 /// When a caller for whom there was no place should try again.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);

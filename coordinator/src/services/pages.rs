@@ -6,7 +6,7 @@ use prost::Message as _;
 use spelrum_proto::limits::{MESSAGE_BYTES_MAX, QUERY_ROWS_DEFAULT};
 use spelrum_proto::{Reason, Refusal, v1};
 
-use crate::store::SqlValue;
+use spelrum_store::SqlValue;
 
 /// A page is sent when it has so many bytes.
 const PAGE_BYTES: usize = 256 << 10;

@@ -15,7 +15,7 @@ use spelrum_model::{
 use spelrum_proto::work::{Reported, ReportedWhat};
 use spelrum_proto::{game, training};
 
-use crate::store::{Readers, StoreError};
+use spelrum_store::{Readers, StoreError};
 
 /// Cells that are kept (invariant 9).
 const CELLS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is not zero");

@@ -29,7 +29,7 @@ use super::rating_parts::RatingParts;
 use super::report_parts::ReportParts;
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::unknown_experiment;
-use crate::store::{Readers, StoreError};
+use spelrum_store::{Readers, StoreError};
 
 /// Reports and ratings that may be in memory at once.
 const REPORTS_MAX: usize = 2;

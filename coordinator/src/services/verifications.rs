@@ -14,7 +14,7 @@ use spelrum_proto::{Reason, Refusal, v1};
 
 use super::reading_failed;
 use crate::dispatcher::{Dispatch, cancelled, of_other_engine, unknown_experiment};
-use crate::store::{
+use spelrum_store::{
     DifferentGame, NamedWorker, Readers, ToVerify, Verifications, VerifiedPair,
     WaitingVerifications,
 };

@@ -20,7 +20,7 @@ use tonic::{Request, Response, Status};
 use super::{Planner, Referee};
 use crate::access::{CalledBy, Credential};
 use crate::dispatcher::{Caller, Dispatch, Leased, Welcome};
-use crate::store::{Readers, StoredNetwork, WorkerIntroduction};
+use spelrum_store::{Readers, StoredNetwork, WorkerIntroduction};
 
 /// The service.
 pub(crate) struct WorkService {

@@ -1,9 +1,9 @@
 //! Claims over real gRPC: what a client hears is what the file has.
 
 use spelrum_answers::{Detail, Report};
-use spelrum_coordinator::store::Readers;
 use spelrum_proto::results::ReportReader;
 use spelrum_proto::v1;
+use spelrum_store::Readers;
 use spelrum_test_support::{HandWorker, Site, quick_sweep};
 
 fn sweep(claims: &str) -> String {

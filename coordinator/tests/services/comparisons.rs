@@ -1,10 +1,10 @@
 //! Comparisons of cells over real gRPC.
 
 use spelrum_answers::Comparisons;
-use spelrum_coordinator::store::Readers;
 use spelrum_proto::results::ComparisonsReader;
 use spelrum_proto::{Reason, v1};
 use spelrum_statistics::comparisons::Changed;
+use spelrum_store::Readers;
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, quick_sweep, reason};

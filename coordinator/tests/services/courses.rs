@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use spelrum_answers::{Detail, RunResult};
 use spelrum_coordinator::CourseOf;
-use spelrum_coordinator::store::Readers;
 use spelrum_engine::Value;
 use spelrum_model::{AxisValue, Plan};
 use spelrum_proto::{Reason, v1};
 use spelrum_scheduling::course::{self, CellOutcome, Course, Decision, NewCell};
+use spelrum_store::Readers;
 use tonic::Status;
 
 use spelrum_test_support::{HandWorker, Served, Site, eventually, quick_sweep, reason, submission};

@@ -16,7 +16,7 @@ async fn play_backwards(worker: &mut HandWorker) -> bool {
 }
 
 async fn assert_whole(site: &Site) {
-    let readers = spelrum_coordinator::store::Readers::open(&site.db()).await.unwrap();
+    let readers = spelrum_store::Readers::open(&site.db()).await.unwrap();
     assert_eq!(readers.recount().await.unwrap(), []);
 }
 

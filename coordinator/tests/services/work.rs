@@ -4,11 +4,11 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use spelrum_coordinator::store::Readers;
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_proto::limits::{NUMBER_MAX, REPORT_RESULTS_MAX};
 use spelrum_proto::v1::{Action, Verdict};
 use spelrum_proto::{PROTOCOL, Reason, Refusal, v1};
+use spelrum_store::Readers;
 use spelrum_test_support::{
     HandWorker, Site, eventually, failure_of, game_of, hello, quick_sweep, reason,
 };
