@@ -3,7 +3,7 @@
 use spelrum_answers::{ExperimentSummary, Phases};
 use spelrum_model::Role;
 
-use super::shown::Shown;
+use super::formats::Shown;
 use crate::error::{Error, Kind, Result};
 
 /// Refuses to say of choices what can only be said of games.

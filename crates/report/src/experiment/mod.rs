@@ -5,11 +5,11 @@
 
 mod checks;
 mod everything;
+mod formats;
 mod needs;
 mod page;
 mod pair;
 mod rows;
-mod shown;
 mod style;
 
 use std::io::{BufWriter, Write};
@@ -18,10 +18,10 @@ use std::path::Path;
 use spelrum_answers::ExperimentSummary;
 
 pub use checks::{check_axis, check_phases};
+pub use formats::{ReportFormat, Shown};
 pub use needs::{Answers, Need, Needs};
 use page::{Page, facts};
 pub use pair::Pair;
-pub use shown::{ReportFormat, Shown};
 pub use style::TableStyle;
 use style::no_such_column;
 

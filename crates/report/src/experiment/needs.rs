@@ -4,7 +4,7 @@ use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, 
 use spelrum_model::Task;
 
 use super::checks::refuse_what_is_of_games;
-use super::shown::{ReportFormat, Shown};
+use super::formats::{ReportFormat, Shown};
 use crate::error::{Error, Kind, Result};
 use crate::tables::TableName;
 use crate::tables::ratings::are_worth_showing;

@@ -4,8 +4,8 @@ use clap::ValueEnum as _;
 use spelrum_answers::{ExperimentSummary, date_time};
 use spelrum_model::Task;
 
+use super::formats::Shown;
 use super::needs::Answers;
-use super::shown::Shown;
 use crate::document::{Document, Part, TitledTable};
 use crate::error::Result;
 use crate::figures;

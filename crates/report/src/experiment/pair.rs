@@ -6,7 +6,7 @@ use spelrum_answers::{ExperimentSummary, Overview, Report, SideBySide};
 use spelrum_model::Task;
 
 use super::checks::refuse_what_is_of_games;
-use super::shown::{ReportFormat, Shown};
+use super::formats::{ReportFormat, Shown};
 use crate::data::{write_csv, write_json};
 use crate::document::LatexStyle;
 use crate::error::{Error, Kind, Result};

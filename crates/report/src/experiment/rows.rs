@@ -5,8 +5,8 @@ use std::io;
 use spelrum_answers::ExperimentSummary;
 use spelrum_model::Task;
 
+use super::formats::Shown;
 use super::needs::Answers;
-use super::shown::Shown;
 use crate::error::Result;
 use crate::tables::comparisons_json::Compared;
 use crate::tables::csv::{self, ComparedRows, OverviewRows, PhaseRows, ReportRows, Rows};
