@@ -1,9 +1,20 @@
-//! The coordinator: keeps experiments and results in one SQLite file, owns the scheduler, and
-//! serves workers and clients over gRPC.
+//! The coordinator: owns the scheduler and the one writer of the store, and serves workers and clients over gRPC.
 //!
-//! A request's way through: [`server`](self) takes the connection, a service checks the message
-//! (invariants 9, 10), the dispatcher answers it inside a transaction and lets the answer go after
-//! the commit (invariants 4, 5). Only `store` knows SQL.
+//! The way of a request: `server` takes the connection, `access` names its role, a service checks the message
+//! (invariants 9, 10), and the dispatcher answers inside a transaction and sends the answer after the commit
+//! (invariants 4, 5). Questions about results go to the store's readers instead.
+//!
+//! It depends on the store, the scheduler, the wire and the sweep language, since it plans each submitted sweep
+//! again. It must never know SQL, play a game with a search, or decide what a report looks like.
+//!
+//! | room | subject |
+//! |---|---|
+//! | `server` | listeners, TLS, limits on connections and messages |
+//! | [`access`] | tokens, roles and client certificates |
+//! | `services` | the edge: messages in, answers out |
+//! | `dispatcher` | the task that owns scheduler and writer |
+//! | `metrics` | counters and gauges for `/metrics` |
+//! | `faults` | faults that only tests order |
 
 pub mod access;
 mod dispatcher;

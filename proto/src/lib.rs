@@ -1,5 +1,6 @@
 //! The gRPC contract `spelrum.v1`, and its conversions from and to the project's own types.
 //!
+//! It depends on the types that travel (model, answers) and must never know how they are stored, decided or shown.
 //! Wire types stay within this crate: the coordinator and the worker convert at the edge. Messages are parsed
 //! once, in [`work`], [`speeds`], [`game`] and [`results`], into types that cannot be malformed; a malformed
 //! one is a [`WireError`] that names the field. Refusals that a program must distinguish travel as a

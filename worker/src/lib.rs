@@ -6,6 +6,9 @@
 //! `driving` is async, and sends the machine's messages over one `link`; the machine is between
 //! them, in the `hub`. Leases survive a coordinator's restart, so that no finished game is lost by
 //! it.
+//!
+//! The crate depends on the engine, on external engines and on the wire. It must never know sweeps, the store or the
+//! scheduler's decisions: a lease and its cells are all that it plays by.
 
 mod calibrating;
 mod cells;

@@ -1,4 +1,4 @@
-//! Making gauges.
+//! Constructors of gauges; `mod.rs` has the gauges themselves.
 
 use prometheus::{IntGauge, Registry};
 

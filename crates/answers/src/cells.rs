@@ -1,4 +1,4 @@
-//! What came of cells, a part of them at a time.
+//! Results of cells in pages, and of the cells that were settled since a moment.
 
 use spelrum_model::CellId;
 

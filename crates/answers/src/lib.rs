@@ -19,7 +19,7 @@
 //! | `ratings` | how strong players are on one scale |
 //! | `comparisons` | what changes from cell to cell |
 //! | `side_by_side` | two experiments beside each other |
-//! | `cells` | the same for a part of the cells |
+//! | `cells` | pages of cells, and the cells settled since a moment |
 //! | `progress`, `pace` | how far an experiment is, and how fast it goes |
 //! | `games` | settled games, in lists and whole |
 //! | `engines` | which external engines played |

@@ -1,4 +1,4 @@
-//! What waits for workers that have what it needs: for people.
+//! Games that wait for workers with the engines, labels or memory that they need, as `status` reports them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
