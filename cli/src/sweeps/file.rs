@@ -450,7 +450,7 @@ mod tests {
         let said = |games: u32, stop: &str| {
             let sweep = format!(
                 "name = \"t\"\ngame = \"tic-tac-toe\"\ngames = {games}\n{stop}\n\
-                 openings = [\"....x....\", \"x........\", \"..x......\"]\n\
+                 openings = [\"....x....\", \"x........\", \".x.......\"]\n\
                  [players.a]\nalgorithm = \"random\"\n[players.b]\nalgorithm = \"minimax\"\ndepth = 1\n"
             );
             repeated_openings_text(&plan_sweep(&SweepText::new("t.toml", sweep)).unwrap())
