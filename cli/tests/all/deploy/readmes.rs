@@ -99,7 +99,7 @@ fn which_versions_work_together_is_tested_by_what_is_named() {
     for row in section.lines().filter(|line| line.starts_with("| ")).skip(1) {
         let tests = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap();
         for name in tests.split('`').skip(1).step_by(2) {
-            let crates = ["cli", "coordinator", "crates", "proto", "tournament", "worker"];
+            let crates = ["cli", "coordinator", "crates", "proto", "worker"];
             let is_there = crates.iter().any(|it| is_a_test(name, &root().join(it)));
             assert!(is_there, "docs/operating.md names {name}");
             found += 1;
