@@ -17,7 +17,7 @@ use crate::arguments::SourceArguments;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::results::ResultsSource;
-use crate::terminal;
+use crate::terminal::{self, notices};
 
 const EXAMPLES: &str = "\
 JSON, an array with an object for each: experiment_uuid, name, game, state, priority, cells, \
@@ -145,6 +145,10 @@ impl List {
             writeln!(out, "{}", if is_empty { "no experiments yet" } else { "none of them" })?;
         } else {
             table(&experiments, unix_us()).write(&mut out)?;
+        }
+        out.flush()?;
+        if let Some(note) = source.idle_note(&experiments) {
+            notices::say(&note);
         }
         Ok(Exit::Success)
     }
