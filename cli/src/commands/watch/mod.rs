@@ -324,13 +324,28 @@ impl Watching {
         Ok(())
     }
 
+    /// Whether the looks span long enough for a rate: the second one follows the first without a wait.
+    fn has_pace(&self) -> bool {
+        self.start.elapsed() >= LOOK_INTERVAL
+    }
+
+    fn games_per_second(&self) -> Option<f64> {
+        self.pace.games_per_second().filter(|_| self.has_pace())
+    }
+
+    /// The time left, while a process plays.
+    fn forecast(&self, look: &Progress) -> Option<Forecast> {
+        let pace =
+            if self.has_pace() { self.pace.forecast(look) } else { Pace::forecast_at_first(look) };
+        pace.filter(|_| self.source.is_live())
+    }
+
     /// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s), 3 of 8 cells settled`
     fn figures(&self, look: &Progress) -> String {
         let pace = match look.state {
             ExperimentState::Running if !self.source.is_live() => ", not being played".to_owned(),
             ExperimentState::Running => {
-                let pace = self.pace.games_per_second();
-                rate_text(self.experiment.task, pace, self.pace.forecast(look))
+                rate_text(self.experiment.task, self.games_per_second(), self.forecast(look))
             }
             state @ (ExperimentState::Paused
             | ExperimentState::Cancelled
@@ -350,7 +365,7 @@ impl Watching {
     }
 
     fn json<'a>(&'a self, look: &'a Progress, event: &'static str) -> JsonLook<'a> {
-        let forecast = self.pace.forecast(look).filter(|_| self.source.is_live());
+        let forecast = self.forecast(look);
         let seconds = |us: fn(Forecast) -> f64| forecast.map(|forecast| us(forecast) / 1e6);
         JsonLook {
             event,
@@ -367,7 +382,7 @@ impl Watching {
             cells_settled: look.cells_settled,
             stop_rule: look.stop_rule.as_deref(),
             cells_stopped: look.cells_stopped,
-            games_per_second: self.pace.games_per_second(),
+            games_per_second: self.games_per_second(),
             seconds_left: seconds(|forecast| forecast.left_us),
             seconds_left_low: seconds(|forecast| forecast.low_us),
             seconds_left_high: seconds(|forecast| forecast.high_us),
