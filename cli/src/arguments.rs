@@ -1,4 +1,4 @@
-//! Arguments that several commands share.
+//! Arguments shared by several commands.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -18,13 +18,13 @@ use crate::exit::Exit;
 use crate::local::cost_estimate::mebibytes;
 use crate::terminal::notices;
 
-/// Names the certificates by which a coordinator's is trusted.
+/// The environment variable for trusted CA certificates.
 pub(crate) const CA_VARIABLE: &str = "SPELRUM_CA";
 
-/// Names the client certificate.
+/// The environment variable for the client certificate.
 pub(crate) const CERTIFICATE_VARIABLE: &str = "SPELRUM_CERT";
 
-/// Names the private key of that.
+/// The environment variable for the client certificate's private key.
 pub(crate) const KEY_VARIABLE: &str = "SPELRUM_KEY";
 
 /// The environment variable for the coordinator's address.
@@ -48,7 +48,7 @@ const COLOR_HELP: &str =
     "Colours: auto (on a terminal, unless NO_COLOR or CLICOLOR_FORCE say otherwise), always, never";
 
 impl GlobalArguments {
-    /// From here on, they hold for everything that is printed.
+    /// Applies these settings to everything printed from here on.
     pub(crate) fn apply(&self) {
         self.color.write_global();
         if self.quiet {
@@ -57,7 +57,7 @@ impl GlobalArguments {
     }
 }
 
-/// What holds for everything that is printed, as arguments for a process.
+/// Colour and quiet flags as arguments for a child process.
 pub(crate) fn words_of_voice() -> impl Iterator<Item = OsString> {
     let color = match ColorChoice::global() {
         ColorChoice::Auto => "auto",
@@ -68,7 +68,7 @@ pub(crate) fn words_of_voice() -> impl Iterator<Item = OsString> {
     ["--color", color].into_iter().chain(quiet).map(OsString::from)
 }
 
-/// What the command line says of colours, before it is known to be right: errors in it have some, too.
+/// The colour choice of the command line before it is parsed, for errors in it.
 pub(crate) fn asked_color(arguments: impl Iterator<Item = OsString>) -> Option<Color> {
     let mut arguments = arguments.take_while(|argument| argument != "--");
     while let Some(argument) = arguments.next() {
@@ -138,7 +138,7 @@ impl LabelArguments {
     /// The labels, in the order of their names.
     ///
     /// # Errors
-    /// If there are too many, or one comes twice.
+    /// If there are too many, or one is given twice.
     pub(crate) fn labels(&self) -> Result<Vec<Label>, CliError> {
         let mut labels = self.labels.clone();
         labels.sort_unstable();
@@ -188,7 +188,7 @@ pub(crate) fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
     text.parse().map_err(|_| "write a whole number from 1 up")
 }
 
-/// Which of the slots are quiet, and why no more are, in a line.
+/// Which of the slots are quiet, and why not more, in a line.
 pub(crate) fn told(slots: NonZeroU32, quiet: &QuietSlots) -> String {
     let all = match slots.get() {
         1 => "1 slot".to_owned(),
@@ -203,21 +203,21 @@ pub(crate) fn told(slots: NonZeroU32, quiet: &QuietSlots) -> String {
     format!("{all}; {quiet_slots}: {}", quiet.why_not_more())
 }
 
-/// What this machine plays at once.
+/// What this machine can play at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     pub(crate) slots: NonZeroU32,
-    /// For all of them together, in bytes; `None` if nobody says and the system does not tell.
+    /// For all games together, in bytes; `None` if neither given nor reported by the system.
     pub(crate) memory_bytes: Option<u64>,
 }
 
 impl Offer {
-    /// What a slot has.
+    /// Memory per slot.
     fn slot_bytes(self) -> u64 {
         self.memory_bytes.map_or(u64::MAX, |bytes| bytes / u64::from(self.slots.get()))
     }
 
-    /// The most slots that may each play such a game.
+    /// The most slots that can each hold such a game.
     fn slots_for(self, game_bytes: u64) -> Option<NonZeroU32> {
         let memory_bytes = self.memory_bytes.unwrap_or(u64::MAX);
         let fitting = memory_bytes.checked_div(game_bytes).unwrap_or(u64::MAX);
@@ -226,22 +226,22 @@ impl Offer {
 }
 
 impl SlotsArguments {
-    /// As if these numbers had been given, if they were.
+    /// Options with these numbers, where given.
     pub(crate) const fn of(slots: Option<NonZeroU32>, quiet_slots: Option<u32>) -> Self {
         Self { slots, memory: None, quiet_slots }
     }
 
-    /// As many slots as were asked for, or as there are cores.
+    /// The requested number of slots, or one per core.
     pub(crate) fn offer(&self) -> Offer {
         let memory_bytes = self.memory.or_else(spelrum_worker::memory_to_offer);
         Offer { slots: self.slots(), memory_bytes }
     }
 
-    /// The same for games that may take so much memory each: with fewer slots than there are cores
-    /// where these would need more than there is, unless a number was asked for.
+    /// The offer for games that may each need this much memory: fewer slots than cores if memory is short, unless a
+    /// number was requested.
     ///
     /// # Errors
-    /// If not even those asked for, or one, can hold such games.
+    /// If the requested slots, or even a single one, cannot hold such games.
     pub(crate) fn offer_for(&self, game_bytes: u64) -> Result<Offer, CliError> {
         let offer = self.offer();
         let fitting = offer.slots_for(game_bytes);
@@ -266,10 +266,10 @@ impl SlotsArguments {
         }
     }
 
-    /// Which of so many slots are quiet.
+    /// Which of the slots are quiet.
     ///
     /// # Errors
-    /// If more were asked for than there can be.
+    /// If more were requested than possible.
     pub(crate) fn quiet(&self, slots: NonZeroU32) -> Result<QuietSlots, CliError> {
         let quiet = Cores::here().plan(slots, self.quiet_slots).if_allowed();
         let wanted = self.quiet_slots.unwrap_or(0);
@@ -296,7 +296,7 @@ impl SlotsArguments {
     }
 }
 
-/// What names a coordinator.
+/// A way to name a coordinator.
 #[derive(Clone, Debug)]
 pub(crate) enum CoordinatorChoice {
     /// Its address.
@@ -309,7 +309,7 @@ impl FromStr for CoordinatorChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // An address has a port.
+        // Addresses have a port.
         if text.is_empty() || text.contains([':', '/']) {
             text.parse().map(Self::At)
         } else {
@@ -326,12 +326,12 @@ pub(crate) struct CoordinatorUrl {
 }
 
 impl CoordinatorUrl {
-    /// For connecting, where it does not speak TLS.
+    /// The endpoint for connecting without TLS.
     pub(crate) fn endpoint(&self) -> Endpoint {
         Endpoint::from(self.uri.clone())
     }
 
-    /// Whether it speaks TLS.
+    /// Whether the URL uses TLS.
     pub(crate) fn is_https(&self) -> bool {
         self.uri.scheme_str() == Some("https")
     }

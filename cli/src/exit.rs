@@ -2,36 +2,36 @@
 
 use std::process::ExitCode;
 
-/// How a command ended. The numbers are part of the command line's contract: they are listed in
-/// `spelrum --help` and in the README, and a test holds the three together.
+/// How a command ended. The numbers are part of the command line's contract: they are listed in `spelrum --help` and
+/// in the README, and a test compares the three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It did what was asked.
+    /// Success.
     Success,
-    /// Something that should not happen did: a bug.
+    /// An internal error: a bug.
     Internal,
     /// The command line is wrong.
     Usage,
-    /// What was given to work on is wrong: a sweep, a position, a query, an experiment's name.
+    /// The input is wrong: a sweep, a position, a query, an experiment's name.
     Input,
-    /// The database is not one of Spelrum's, of a newer schema, read-only, full, damaged, or unreadable.
+    /// The database belongs to another program, has a newer schema, or is read-only, full, damaged or unreadable.
     Database,
     /// The coordinator is unreachable, refuses the token, speaks another protocol, or failed.
     Network,
     /// A port, or the database, is in use by another program.
     Busy,
-    /// Every game is settled, but some of them as failed; or a player forfeited more games than the sweep allows.
+    /// Every game is settled, but some have failed; or a player forfeited more games than the sweep allows.
     FailedGames,
-    /// A game that was played again is not the recorded one.
+    /// A replayed game differs from the recorded one.
     Different,
-    /// Ctrl-C (SIGINT) ended it early; what was finished is kept.
+    /// Ctrl-C (SIGINT) ended the command early; finished work is kept.
     Interrupted,
-    /// SIGTERM or a like signal ended it early; finished games are kept.
+    /// SIGTERM or a like signal ended the command early; finished games are kept.
     Terminated,
 }
 
 impl Exit {
-    /// The number the shell sees.
+    /// The number returned to the shell.
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Success => 0,

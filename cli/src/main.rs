@@ -1,18 +1,18 @@
 //! `spelrum`: tournaments between game-playing algorithms, on one machine or many.
 //!
-//! The only binary. This file parses the command line, runs one command and turns what became of
-//! it into a message and an exit code. The rooms:
+//! The only binary. This file parses the command line, runs one command and turns its result into a message and an
+//! exit code. The modules:
 //!
-//! | room | what to find there |
+//! | module | contents |
 //! |---|---|
-//! | [`commands`] | each command: its arguments, help and course |
+//! | [`commands`] | each command: its arguments, help and steps |
 //! | [`config`] | the config file, the environment, tokens and trust |
 //! | [`terminal`] | output, progress, prompts, notices, logs, signals, panics |
 //! | [`players`] | built-in players, external engines, UCI and GTP |
 //! | [`sweeps`] | sweep files, their edits and their preview |
 //! | [`local`] | the embedded coordinator and worker, and this machine |
 //! | [`remote`] | a coordinator elsewhere |
-//! | [`results`] | questions to a file or a coordinator |
+//! | [`results`] | queries to a file or a coordinator |
 //!
 //! Results become text, tables and plots in the crate `spelrum_report`.
 
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     .into()
 }
 
-/// The commands that may be meant, the nearest first: clap has it last, behind others that are hardly like it.
+/// Sorts suggested commands by similarity, nearest first: clap puts the best one last.
 fn nearest_first(mut answer: clap::Error) -> clap::Error {
     const SUGGESTED_MAX: usize = 2;
     let kind = ContextKind::SuggestedSubcommand;
@@ -74,7 +74,7 @@ fn nearest_first(mut answer: clap::Error) -> clap::Error {
     answer
 }
 
-/// Prints help, the version, or what is wrong with the command line.
+/// Prints help, the version, or an error in the command line.
 fn answer_of_clap(answer: &clap::Error) -> Exit {
     match answer.print() {
         Ok(()) if answer.use_stderr() => Exit::Usage,
@@ -87,7 +87,7 @@ fn answer_of_clap(answer: &clap::Error) -> Exit {
     }
 }
 
-/// Prints an error's message to stderr, with colours if somebody is there to see them.
+/// Prints an error's message to stderr, in colour on a terminal.
 fn tell(error: &CliError) {
     if logging::is_json() {
         if let Some(message) = error.message(MessageStyle::Plain) {
@@ -102,7 +102,7 @@ fn tell(error: &CliError) {
         | anstream::ColorChoice::Always => MessageStyle::Colour,
     };
     if let Some(message) = error.message(style) {
-        // With stderr gone too there is nobody to tell.
+        // Without stderr as well, the message cannot be shown.
         let _unheard = terminal::stderr().write_all(message.as_bytes());
     }
 }

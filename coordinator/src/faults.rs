@@ -1,6 +1,6 @@
-//! Faults that tests order: commits that fail as on a full disk or take as long as they like, a
-//! result that the store cannot take, and a process that ends by SIGKILL at a named point. Without the feature `faults`, which only tests switch on,
-//! there are none, and nobody can order any.
+//! Faults that tests order: commits that fail as on a full disk or take arbitrarily long, a result that the store
+//! cannot take, and a process that ends by SIGKILL at a named point. Without the feature `faults`, which only tests
+//! enable, no fault can be ordered.
 
 #[cfg(feature = "faults")]
 mod ordered;

@@ -1,13 +1,13 @@
-//! The coordinator: owns the scheduler and the one writer of the store, and serves workers and clients over gRPC.
+//! The coordinator: owns the scheduler and the store's only writer, and serves workers and clients over gRPC.
 //!
-//! The way of a request: `server` takes the connection, `access` names its role, a service checks the message
+//! The path of a request: `server` accepts the connection, `access` determines its role, a service checks the message
 //! (invariants 9, 10), and the dispatcher answers inside a transaction and sends the answer after the commit
-//! (invariants 4, 5). Questions about results go to the store's readers instead.
+//! (invariants 4, 5). Queries about results go to the store's readers instead.
 //!
-//! It depends on the store, the scheduler, the wire and the sweep language, since it plans each submitted sweep
-//! again. It must never know SQL, play a game with a search, or decide what a report looks like.
+//! The coordinator depends on the store, the scheduler, the wire and the sweep language, since it plans each submitted
+//! sweep again. It must never contain SQL, play a game with a search, or decide what a report looks like.
 //!
-//! | room | subject |
+//! | module | subject |
 //! |---|---|
 //! | `server` | listeners, TLS, limits on connections and messages |
 //! | [`access`] | tokens, roles and client certificates |
@@ -51,38 +51,38 @@ use server::{Server, Tls};
 use services::{ExperimentsService, Planner, Referee, ResultsService, StartMark, WorkService};
 use spelrum_store::{Checkpointer, Readers, StoreError, WAL_CHECKPOINT_BYTES, Writer};
 
-/// A lease lives for so many heartbeats without one that names it.
+/// Heartbeat intervals that a lease lives without a heartbeat that names it.
 const HEARTBEATS_PER_LEASE: u32 = 6;
 
-/// How often the size of the write-ahead log is looked at.
+/// Interval at which the size of the write-ahead log is checked.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What a coordinator needs to know.
+/// A coordinator's configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The results database.
     pub db: PathBuf,
-    /// How often workers say that they live. Leases live six times as long without.
+    /// Interval of the workers' heartbeats. Leases expire after six intervals without one.
     pub heartbeat_interval: Duration,
-    /// A token that may do everything.
+    /// A token with full access.
     pub token: Option<Token>,
-    /// A file of tokens with roles ([`access::TokenBook`]), which is read again when it changes. Without this and
-    /// without `token` and a CA of clients ([`TlsFiles::client_ca`]) anybody may call; else every call of a worker
-    /// or client brings a token, or its caller has shown a certificate.
+    /// A file of tokens with roles ([`access::TokenBook`]), reread when it changes. Without this file, `token` and a CA
+    /// of clients ([`TlsFiles::client_ca`]) everyone may call; otherwise every call of a worker or client needs a token
+    /// or a client certificate.
     pub tokens: Option<PathBuf>,
-    /// What is needed to speak TLS; without, everything travels as it is.
+    /// The files for TLS; without them, connections are unencrypted.
     pub tls: Option<TlsFiles>,
-    /// A token that may do everything and is known to nobody but the coordinator's owner, such as by `told`. It
-    /// is let in beside others, and asks for none where none is demanded.
+    /// A token with full access for the coordinator's owner alone, published for example by `told`. Accepted beside
+    /// other tokens, without making tokens required.
     pub own_token: Option<Token>,
-    /// What the database's owner is told who finds it open, such as where this coordinator listens
+    /// A text for the database's owner when another command finds the database open, such as this coordinator's address
     /// ([`spelrum_store::told_by_holder`]).
     pub told: String,
-    /// Names by which it is called, beside those that always mean this machine. With some, calls to
-    /// other names are refused.
+    /// The coordinator's names, beside those that always mean this machine. If there are any, calls to other names are
+    /// refused.
     pub hosts: Vec<String>,
-    /// Whether no worker comes but the one inside this process: then a bound that no sweep has said keeps no game
-    /// from it.
+    /// Whether only the worker inside this process is expected: then a bound that the sweep does not state excludes no
+    /// game from that worker.
     pub is_alone: bool,
 }
 
@@ -107,18 +107,18 @@ pub struct Coordinator {
 /// Why a coordinator cannot start or had to stop.
 #[derive(Debug, thiserror::Error)]
 pub enum CoordinatorError {
-    /// The database cannot be had, or was taken over.
+    /// The database cannot be opened, or was taken over.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The file of tokens cannot be had.
+    /// The token file cannot be read.
     #[error("failed to read the tokens in {}: {source}", path.display())]
     Tokens {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         source: BookError,
     },
-    /// It cannot speak TLS.
+    /// TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The program was built wrong.
@@ -130,7 +130,7 @@ pub enum CoordinatorError {
 }
 
 impl CoordinatorError {
-    /// What to do about it, as a sentence without an end mark.
+    /// What to do about the error, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -148,13 +148,13 @@ impl Coordinator {
     /// Opens the database.
     ///
     /// # Errors
-    /// If the database cannot be had; nothing is changed then.
+    /// If the database cannot be opened; nothing is changed then.
     pub async fn open(config: Config) -> Result<Self, CoordinatorError> {
         Self::open_with_courses(config, Arc::new(course_of)).await
     }
 
-    /// The same, with other courses: `course_of` says of a sweep's plan whether what came of its cells
-    /// decides which cells it gets next, and how.
+    /// Opens the database, with custom courses: `course_of` returns, for a sweep's plan, the course that chooses the
+    /// next cells from earlier results, if the sweep has one.
     ///
     /// # Errors
     /// As [`Coordinator::open`].
@@ -208,13 +208,13 @@ impl Coordinator {
         })
     }
 
-    /// Read-only connections to its database. They are closed when it has served.
+    /// Read-only connections to the database. They are closed when serving ends.
     #[must_use]
     pub fn readers(&self) -> Readers {
         self.readers.clone()
     }
 
-    /// Tells whether it can do its work, once it serves.
+    /// Handle that reports whether the coordinator can do its work, once it serves.
     #[must_use]
     pub fn health(&self) -> Health {
         self.dispatcher.health(self.dispatch.clone())
@@ -228,12 +228,12 @@ impl Coordinator {
         self.faults.clone()
     }
 
-    /// Serves until `shutdown`; then finishes the requests under way, and returns. If it is
-    /// dropped instead, it stops at once, as if killed: what was acknowledged is on disk.
+    /// Serves until `shutdown`; then finishes the requests under way, and returns. If the future is dropped instead,
+    /// the coordinator stops at once, as if killed: acknowledged requests are on disk.
     ///
     /// # Errors
-    /// If another coordinator took the database over, the database is damaged or not at its path any more,
-    /// or its disk has failed for too long.
+    /// If another coordinator took the database over, the database is damaged or not at its path any more, or its disk
+    /// has failed for too long.
     pub async fn serve(
         self,
         listener: TcpListener,
@@ -242,7 +242,7 @@ impl Coordinator {
         self.serve_at(Listeners { public: listener, own: None }, shutdown).await
     }
 
-    /// The same, also where its owner alone connects.
+    /// As [`Coordinator::serve`], with a second listener for the owner alone.
     ///
     /// # Errors
     /// As [`Coordinator::serve`].
@@ -287,8 +287,8 @@ impl Coordinator {
         #[cfg(feature = "faults")]
         let server = server.with_connections_max(self.faults.connections_max());
 
-        // All in this one task, so that dropping the future stops everything at once. The
-        // connections' own tasks end with the server.
+        // All in this one task, so that dropping the future stops everything at once. The connections' own tasks end
+        // with the server.
         let stop_serving = shutdown.child_token();
         let stop_dispatching = CancellationToken::new();
         let mut serving = pin!(server.run(listeners, stop_serving.clone()));
@@ -312,7 +312,7 @@ impl Coordinator {
         };
         drop(checkpointing);
         let ended = match ended {
-            // Who is told to end after the files were damaged says so all the same.
+            // A shutdown after the files were damaged still reports the damage.
             Ok(()) => writer.check().await,
             failed => failed,
         };
@@ -327,8 +327,7 @@ impl Coordinator {
     }
 }
 
-/// Moves what was committed from the write-ahead log into the database, apart from commits, so
-/// that no reply waits for it.
+/// Moves committed data from the write-ahead log into the database, apart from commits, so that no reply waits for it.
 async fn checkpoint(checkpointer: &mut Checkpointer, metrics: &Metrics) -> Infallible {
     let mut interval = tokio::time::interval(CHECKPOINT_INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -336,14 +335,14 @@ async fn checkpoint(checkpointer: &mut Checkpointer, metrics: &Metrics) -> Infal
         interval.tick().await;
         let wal_bytes = checkpointer.wal_bytes();
         metrics.set_sizes(checkpointer.database_bytes(), wal_bytes);
-        // Also without work. What is wrong raises the alarm, which ends the dispatcher.
+        // Also without work. A failed check raises the alarm, which ends the dispatcher.
         let checked = checkpointer.check().await;
         if checked.is_err() || wal_bytes < WAL_CHECKPOINT_BYTES {
             continue;
         }
         match checkpointer.run().await {
             Ok(done) => tracing::debug!(?done, "checkpoint"),
-            // Nothing is lost: the log stays, and the next one may succeed.
+            // Nothing is lost: the log stays, and the next checkpoint may succeed.
             Err(error) => tracing::warn!("failed to checkpoint: {error}; {}", error.remedy()),
         }
     }

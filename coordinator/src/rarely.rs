@@ -1,24 +1,24 @@
-//! Log lines about what strangers do, so seldom that strangers cannot fill a disk with them.
+//! Limits log lines about strangers, so that strangers cannot fill a disk with them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// One line in so long at most.
+/// Shortest time between two lines.
 const APART: Duration = Duration::from_secs(10);
 
-/// Says when it is time for a line.
+/// Decides when a line is due.
 #[derive(Debug, Default)]
 pub(crate) struct Rarely(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     last: Option<Instant>,
-    /// What has happened since the last line.
+    /// Events since the last line.
     count: u64,
 }
 
 impl Rarely {
-    /// It has happened so many times: how often since the last line, if there is to be one now.
+    /// Records this many events. Returns the number since the last line if a line is due.
     pub(crate) fn happened(&self, times: usize) -> Option<u64> {
         if times == 0 {
             return None;

@@ -115,7 +115,7 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A move in the numbers of the game's reference data, if it has any.
+/// A move in the numbering of the game's reference data, if any.
 pub(crate) fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[i32; 3]> {
     with_game!(rules, G => {
         let position = G::parse(rules, position).ok()?;
@@ -125,10 +125,9 @@ pub(crate) fn numbered_move(rules: &Rules, position: &str, mv: &str) -> Option<[
 
 /// The game's value for the side to move, as far as the search has proven it.
 ///
-/// To prove it, a search must have seen every line that matters down to its depth. One that a limit
-/// cut off has not: genetic minimax may lack the reply that refutes its win, alpha-beta the move
-/// that avoids its loss. A draw is proven where, besides, no line met the horizon: then nothing was
-/// evaluated.
+/// A proof requires a search of every relevant line down to its depth. A search cut off by a limit is no proof:
+/// genetic minimax may lack the reply that refutes its win, alpha-beta the move that avoids its loss. A draw is proven
+/// if, besides, no line reached the horizon, so that no position was evaluated.
 fn proven_value(score: Option<i32>, evaluations: u64, ended_by: EndedBy) -> Option<i32> {
     let (is_complete, is_whole) = match ended_by {
         EndedBy::Proven => (true, true),

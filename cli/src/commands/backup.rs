@@ -1,4 +1,4 @@
-//! `spelrum backup`: a copy of a results database, also of one that a coordinator has.
+//! `spelrum backup`: a copy of a results database, even while a coordinator has it open.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ struct Json<'p> {
 }
 
 impl Backup {
-    /// Copies, and says what it has.
+    /// Copies, and reports the copy's contents.
     pub(crate) async fn run(self) -> Result<Exit> {
         let readers = Readers::open(&self.db).await?;
         let interrupts = Interrupts::listen(|| {})?;
@@ -75,11 +75,11 @@ impl Backup {
         let (tell, told) = oneshot::channel();
         let to = self.to.clone();
         let work = move || {
-            // After a second Ctrl-C nobody wants to know.
+            // After a second Ctrl-C the receiver is gone.
             let _unheard = tell.send(readers.back_up(&to, look));
         };
         while_waiting(&interrupts, what, work).await?;
-        // After a first one, what it does now is to remove what it has made, or it is done by now.
+        // After a first Ctrl-C, the copy is being removed or already finished.
         let backed_up = tokio::select! {
             biased;
             backed_up = told => backed_up,

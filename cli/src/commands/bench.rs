@@ -1,4 +1,4 @@
-//! `spelrum bench`: what a coordinator bears.
+//! `spelrum bench`: a load test of a coordinator.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -182,8 +182,8 @@ impl FleetArguments {
         }
     }
 
-    /// Waits until all are there, and then for as long as it is measured; what came of it, unless it was
-    /// interrupted before, or a worker gave up.
+    /// Waits until all workers have joined, and then for the measuring time. Returns the measurement, unless
+    /// interrupted before or a worker gave up.
     async fn measure(
         &self,
         working: &mut Working,
@@ -228,7 +228,7 @@ impl FleetArguments {
         Some((measured, Cores { fleet: share(after.0, before.0), coordinator }))
     }
 
-    /// The processor time of this process, and of the coordinator's.
+    /// CPU time of this process and of the coordinator's.
     fn cpu(&self) -> (Duration, Option<Duration>) {
         (cpu_of("self").unwrap_or_default(), self.pid.and_then(|pid| cpu_of(&pid.to_string())))
     }
@@ -315,7 +315,7 @@ impl FleetArguments {
     }
 }
 
-/// A sweep with more games than any fleet plays, of players who move by chance.
+/// A sweep of randomly moving players with more games than any fleet plays.
 fn usual_sweep() -> String {
     let name = &Uuid::new_v4().simple().to_string()[..8];
     format!(
@@ -325,7 +325,7 @@ fn usual_sweep() -> String {
     )
 }
 
-/// Submits what the fleet plays, as an experiment of its own.
+/// Submits the fleet's sweep as a new experiment.
 async fn submit(client: &mut connection::Client, sweep: Option<&Path>) -> Result<String> {
     let (sweep_toml, file_name) = match sweep {
         None => (usual_sweep(), "fleet.toml".to_owned()),
@@ -360,10 +360,10 @@ async fn cancel(client: &mut connection::Client, experiment: &str) -> Result<()>
     cancelled.map(drop).map_err(|status| failed_call("cancel the fleet's experiment", &status))
 }
 
-/// The processor time that a process has taken, as proc_pid_stat(5) has it.
+/// A process's CPU time, from proc_pid_stat(5).
 fn cpu_of(process: &str) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // Its name may have anything in it, up to the last parenthesis.
+    // The process name can contain anything, up to the last parenthesis.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = [11, 12].map(|field: usize| fields.get(field)?.parse::<u64>().ok());
     let [user, system] = ticks;

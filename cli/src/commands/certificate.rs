@@ -118,7 +118,7 @@ const COORDINATOR_KEY: &str = "coordinator.key";
 const OF_ITSELF: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 impl Certificate {
-    /// Does it.
+    /// Runs the subcommand.
     pub(crate) fn run(self) -> Result<Exit> {
         match self.what {
             What::Create(create) => create.run(),
@@ -143,7 +143,7 @@ impl Create {
         files.refuse_if_there(&[COORDINATOR, COORDINATOR_KEY])?;
         let now = SystemTime::now();
         let is_there = files.path(CA).exists() || files.path(CA_KEY).exists();
-        // Nobody would trust a certificate of a new one.
+        // Certificates of a new authority would not be trusted.
         let authority = match is_there || files.renew {
             true => files.authority(now)?,
             false => {
@@ -235,7 +235,7 @@ impl Revoke {
     fn run(self) -> Result<Exit> {
         let Self { name, tokens } = self;
         let since = date_time(unix_us(SystemTime::now()));
-        // A file that is not there is no coordinator's, and is not begun.
+        // A missing file belongs to no coordinator, and is not created.
         TokenBook::read(&tokens)
             .and_then(|_| TokenBook::change(&tokens, |book| book.refuse_certificate(&name, &since)))
             .map_err(|error| {
@@ -268,7 +268,7 @@ impl Files {
         }
     }
 
-    /// The path as a word of a shell's.
+    /// The path, quoted for a shell.
     fn word(&self, name: &str) -> String {
         let path = self.path(name).display().to_string();
         shlex::try_quote(&path).map_or_else(|_| path.clone(), |word| word.into_owned())
@@ -283,7 +283,7 @@ impl Files {
         })
     }
 
-    /// Looks before anything is made.
+    /// Refuses to overwrite files, before anything is made.
     fn refuse_if_there(&self, names: &[&str]) -> Result<()> {
         let found = names.iter().map(|name| self.path(name)).find(|path| path.exists());
         match found {
@@ -292,7 +292,7 @@ impl Files {
         }
     }
 
-    /// The CA that is there.
+    /// The existing CA.
     fn authority(&self, now: SystemTime) -> Result<Authority> {
         let read = |name: &str| {
             let path = self.path(name);
@@ -328,7 +328,7 @@ impl Files {
             .help(help)
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a file atomically.
     fn write(&self, name: &str, text: &str, secret: Secret) -> Result<()> {
         let path = self.path(name);
         let write = || -> io::Result<()> {
@@ -356,10 +356,10 @@ impl Files {
     }
 }
 
-/// Gives a whole file its name, unless another one has it.
+/// Gives a complete file its name, unless that is taken.
 fn publish(partial: &Path, path: &Path) -> io::Result<()> {
     let published = match renameat_with(CWD, partial, CWD, path, RenameFlags::NOREPLACE) {
-        // Not every file system can.
+        // Some file systems lack this operation.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match path.try_exists()? {
             true => Err(ErrorKind::AlreadyExists.into()),
             false => std::fs::rename(partial, path),
@@ -367,7 +367,7 @@ fn publish(partial: &Path, path: &Path) -> io::Result<()> {
         renamed => renamed.map_err(io::Error::from),
     };
     if published.is_err() {
-        // What went wrong before says more.
+        // The earlier error says more.
         let _stays = std::fs::remove_file(partial);
     }
     published

@@ -1,4 +1,4 @@
-//! `spelrum check`: whether a results database is whole, and says what its games say.
+//! `spelrum check`: the integrity of a results database and its games.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -94,7 +94,7 @@ impl<'f> From<&'f Difference> for DifferenceJson<'f> {
 }
 
 impl Check {
-    /// Checks and says what was found.
+    /// Checks and reports the findings.
     pub(crate) async fn run(self) -> Result<Exit> {
         let readers = Readers::open(&self.db.or(self.named).unwrap_or_default()).await?;
         let interrupts = Interrupts::listen(|| {})?;
@@ -122,13 +122,13 @@ impl Check {
 async fn look(readers: &Readers, games_max: Option<u32>) -> std::result::Result<Found, StoreError> {
     let damage = readers.damage().await?;
     if !damage.is_empty() {
-        // What is damaged would be counted wrongly, or not at all.
+        // Damaged rows would be counted wrongly, or not at all.
         return Ok(Found { damage, ..Found::default() });
     }
     let compared = readers.compare_digests()?;
     let mut found = Found { compared, ..Found::default() };
     match count_again(readers, games_max, &mut found).await {
-        // Changed rows may be such that nothing can be read of them.
+        // Changed rows may be unreadable.
         Err(StoreError::OpenedMeanwhile { path }) => Err(StoreError::OpenedMeanwhile { path }),
         Err(_) if !found.compared.changed.is_empty() => Ok(found),
         counted => counted.map(|()| found),
@@ -216,7 +216,7 @@ impl Found {
     }
 }
 
-/// What was compared with the digests, where nothing had changed.
+/// The rows compared with the digests, if nothing has changed.
 fn compared_rows(compared: &Compared) -> String {
     let games = match compared.games {
         Some(games) => format!("{} games match their digests", count(games)),

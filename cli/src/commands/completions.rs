@@ -1,4 +1,4 @@
-//! `spelrum completions`: what a shell needs to complete the command line.
+//! `spelrum completions`: shell completion for the command line.
 
 use std::io::Write as _;
 
@@ -29,9 +29,9 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    /// Prints them.
+    /// Prints the script.
     pub(crate) fn run(self) -> Result<Exit> {
-        // Whole in memory, so that a reader who goes away causes no panic.
+        // Generated in memory, so that a closed pipe causes no panic.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "spelrum", &mut script);
         std::io::stdout().write_all(&script)?;

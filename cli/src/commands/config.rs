@@ -1,4 +1,4 @@
-//! `spelrum config`: what is in force, and where it comes from.
+//! `spelrum config`: the effective settings and their sources.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ struct JsonNamed<'a> {
 }
 
 impl Config {
-    /// Looks and prints.
+    /// Reads and prints.
     pub(crate) fn run(self) -> Result<Exit> {
         let mut out = terminal::stdout();
         if self.example {

@@ -77,7 +77,7 @@ pub(crate) struct Coordinator {
     logs: LogArguments,
 }
 
-/// Reads a heartbeat: not so often that it disturbs, not so seldom that it is of no use.
+/// Parses a heartbeat interval, within useful bounds.
 fn heartbeat(text: &str) -> std::result::Result<Duration, String> {
     let us = parse_duration_us(text).ok_or("write it like 500ms or 5s")?;
     let interval = Duration::from_micros(us);
@@ -88,7 +88,7 @@ fn heartbeat(text: &str) -> std::result::Result<Duration, String> {
     }
 }
 
-/// Reads a host's name, without anything around it.
+/// Parses a host name without port or path.
 fn host(text: &str) -> std::result::Result<String, String> {
     let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     if !text.is_empty() && text.len() <= 253 && text.bytes().all(is_of_names) {
@@ -99,7 +99,7 @@ fn host(text: &str) -> std::result::Result<String, String> {
 }
 
 impl Coordinator {
-    /// Serves until it is told to end.
+    /// Serves until asked to end.
     pub(crate) async fn run(self) -> Result<Exit> {
         self.logs.start("info");
         let interrupts = Interrupts::listen(|| {

@@ -1,4 +1,4 @@
-//! `spelrum engine`: built-in players, for other programs.
+//! `spelrum engine`: built-in players as engines.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 
@@ -80,7 +80,7 @@ enum GtpGame {
 }
 
 impl Engine {
-    /// Serves whoever started it, until they have enough; or checks engines.
+    /// Serves the controller until it quits, or checks engines.
     pub(crate) fn run(self) -> Result<Exit> {
         match self.protocol {
             Protocol::Uci(arguments) => {
@@ -119,12 +119,13 @@ fn gtp(arguments: &GtpArguments) -> Result<Exit> {
     }
 }
 
-/// Answers line by line, until it is told to quit or nobody speaks any more.
+/// Answers line by line, until a quit command or the end of input.
 fn serve_gtp<G: Game>(player: &PlayerArguments, rules: Rules) -> Result<Exit> {
     let (algorithm, given) = (player.algorithm().to_owned(), player.given()?);
     let key = key_of_seed(player.seed);
     let made = move || GtpPlayer::<G>::new(&algorithm, given, rules, key);
-    // What is wrong is said before anybody is served; it is made where it plays, which needs room.
+    // Errors are reported before serving begins; the player is built again on its own thread, which has the stack it
+    // needs.
     made.clone()().map_err(|error| player.not_made(error))?;
     let playing = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
         let Ok(mut served) = made() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `spelrum engine check`: starts engines of an engines file, and says what they can do and what is wrong with them.
+//! `spelrum engine check`: starts engines of an engines file, and reports their abilities and problems.
 
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ struct AllJson<'a> {
 }
 
 impl EngineCheck {
-    /// Checks, and prints what it found.
+    /// Checks, and prints the results.
     pub(crate) async fn run(self) -> Result<Exit> {
         let Some(file) = self.engines.read()? else {
             return Err(CliError::new(Exit::Usage, "check engines")

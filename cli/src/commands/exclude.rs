@@ -1,4 +1,4 @@
-//! `spelrum exclude`, `readmit`: workers whose results are not believed any more; `dismiss`: those that are gone.
+//! `spelrum exclude`, `readmit`: workers whose results are not trusted; `dismiss`: workers that are gone.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -129,7 +129,7 @@ impl Exclude {
     pub(crate) async fn run(self) -> Result<Exit> {
         let action = format!("exclude {}", self.who.worker);
         let steerer = Steerer::open(&self.who.source, &action).await?;
-        // Whatever comes of it, the coordinator inside this process ends in order.
+        // The coordinator inside this process is closed whatever the result.
         let excluded = self.exclude(&steerer, &action).await;
         let is_own = steerer.is_own();
         steerer.close().await?;
@@ -142,7 +142,7 @@ impl Exclude {
         Ok(Exit::Success)
     }
 
-    /// Says what would go, asks, and does it. `None` if the answer is no.
+    /// Previews the exclusion, asks, and excludes. `None` if the user declines.
     async fn exclude(
         &self,
         steerer: &Steerer,
@@ -167,7 +167,7 @@ impl Exclude {
         Ok(Some(preview))
     }
 
-    /// Asks the person at the terminal.
+    /// Asks the user on the terminal.
     fn confirmed(&self, preview: &v1::ExcludeResponse, action: &str) -> Result<bool> {
         let games = self.games(preview);
         if !terminal::can_ask() {
@@ -180,7 +180,7 @@ impl Exclude {
         Ok(terminal::confirm(&question)?)
     }
 
-    /// What is taken out.
+    /// The discarded games, as text.
     fn games(&self, found: &v1::ExcludeResponse) -> String {
         let games = count(found.games);
         let results = if found.games == 1 { "result" } else { "results" };
@@ -236,7 +236,7 @@ impl Exclude {
 }
 
 impl Readmit {
-    /// Lets in again.
+    /// Readmits.
     pub(crate) async fn run(self) -> Result<Exit> {
         let action = format!("readmit {}", self.who.worker);
         let steerer = Steerer::open(&self.who.source, &action).await?;
@@ -292,14 +292,14 @@ impl Dismiss {
     }
 }
 
-/// A time so long ago, in microseconds since 1970.
+/// The time this long ago, in microseconds since 1970.
 fn ago(long: Duration) -> i64 {
     let then = SystemTime::now().checked_sub(long).unwrap_or(UNIX_EPOCH);
     let since_epoch = then.duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Who is meant.
+/// The names of the affected workers.
 fn names(found: &v1::ExcludeResponse) -> String {
     let name =
         |it: &v1::NamedWorker| format!("worker {} ({} on {})", it.worker_id, it.name, it.host);

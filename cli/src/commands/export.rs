@@ -1,4 +1,4 @@
-//! `spelrum export`: whole experiments as a results database of their own.
+//! `spelrum export`: whole experiments as a separate results database.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -59,7 +59,7 @@ struct Json<'p> {
 }
 
 impl Export {
-    /// Copies, and says what it has.
+    /// Copies, and reports the copy's contents.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let mut experiments = Vec::new();

@@ -106,7 +106,7 @@ enum Format {
 }
 
 impl Format {
-    /// What writes games of an experiment so.
+    /// The writer for games in this format.
     fn writer(
         self,
         experiment: &ExperimentSummary,
@@ -157,7 +157,7 @@ impl Games {
         }
     }
 
-    /// Writes games as they are settled, until the experiment or whoever reads along ends.
+    /// Writes games as they are settled, until the experiment or the reader ends.
     async fn follow(&self) -> Result<Exit> {
         const ACTION: &str = "follow games";
         if self.format == Format::Parquet {
@@ -200,7 +200,7 @@ impl Games {
     }
 }
 
-/// What nobody should have to find out.
+/// Notes if there are no games, or moves are not stored.
 fn remark(told: WrittenGames) {
     let WrittenGames { games, without_moves } = told;
     if games == 0 {

@@ -1,4 +1,4 @@
-//! `spelrum import`: experiments of an export, taken into another results database.
+//! `spelrum import`: experiments of an export, copied into another results database.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -93,7 +93,7 @@ impl<'i> From<&'i Imported> for Experiment<'i> {
 }
 
 impl Import {
-    /// Imports, and says what came.
+    /// Imports, and reports the experiments.
     pub(crate) async fn run(self) -> Result<Exit> {
         let Some(db) = &self.into.db else {
             return Err(CliError::new(Exit::Usage, "import").because("--db is not given").help(
@@ -108,7 +108,7 @@ impl Import {
                 .help("name another database as --db"));
         }
         if !self.file.exists() {
-            // Before a database is made for it.
+            // Before a database is created.
             return Err(StoreError::MissingDatabase { path: self.file.clone() }.into());
         }
         let mut writer = Writer::open(db).await?;
@@ -161,7 +161,7 @@ impl Import {
     }
 }
 
-/// What became of an experiment, in a line.
+/// The result for an experiment, in a line.
 fn said(one: &Imported) -> String {
     if !one.is_anything() {
         return format!(

@@ -106,7 +106,7 @@ impl std::str::FromStr for NameFilter {
 }
 
 impl NameFilter {
-    /// Upper and lower case are the same.
+    /// Ignores case.
     fn matches(&self, name: &str) -> bool {
         match self {
             Self::Contains(words) => name.to_lowercase().contains(words),
@@ -132,7 +132,7 @@ impl<'a> From<&'a ExperimentSummary> for Json<'a> {
 }
 
 impl List {
-    /// Prints them.
+    /// Prints the experiments.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let all = source.experiments().await?;
@@ -153,7 +153,7 @@ impl List {
         Ok(Exit::Success)
     }
 
-    /// Those that are asked for, in order. Equal ones stay in the order of their submission.
+    /// The selected experiments in order. Equal ones stay in the order of their submission.
     fn chosen(&self, mut experiments: Vec<ExperimentSummary>) -> Vec<ExperimentSummary> {
         experiments.retain(|experiment| {
             let is_in_state = |state: &State| *state == State::of(experiment.state);
@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// The names that such a command line lists, in order.
+    /// The names listed by such a command line, in order.
     fn listed(arguments: &[&str]) -> Vec<String> {
         #[derive(clap::Parser)]
         struct Line {

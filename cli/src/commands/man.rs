@@ -28,7 +28,7 @@ pub(crate) struct Man {
 }
 
 impl Man {
-    /// Writes them.
+    /// Writes the pages.
     pub(crate) fn run(self) -> Result<Exit> {
         let Some(directory) = self.directory else {
             let mut page = Vec::new();

@@ -1,4 +1,4 @@
-//! The commands, one file each, and the help that teaches them.
+//! The commands, one file each, and their help.
 
 pub(crate) mod analyze;
 pub(crate) mod backup;
@@ -121,7 +121,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
 ];
 
 impl Arguments {
-    /// Parses the process's command line. The help lists commands by family, which clap cannot do itself.
+    /// Parses the process's command line. The help lists commands by family, which clap does not support.
     pub(crate) fn of_process() -> std::result::Result<Self, clap::Error> {
         let command = Self::command();
         let usage = "spelrum [OPTIONS] <COMMAND>";
@@ -141,7 +141,7 @@ impl Arguments {
     }
 }
 
-/// The commands of each family with what they do.
+/// The commands of each family with their descriptions.
 fn families(command: &clap::Command) -> String {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let names = FAMILIES.iter().flat_map(|(_, names)| *names);
@@ -174,7 +174,7 @@ pub(crate) enum Command {
     Token(token::Token),
     Certificate(certificate::Certificate),
     Worker(worker::Worker),
-    // What a worker starts, and nobody else.
+    // Started only by workers.
     #[command(hide = true)]
     PlayingProcess(playing_process::PlayingProcess),
     Submit(submit::Submit),
@@ -212,13 +212,13 @@ pub(crate) enum Command {
     Schema(schema::Schema),
 }
 
-/// Runs one command to its end, on a thread that has as much stack as searches need: that of a
-/// program's first thread is not the program's to choose.
+/// Runs one command to its end, on a thread with enough stack for searches: the program cannot choose the stack of its
+/// first thread.
 pub(crate) fn run(command: Command) -> Result<Exit> {
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(|| run_here(command));
     let thread =
         thread.map_err(|error| CliError::new(Exit::Internal, "start a thread").because(error))?;
-    // To where every panic of the program is told of.
+    // Resumes in the handler that reports all of the program's panics.
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
@@ -272,19 +272,19 @@ fn run_here(command: Command) -> Result<Exit> {
     }
 }
 
-/// Async for the network and the database; everything else is synchronous.
+/// Runs an async command: the network and the database need it; everything else is synchronous.
 fn on_runtime(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     preflight::open_files()?;
-    // The runtime's threads, as many as it starts.
+    // The runtime's own threads.
     preflight::threads(std::thread::available_parallelism().map_or(1, NonZeroUsize::get))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        // Players think on its blocking threads.
+        // Players think on the runtime's blocking threads.
         .thread_stack_size(STACK_BYTES)
         .build()
         .map_err(|error| CliError::new(Exit::Internal, "start the runtime").because(error))?;
     let result = runtime.block_on(command);
-    // What is still running was told to end, or is abandoned on purpose (the second Ctrl-C).
+    // Remaining tasks were asked to end, or are abandoned on purpose (the second Ctrl-C).
     runtime.shutdown_timeout(Duration::from_millis(100));
     result
 }

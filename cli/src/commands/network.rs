@@ -1,4 +1,4 @@
-//! `spelrum network`: trains the networks of a sweep here, and says how well they learnt.
+//! `spelrum network`: trains the networks of a sweep on this machine, and shows how well they learnt.
 
 use std::io::Write as _;
 use std::num::NonZeroUsize;

@@ -177,18 +177,18 @@ impl New {
 }
 
 impl Template {
-    /// What it asks: its own description.
+    /// The question that the template answers: its own description.
     fn description(&self) -> &'static str {
         let line = self.text.lines().find_map(|line| line.strip_prefix("description = \""));
         line.and_then(|line| line.strip_suffix('"')).unwrap_or_default()
     }
 
-    /// Whether external engines play in it.
+    /// Whether external engines play in the template.
     fn needs_engines(&self) -> bool {
         self.text.contains("algorithm = \"uci\"")
     }
 
-    /// The text for an experiment of this name, in this file.
+    /// The template's text for an experiment of this name, in this file.
     fn named(&self, name: &str, file: &Path) -> String {
         let own = self.name;
         let text = self
@@ -214,7 +214,7 @@ fn unknown(template: &str) -> CliError {
         .help(help)
 }
 
-/// The experiment is named after its file.
+/// The experiment's name, from its file.
 fn experiment_name(file: &Path) -> Result<&str> {
     let failed = || CliError::new(Exit::Input, format!("name a sweep after {}", file.display()));
     let name = file.file_stem().and_then(OsStr::to_str).ok_or_else(|| {
@@ -248,7 +248,7 @@ enum SchemaState {
     Other,
 }
 
-/// Writes the schema beside a sweep, unless something is there.
+/// Writes the schema beside a sweep, unless the file exists.
 fn schema_beside(file: &Path) -> Result<Schema> {
     let path = file.with_file_name(SCHEMA_FILE);
     let text = schema::text()?;
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// What a template shows in comments works too.
+    /// Examples in a template's comments are valid.
     #[test]
     fn the_examples_in_comments_are_planned() {
         let mut shown = 0;

@@ -1,4 +1,4 @@
-//! `spelrum perft`: the oracle that every move generator is held against.
+//! `spelrum perft`: move counts, the reference for every move generator.
 
 use std::io::Write as _;
 

@@ -58,7 +58,7 @@ pub(crate) struct Play {
 }
 
 impl Play {
-    /// Plays until the person, or the input, ends it.
+    /// Plays until the user quits or the input ends.
     pub(crate) async fn run(self) -> Result<Exit> {
         let rules = self.position.rules()?;
         with_game!(&rules, P => self.play::<P>(&rules).await)
@@ -107,13 +107,13 @@ impl<P: Game> Table<P> {
         Ok(Self { session: Some(session), interrupts, given_up: Arc::default() })
     }
 
-    /// Asks for lines and answers them.
+    /// Prompts for lines and answers them.
     async fn converse(&mut self) -> Result<End> {
         let Some(begun) = self.think(|session, host| session.begin(host)).await? else {
             return Ok(End::Interrupted);
         };
         print(&begun)?;
-        // Whoever reads along sees what was typed, also where no terminal shows it.
+        // Repeats the input where no terminal echoes it.
         let is_echoed = !std::io::stdin().is_terminal();
         let mut lines = lines_of_input();
         loop {
@@ -154,7 +154,7 @@ impl<P: Game> Table<P> {
         }
     }
 
-    /// Has the session do something that may take long. `None` if it was interrupted.
+    /// Runs a possibly long step of the session. `None` if interrupted.
     async fn think<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Session<P>, &dyn Host) -> Result<T, PlayError> + Send + 'static,
@@ -187,8 +187,7 @@ fn print(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The lines of standard input, read by a thread that nobody waits for: it may sleep in a terminal
-/// for ever.
+/// The lines of standard input, from a thread that is never joined: it may block on a terminal forever.
 fn lines_of_input() -> mpsc::Receiver<std::io::Result<String>> {
     let (sender, lines) = mpsc::channel(1);
     std::thread::spawn(move || {
@@ -211,7 +210,7 @@ fn lines_of_input() -> mpsc::Receiver<std::io::Result<String>> {
     lines
 }
 
-/// What is repeated on a terminal must not steer it.
+/// Escapes control characters of a line that is repeated on a terminal.
 fn printable(line: &str) -> String {
     line.chars().filter(|character| !character.is_control()).collect()
 }

@@ -31,10 +31,10 @@ pub(crate) struct PlayingProcess {
     logs: LogArguments,
 }
 
-/// How a worker with these arguments starts it.
+/// The command with which a worker with these arguments starts its playing process.
 ///
 /// # Errors
-/// If the system does not tell which program this is.
+/// If the system does not report this program's path.
 pub(crate) fn command(
     Offer { slots, memory_bytes }: Offer,
     quiet: &QuietSlots,
@@ -56,7 +56,7 @@ pub(crate) fn command(
 }
 
 impl PlayingProcess {
-    /// Plays until the worker has it end.
+    /// Plays until the worker ends it.
     pub(crate) async fn run(self) -> Result<Exit> {
         let playing = worker::PlayingProcess::of_standard_streams().map_err(|error| {
             CliError::new(Exit::Usage, "play")
@@ -64,8 +64,7 @@ impl PlayingProcess {
                 .help("spelrum worker starts it; start that")
         })?;
         self.logs.start("info");
-        // Service managers and batch systems tell every process of a worker to end. When this one does, the worker
-        // decides.
+        // Service managers and batch systems signal every process of a worker. The worker decides when this one ends.
         let kinds = [SignalKind::interrupt()].into_iter().chain(TERMINATING);
         let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
         let _unheeded = kinds.map(signal).collect::<Result<Vec<_>, _>>().map_err(failed)?;
@@ -84,9 +83,9 @@ impl PlayingProcess {
     }
 }
 
-/// The engines that start, told of with those that do not.
+/// The engines that start. All are logged, including those that fail.
 async fn find(file: EngineFile, offer: Offer) -> Result<Engines> {
-    // When the worker ends before they are found, this process ends.
+    // If the worker ends first, this process ends.
     let (engines, failures) =
         engines_file::find(file.clone(), offer, FILES_OF_WORKER, CancellationToken::new()).await?;
     for failure in failures.into_iter().filter(|it| it.kind != FailureKind::Aborted) {

@@ -1,4 +1,4 @@
-//! `spelrum delete`, `prune`: throwing an experiment away, or only its moves.
+//! `spelrum delete`, `prune`: permanently deleting an experiment, or only its moves.
 
 use std::io::Write as _;
 
@@ -110,7 +110,7 @@ impl Of {
     async fn remove(self, kind: &Kind) -> Result<Exit> {
         let action = format!("{} {}", kind.verb, self.experiment);
         let mut steerer = Steerer::open(&self.source, &action).await?;
-        // Whatever comes of it, the coordinator inside this process ends in order.
+        // The coordinator inside this process is closed whatever the result.
         let removed = self.remove_by(&mut steerer, kind, &action).await;
         steerer.close().await?;
         let removed = removed?;
@@ -123,7 +123,7 @@ impl Of {
         Ok(Exit::Success)
     }
 
-    /// Says what would go, asks, and does it. `None` if the answer is no.
+    /// Previews the removal, asks, and removes. `None` if the user declines.
     async fn remove_by(
         &self,
         steerer: &mut Steerer,
@@ -143,7 +143,7 @@ impl Of {
         let preview = match (steerer.remove(request.clone(), action).await, begun(&self.experiment))
         {
             (Ok(preview), _) => preview,
-            // It has neither name nor UUID any more.
+            // The experiment has lost its name and UUID.
             (Err(error), Some(begun)) if error.exit() == Exit::Input => {
                 let preview = v1::RemoveResponse { games: begun.games, ..Default::default() };
                 return self.go_on(steerer, preview, begun, action).await.map(Some);
@@ -168,7 +168,7 @@ impl Of {
         if !self.yes && !confirmed(&removed, kind, action)? {
             return Ok(None);
         }
-        // The one that was shown, whoever has the name by now.
+        // The experiment that was shown, even if its name has moved to another.
         request.experiment = removed.experiment_uuid.clone();
         request.preview = false;
         removed.preview = steerer.remove(request, action).await?;
@@ -176,7 +176,7 @@ impl Of {
         Ok(Some(removed))
     }
 
-    /// The UUID and name of the experiment that is meant, as far as known.
+    /// The experiment's UUID and name, as far as known.
     fn meant(&self, preview: &v1::RemoveResponse) -> (String, String) {
         match &preview.experiment {
             Some(found) => (found.experiment_uuid.clone(), found.name.clone()),
@@ -184,7 +184,7 @@ impl Of {
         }
     }
 
-    /// Goes on with what was decided before, and interrupted.
+    /// Resumes an interrupted removal that was confirmed before.
     async fn go_on(
         &self,
         steerer: &mut Steerer,
@@ -209,7 +209,7 @@ impl Of {
     }
 }
 
-/// Asks the person at the terminal.
+/// Asks the user on the terminal.
 fn confirmed(removed: &Removed, kind: &Kind, action: &str) -> Result<bool> {
     let freed = removed.freed(kind);
     if !terminal::can_ask() {
@@ -242,7 +242,7 @@ impl Removed {
         kind.what == v1::RemoveWhat::Moves && self.preview.moves == 0
     }
 
-    /// What goes, in words.
+    /// What the removal frees, as text.
     fn freed(&self, kind: &Kind) -> String {
         let v1::RemoveResponse { cells, games, moves, bytes, .. } = self.preview;
         let about = mebibytes(bytes);

@@ -1,4 +1,4 @@
-//! `spelrum replay`: recorded games move by move, and whether the engine does the same again.
+//! `spelrum replay`: recorded games move by move, and whether the engine repeats them.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -83,7 +83,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Reads the games, plays them again one by one and prints them.
+    /// Reads the games, replays them one by one and prints them.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let mut games = Vec::new();
@@ -141,7 +141,7 @@ impl Replay {
         }
     }
 
-    /// Whether the game has what it is asked for.
+    /// Whether the game has the requested data.
     fn check_what_is_shown(&self, game: &RecordedGame) -> Result<()> {
         let failed = || CliError::new(Exit::Input, format!("show game {}", game.game_id));
         if self.no_check && !game.has_moves() {
@@ -183,14 +183,14 @@ pub(crate) struct Player {
 }
 
 impl Player {
-    /// Of so many games.
+    /// A replay of this many games.
     pub(crate) fn new(games: usize) -> Result<Self> {
-        // Nothing is lost by giving up at once: there is nothing to tell.
+        // Stops without a message, since nothing is lost.
         let interrupts = Interrupts::listen(|| {})?;
         Ok(Self { interrupts, watch: Arc::default(), cells: Cells::default(), games, game: 0 })
     }
 
-    /// The game, and what came of playing it again; nothing if it was interrupted.
+    /// Replays a game; `None` if interrupted.
     pub(crate) async fn play_again(
         &mut self,
         game: RecordedGame,
@@ -220,7 +220,7 @@ impl Player {
         Ok(again?.map(|again| (game, again)))
     }
 
-    /// Looks the positions of a game up in tables; nothing if it was interrupted.
+    /// Looks up a game's positions in tables; `None` if interrupted.
     async fn ask_tables(&self, mut it: Replayed) -> Result<Option<Replayed>> {
         let game_id = it.game.game_id;
         let what = |elapsed: Duration| {

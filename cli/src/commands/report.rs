@@ -203,7 +203,7 @@ impl Report {
         Ok(TableStyle { columns, latex, axis, plot_size: self.figure_size })
     }
 
-    /// Asks and prints.
+    /// Queries and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
         let format = match (self.json, &self.html) {
             (true, _) => ReportFormat::Json,
@@ -257,7 +257,7 @@ impl Report {
                 whole.finish()?;
             }
             (None, ReportFormat::Text) => write(&mut terminal::stdout()).await?,
-            // What is data is written as it is.
+            // Data is written raw.
             (None, _) => write(&mut terminal::data_stdout()).await?,
         }
         Ok(Exit::Success)

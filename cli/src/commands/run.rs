@@ -1,4 +1,4 @@
-//! `spelrum run`: the main job, whole, on one machine.
+//! `spelrum run`: a whole sweep on one machine.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
@@ -129,7 +129,7 @@ impl Run {
         let in_this_directory = || PathBuf::from(format!("{}.db", sweep.plan.name));
         let db = self.db.clone().unwrap_or_else(in_this_directory);
         let file = self.engines.read()?;
-        // Before a dry run promises anything, and before a database is begun.
+        // Before a dry run makes promises, and before a database is created.
         let must_have_all = file.is_some() || !self.dry_run && !db.exists();
         if must_have_all && self.listen.is_none() {
             let needed = engines_file::needed(&sweep.plan, file.as_ref())?;
@@ -162,18 +162,17 @@ impl Run {
         if self.accept_loss {
             database_holder::accept_loss(&db)?;
         }
-        // What it would fail to get later would leave it waiting.
+        // Threads refused later would leave the process waiting.
         preflight::threads(self.slots_for(&sweep).get() as usize + DATABASE_THREADS)?;
         let mut coordinator =
             Embedded::start(&db, self.listen.as_deref().map(|it| (it, &self.tls))).await?;
         let ended = self.play(&mut coordinator, &mut sweep, file, &db, bar, &interrupts).await;
-        // Whatever came of it, the database is closed.
+        // The database is closed whatever the result.
         coordinator.stop().await?;
         ended
     }
 
-    /// As many slots as there is memory for. Where workers may join, a game that is too large here
-    /// is left to them.
+    /// As many slots as memory allows. If workers can join, a game too large for this machine is left to them.
     fn offer(&self, sweep: &SweepFile, engines: Option<&Engines>) -> Result<Offer> {
         let whole = self.slots.offer();
         let offered = engines.map(Engines::offered).unwrap_or_default();
@@ -198,8 +197,8 @@ impl Run {
         }
     }
 
-    /// What this process says of its machine, and its speed if it was measured, since games are for fast machines.
-    /// Where workers may join, what it may not play is left to them.
+    /// This machine's labels, and its speed if measured because games require fast machines. If workers can join,
+    /// games that this process must not play are left to them.
     fn placed(&self, sweep: &SweepFile) -> Result<(Vec<Label>, Option<Speed>)> {
         let labels = self.labels.labels()?;
         let demands = sweep.plan.demands();
@@ -213,7 +212,7 @@ impl Run {
         Ok((labels, here.speeds.into_iter().next()))
     }
 
-    /// There are games that this process may not play.
+    /// Reports games that this process must not play: an error unless workers can join.
     fn leave_to_others(&self, unmet: &Unmet) -> Result<()> {
         let (whom, remedy) = if let Unmet::Label(label) = unmet {
             (
@@ -234,13 +233,13 @@ impl Run {
             .help(remedy))
     }
 
-    /// As many as will play; whoever has no memory for one is told so later.
+    /// The expected number of slots; too little memory for a single one is reported later.
     fn slots_for(&self, sweep: &SweepFile) -> NonZeroU32 {
         let offer = self.slots.offer_for(sweep.plan.memory_bytes());
         offer.map_or_else(|_| self.slots.offer().slots, |offer| offer.slots)
     }
 
-    /// What this process has of what is demanded. Its speed is measured where that matters.
+    /// This process's offer for the demands. Measures its speed where that matters.
     fn offered(
         &self,
         labels: &[Label],
@@ -271,7 +270,7 @@ impl Run {
         })
     }
 
-    /// The engines that the sweep needs. Where workers may join, those that are not here are left to them.
+    /// The engines that the sweep needs. If workers can join, engines missing here are left to them.
     async fn engines(
         &self,
         sweep: &SweepFile,
@@ -302,7 +301,7 @@ impl Run {
         let (found, failures) =
             engines_file::find(needed.clone(), offer, FILES_OF_RUN, finish).await?;
         if interrupts.exit().is_some() {
-            // Nothing will be played.
+            // No game can be played.
         } else if self.listen.is_none() {
             engines_file::check_found(&sweep.plan, &needed, &found, &failures)?;
         } else {
@@ -322,14 +321,14 @@ impl Run {
         let engines = self.engines(sweep, file, interrupts).await?;
         let mut offer = self.offer(sweep, engines.as_ref())?;
         if engines.is_some() {
-            // It was said when they were started.
+            // The warning was printed when the engines were started.
             (offer.slots, _) = engines_file::slots_within_open_files(offer.slots, FILES_OF_RUN);
         }
         let quiet = self.slots.quiet(offer.slots)?;
         Ok(Prepared { offer, quiet, engines })
     }
 
-    /// Refuses to change a stored experiment by flags that are for one run. Rebuilt engines are no such change.
+    /// Refuses to change a stored experiment by flags for a single run. Rebuilt engines are not such a change.
     fn refuse_to_change(
         &self,
         sweep: &SweepFile,
@@ -371,7 +370,7 @@ impl Run {
         let sweep = &*sweep;
         let manner = Manner { new_experiment: self.new, preview: false };
         let there = preview::preview(&coordinator.readers(), sweep, manner).await?;
-        // Whoever only wants to see the results may do so on any machine.
+        // Results can be viewed on any machine.
         let is_played = !there.games_left.is_empty() && there.games_left.iter().all(|&it| it == 0);
         let (labels, speed) = if is_played { Default::default() } else { self.placed(sweep)? };
         if let Some(change) = &there.change {
@@ -382,7 +381,7 @@ impl Run {
                 return Ok(Exit::Success);
             }
         }
-        // Before anything is stored: a start that fails leaves no experiment behind.
+        // Before storing anything: a failed start leaves no experiment behind.
         let is_over = is_played
             || there.existed
                 && there.change.is_none()
@@ -446,7 +445,7 @@ impl Run {
         }
     }
 
-    /// Why it is paused, and how it goes on.
+    /// The reason for a pause, and how to go on.
     fn stopped(&self, seen: &results::Progress, db: &Path) -> String {
         let why = seen.stopped_for.as_ref().map_or_else(
             || "it is paused".to_owned(),
@@ -467,7 +466,7 @@ impl Run {
         format!("interrupted; go on with: {}", self.again(db))
     }
 
-    /// The command that plays on.
+    /// The command that continues.
     fn again(&self, db: &Path) -> String {
         let (sweep, engines) = (self.sweep.command_line(), self.engines.command_line());
         let on_finish = self.on_finish.command_line();
@@ -475,7 +474,7 @@ impl Run {
     }
 }
 
-/// Players that forfeited so many games that it must be known with the results.
+/// Players with so many forfeits that they must be mentioned with the results.
 fn forfeited(seen: &results::Progress) -> Option<String> {
     let notable: Vec<String> = seen
         .forfeits
@@ -488,7 +487,8 @@ fn forfeited(seen: &results::Progress) -> Option<String> {
     })
 }
 
-/// Where nobody else plays, what no sweep says is played all the same.
+/// Warns that time limits are unreliable under this machine's CPU quota, which would exclude it if other workers could
+/// play.
 fn warn_of_quota(demands: &BTreeSet<Demands>, here: &demands::Offer) {
     let others = demands::Offer { is_alone: false, ..here.clone() };
     let is_unmet =

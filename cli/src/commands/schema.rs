@@ -1,4 +1,4 @@
-//! `spelrum schema`: what editors know of the sweep file.
+//! `spelrum schema`: the sweep file's schema, for editors.
 
 use std::io::Write as _;
 
@@ -26,14 +26,14 @@ Examples:
 pub(crate) struct Schema {}
 
 impl Schema {
-    /// Prints it.
+    /// Prints the schema.
     pub(crate) fn run(self) -> Result<Exit> {
         terminal::stdout().write_all(text()?.as_bytes())?;
         Ok(Exit::Success)
     }
 }
 
-/// The schema as a file has it.
+/// The schema's text as in a file.
 pub(super) fn text() -> Result<String> {
     let text = serde_json::to_string_pretty(&sweep_schema())
         .map_err(|error| CliError::new(Exit::Internal, "write the schema").because(error))?;

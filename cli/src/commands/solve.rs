@@ -242,7 +242,7 @@ impl Report {
     }
 }
 
-/// A time limit, in microseconds.
+/// Parses a time limit, in microseconds.
 fn time(text: &str) -> std::result::Result<u64, String> {
     let us = parse_duration_us(text).ok_or("write it like 500ms or 10s")?;
     match us {

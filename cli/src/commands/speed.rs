@@ -1,4 +1,4 @@
-//! `spelrum speed`: how fast this machine searches, as a worker would measure it.
+//! `spelrum speed`: this machine's search speed, as measured by a worker.
 
 use std::io::Write as _;
 use std::num::NonZeroU32;
@@ -55,7 +55,7 @@ pub(crate) struct SpeedOf {
     json: bool,
 }
 
-/// The speed of this machine at a game could not be measured.
+/// The error of a failed measurement of this machine's speed at a game.
 pub(crate) fn speed_unmeasured(game: &str) -> CliError {
     CliError::new(Exit::Internal, format!("measure the speed of {game}"))
         .because("the system gave no threads for it")

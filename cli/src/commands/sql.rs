@@ -1,4 +1,4 @@
-//! `spelrum sql`: any question, read-only.
+//! `spelrum sql`: read-only SQL queries.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::num::NonZeroU32;
@@ -72,7 +72,7 @@ pub(crate) struct Sql {
 }
 
 impl Sql {
-    /// Asks and prints.
+    /// Queries and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
         let format = self.format();
         if format == RowsFormat::Parquet && self.output.is_none() && io::stdout().is_terminal() {
@@ -105,8 +105,7 @@ impl Sql {
 
 type Out = Box<dyn Write + Send>;
 
-/// Standard output. What is data is written as it is; only a table has styles, which go where they are
-/// not wanted.
+/// Standard output. Data is written raw; only tables have styles, removed where not wanted.
 fn standard_output(format: RowsFormat) -> Out {
     match format {
         RowsFormat::Table => terminal::stdout(),
@@ -118,7 +117,7 @@ fn standard_output(format: RowsFormat) -> Out {
     }
 }
 
-/// Writes all rows as they come.
+/// Writes all rows as they arrive.
 async fn write(answer: &mut Answer, format: RowsFormat, out: Out) -> Result<()> {
     let columns = answer.columns().to_vec();
     let out = BufWriter::new(out);
@@ -130,7 +129,7 @@ async fn write(answer: &mut Answer, format: RowsFormat, out: Out) -> Result<()> 
     Ok(())
 }
 
-/// Writes a file that is there when all of it is.
+/// Writes a file that appears once it is complete.
 async fn write_file(answer: &mut Answer, format: RowsFormat, path: &Path) -> Result<()> {
     let (new, file) = NewFile::create(path)?;
     let out: Out = match format {

@@ -1,4 +1,4 @@
-//! `spelrum stats`: what the counts of a match say, as match runners print it and as reports do.
+//! `spelrum stats`: statistics of a match's counts, in the notations of match runners and reports.
 
 use std::io::{self, Write};
 use std::str::FromStr;
@@ -143,7 +143,7 @@ struct Test {
 }
 
 impl Stats {
-    /// Works it out and prints it.
+    /// Computes and prints.
     pub(crate) fn run(self) -> Result<Exit> {
         let (kind, counts, tally) = match (self.wdl, self.pentanomial) {
             (Some(Counts([wins, draws, losses])), _) => {

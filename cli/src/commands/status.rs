@@ -1,4 +1,4 @@
-//! `spelrum status`: how far experiments are, what workers do, and what needs attention.
+//! `spelrum status`: progress of experiments, activity of workers, and what needs attention.
 
 use std::io::{self, Write};
 
@@ -99,7 +99,7 @@ struct Removal<'a> {
 }
 
 impl Status {
-    /// Asks and prints.
+    /// Queries and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let status = source.status(self.experiment.as_deref()).await?;
@@ -192,7 +192,7 @@ fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io
     stops(status, out)?;
     claims(status, out)?;
     writeln!(out)?;
-    // Who works, only a coordinator knows.
+    // Only a coordinator knows its workers.
     if let Some(CoordinatorStatus { workers, workers_total, .. }) = &status.coordinator {
         if workers.is_empty() {
             writeln!(out, "no workers: spelrum worker --coordinator URL\n")?;
@@ -214,7 +214,7 @@ fn text(status: &results::Status, idle: Option<&str>, out: &mut dyn Write) -> io
     attention(&status.attention, out)
 }
 
-/// Where stop rules stand.
+/// The state of stop rules.
 fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
     if !status.stops.is_empty() {
         writeln!(out, "\nstop rules:")?;
@@ -234,7 +234,7 @@ fn stops(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Which claims are exploratory, and which stay without their sweep.
+/// Exploratory claims, and claims that remain without their sweep.
 fn claims(status: &results::Status, out: &mut dyn Write) -> io::Result<()> {
     if !status.claims.is_empty() {
         writeln!(out, "\nclaims:")?;
@@ -258,7 +258,7 @@ fn name_of(status: &results::Status, experiment: ExperimentId) -> Option<&str> {
     experiment.map(|it| it.name.as_str())
 }
 
-/// Says that a table does not have all there is.
+/// Reports that a table is incomplete.
 fn cut(shown: usize, total: u64, which: &str, what: &str, out: &mut dyn Write) -> io::Result<()> {
     if (shown as u64) < total {
         writeln!(out, "(the {} {which} of {} {what})", count(shown as u64), count(total))?;
@@ -266,7 +266,7 @@ fn cut(shown: usize, total: u64, which: &str, what: &str, out: &mut dyn Write) -
     Ok(())
 }
 
-/// What needs attention, and what to do about it.
+/// What needs attention, and the remedies.
 fn attention(attention: &[results::Attention], out: &mut dyn Write) -> io::Result<()> {
     if attention.is_empty() {
         return writeln!(out, "no problems");

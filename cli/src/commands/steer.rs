@@ -116,7 +116,7 @@ impl Cancel {
 }
 
 impl Priority {
-    /// Gives it another priority.
+    /// Changes the priority.
     pub(crate) async fn run(self) -> Result<Exit> {
         let Self { experiment, priority, source, json } = self;
         let of = Of { experiment, source, json };

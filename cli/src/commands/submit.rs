@@ -1,4 +1,4 @@
-//! `spelrum submit`: gives a coordinator a sweep, or says what that would mean.
+//! `spelrum submit`: submits a sweep to a coordinator, or previews that.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ struct Json<'a> {
 }
 
 impl Submit {
-    /// Says what the sweep would play, and what it would change of what is there.
+    /// Shows what the sweep would play, and what it would change in the existing experiment.
     async fn dry_run(&self, sweep: &mut SweepFile, preview: Manner) -> Result<Exit> {
         let file = self.engines.as_deref().map(engines_file::read).transpose()?;
         let there = if let Some(db) = &self.db {
@@ -99,7 +99,7 @@ impl Submit {
             preview::print_dry_run(sweep, there.as_ref(), self.json, None, &[])?;
             return Ok(Exit::Success);
         };
-        // What is not in it is said before anything is started.
+        // Missing engines are reported before any is started.
         engines_file::needed(&sweep.plan, Some(&file))?;
         let interrupts = Interrupts::listen(|| notices::say("ending the engine under check"))?;
         let checked = engine_check::check_for(&sweep.plan, &file, &interrupts).await?;
@@ -110,7 +110,7 @@ impl Submit {
         Ok(engine_check::exit_of(&checked))
     }
 
-    /// Submits, or only says what would be.
+    /// Submits, or only previews.
     pub(crate) async fn run(self) -> Result<Exit> {
         let has_none = self.db.is_some() || !config::names_coordinator(&self.coordinator)?;
         let needs_none = self.dry_run && self.coordinator.coordinator.is_none() && has_none;

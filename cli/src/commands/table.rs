@@ -1,4 +1,4 @@
-//! `spelrum table`: an exact table of a chess endgame, and what it counts.
+//! `spelrum table`: an exact table of a chess endgame, and its counts.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ struct LongestJson<'a> {
 }
 
 impl Table {
-    /// Makes it, or reads it, and prints.
+    /// Builds or reads the table, and prints.
     pub(crate) async fn run(self) -> Result<Exit> {
         let endgame: Endgame = self.name.parse().map_err(|error: EndgameError| {
             CliError::new(Exit::Input, "read the endgame's name")
@@ -192,7 +192,7 @@ fn longest_json(longest: &Longest) -> LongestJson<'_> {
     }
 }
 
-/// Moves of the side to move to the end.
+/// The number of moves of the side to move until the end.
 fn moves(longest: &Longest) -> u32 {
     longest.plies.div_ceil(2)
 }
@@ -235,12 +235,12 @@ fn positions(number: u64) -> String {
     format!("{} position{plural}", count(number))
 }
 
-/// How many positions are won and lost in how many moves; a column for each side's that has any.
+/// The number of positions won and lost by number of moves, with a column for each side that has any.
 fn write_histograms(out: &mut dyn Write, counts: &TableCounts) -> io::Result<()> {
     let mut columns = vec![Column::numbers("moves")];
     let mut histograms: Vec<(&[u64], usize)> = Vec::new();
     for (side, name) in counts.sides.iter().zip(["white", "black"]) {
-        // Wins begin with one move, losses with none.
+        // Wins take at least one move; losses can take none.
         let kinds = [(&side.wins_by_moves, "wins", 1), (&side.losses_by_moves, "loses", 0)];
         for (histogram, what, first) in kinds {
             if !histogram.is_empty() {

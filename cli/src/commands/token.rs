@@ -1,4 +1,4 @@
-//! `spelrum token`: the tokens that a coordinator lets in, with what each may do.
+//! `spelrum token`: the tokens that a coordinator accepts, and their roles.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ struct Json<'b> {
 }
 
 impl Token {
-    /// Does it.
+    /// Runs the subcommand.
     pub(crate) fn run(self) -> Result<Exit> {
         match self.what {
             What::Create(create) => create.run(),
@@ -160,7 +160,7 @@ impl List {
 impl Revoke {
     fn run(self) -> Result<Exit> {
         let Self { name, file } = self;
-        // A file that is not there has no token, and is not begun.
+        // A missing file has no tokens, and is not created.
         TokenBook::read(&file.path)
             .and_then(|_| TokenBook::change(&file.path, |book| book.remove(&name)))
             .map_err(|error| file.failed("revoke a token in", error))?;

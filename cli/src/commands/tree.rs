@@ -1,4 +1,4 @@
-//! `spelrum tree`: a game tree as lecture slides draw it.
+//! `spelrum tree`: a game tree in the style of lecture slides.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -129,7 +129,7 @@ enum Format {
     Dot,
 }
 
-/// The name of a choice on the command line, which is that in JSON.
+/// A choice's name on the command line and in JSON.
 fn name(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
@@ -199,7 +199,7 @@ impl Tree {
         }
     }
 
-    /// What to do about a tree of so many nodes.
+    /// The error of a tree with this many nodes, and the remedy.
     fn too_large(&self, nodes: &str) -> CliError {
         let (action, most) = if self.counts || self.json {
             ("count the tree", TreeOptions::VISITS_MAX)

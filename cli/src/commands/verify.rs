@@ -1,4 +1,4 @@
-//! `spelrum verify`: plays a sample of an experiment's games again, and tells whose do not come out the same.
+//! `spelrum verify`: replays a sample of an experiment's games, and reports workers whose results differ.
 
 mod on_workers;
 
@@ -73,7 +73,7 @@ pub(crate) struct Verify {
 }
 
 impl Verify {
-    /// Draws games, plays them again and tells what came of it.
+    /// Draws games, replays them and reports the result.
     pub(crate) async fn run(self) -> Result<Exit> {
         if self.on_workers {
             if self.source.db.is_some() {
@@ -89,7 +89,7 @@ impl Verify {
             return self.on_workers(experiment).await;
         }
         let mut waiting = Waiting::start();
-        // From a coordinator that is far away it takes a while.
+        // Drawing from a distant coordinator takes a while.
         let drawn = self.draw(&source, &experiment, &mut waiting).await;
         waiting.end();
         let (drawn, unsettled) = drawn?;
@@ -107,7 +107,7 @@ impl Verify {
                     found.add(worker, Replayed { game, again, by_tables: None });
                 }
                 Ok(None) => return Ok(player.interrupts.exit().unwrap_or(Exit::Interrupted)),
-                // Of another engine revision, or without what is needed to play it again.
+                // Another engine revision, or something is missing for the replay.
                 Err(error) if error.exit() == Exit::Input => found.add_unchecked(error),
                 Err(error) => return Err(error),
             }
@@ -126,7 +126,7 @@ impl Verify {
         Ok(if found.different.is_empty() { Exit::Success } else { Exit::Different })
     }
 
-    /// Lets workers play the drawn games again.
+    /// Has workers replay the drawn games.
     async fn on_workers(&self, experiment: ExperimentSummary) -> Result<Exit> {
         let games = u32::try_from(self.games.get()).ok().filter(|games| *games <= GAMES_MAX);
         let Some(games) = games else {
@@ -155,7 +155,7 @@ impl Verify {
         Ok(verified.exit())
     }
 
-    /// Games with results, and who played them; and how many drawn ones have none.
+    /// Games with results and their workers, and the number of drawn games without a result.
     async fn draw(
         &self,
         source: &ResultsSource,

@@ -50,12 +50,12 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Works until it is told to end.
+    /// Works until asked to end.
     pub(crate) async fn run(self) -> Result<Exit> {
         self.logs.start("info");
         let coordinator = config::coordinator(&self.coordinator)?;
         let labels = self.labels.labels()?;
-        // Read here for what is wrong with it to be said first.
+        // Read early, so that its errors are reported first.
         let engines = self.engines.read()?;
         let interrupts = Interrupts::listen(|| {
             tracing::info!("ending: finishing the games under way; a second signal stops now");
@@ -88,7 +88,7 @@ impl Worker {
         let shutdown =
             worker::Shutdown { finish: interrupts.finish.clone(), now: interrupts.now.clone() };
         let summary = worker::run(config, shutdown).await?;
-        // To finish on request is what a service is for; to be stopped in mid-game is not.
+        // A service that finishes on request succeeds; one that is stopped in mid-game does not.
         match interrupts.exit() {
             Some(signal) if interrupts.now.is_cancelled() => Ok(signal),
             _ if summary.unreported > 0 => {

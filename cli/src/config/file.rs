@@ -1,4 +1,4 @@
-//! The config file: TOML with places, so that whatever is wrong in it is shown where it stands.
+//! The config file: TOML with positions, so that errors point at their location.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -41,21 +41,21 @@ coordinator = "http://127.0.0.1:7878"
 # Or a client certificate instead of a token (spelrum certificate client): cert = "ada.pem"
 "#;
 
-/// What the config file says.
+/// The contents of the config file.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
-    /// Without one, nothing is said.
+    /// Whether the file exists; without one, all settings are absent.
     pub(crate) exists: bool,
     pub(crate) coordinator: Option<Sourced<CoordinatorChoice>>,
-    /// The token at the top.
+    /// The top-level token.
     pub(crate) secret: Option<Secret>,
-    /// What TLS needs with that coordinator.
+    /// TLS files for the top-level coordinator.
     pub(crate) tls: TlsFiles,
     pub(crate) coordinators: Vec<Named>,
 }
 
-/// A coordinator with a name.
+/// A named coordinator.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     pub(crate) name: String,
@@ -64,7 +64,7 @@ pub(crate) struct Named {
     pub(crate) tls: TlsFiles,
 }
 
-/// What is wrong with the config file, where, and what to write instead.
+/// A problem in the config file, its location, and the remedy.
 #[derive(Clone, Debug, thiserror::Error, Diagnostic)]
 #[error("{problem}")]
 struct ConfigError {
@@ -78,7 +78,7 @@ struct ConfigError {
 }
 
 impl ConfigFile {
-    /// Reads it, if there is one. One that is named by the environment must be there.
+    /// Reads the config file, if there is one. A file named by the environment must exist.
     pub(crate) fn read() -> Result<Self> {
         let (path, is_named) = place();
         let failed = || CliError::new(Exit::Usage, format!("read the config {}", path.display()));
@@ -118,8 +118,7 @@ impl ConfigFile {
         self.coordinators.iter().find(|named| named.name == name)
     }
 
-    /// Whether the token at the top is for the coordinator there: the one that stands beside it,
-    /// or any if none does.
+    /// Whether the top-level token is for this coordinator: the one beside the token, or any if there is none.
     pub(super) fn secret_is_for(&self, url: &CoordinatorUrl) -> bool {
         match self.coordinator.as_ref().map(|choice| &choice.value) {
             None => true,
@@ -148,13 +147,13 @@ pub(crate) fn place() -> (PathBuf, bool) {
     if let Some(path) = std::env::var_os(CONFIG_VARIABLE).filter(|path| !path.is_empty()) {
         return (path.into(), true);
     }
-    // A service may have no home, and then has no such file either.
+    // A service may have no home directory, and then no config file.
     let directory = etcetera::choose_base_strategy()
         .map_or_else(|_| PathBuf::from("~/.config"), |strategy| strategy.config_dir());
     (directory.join("spelrum").join("config.toml"), false)
 }
 
-/// What is wrong, before the file's text is attached.
+/// A problem, before the file's text is attached.
 struct Fault {
     problem: String,
     remedy: String,
@@ -261,7 +260,7 @@ impl Reader<'_> {
         Ok(Named { name, url, secret, tls })
     }
 
-    /// One of the files that TLS needs, relative to the file's own directory.
+    /// The path of a TLS file, relative to the config file's directory.
     fn tls(
         &self,
         tls: &mut TlsFiles,
@@ -278,7 +277,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A key is of a certificate.
+    /// A key requires a certificate.
     fn check_tls(&self, tls: &TlsFiles) -> Result<(), Fault> {
         match tls {
             TlsFiles {
@@ -294,7 +293,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A text that means something.
+    /// Parses a text value.
     fn parsed<T: std::str::FromStr<Err = String>>(
         &self,
         key: &Spanned<std::borrow::Cow<'_, str>>,
@@ -336,7 +335,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A path in the file: from the home directory after `~/`, else from the file's directory.
+    /// A path in the file, relative to the home directory after `~/`, else to the file's directory.
     fn path_from_here(&self, text: &str) -> PathBuf {
         let home = text.strip_prefix("~/").zip(etcetera::home_dir().ok());
         match home {
@@ -397,9 +396,9 @@ fn unknown(key: &Spanned<std::borrow::Cow<'_, str>>, known: &[&str]) -> Fault {
     Fault::at(key.span(), format!("unknown key `{}`", key.get_ref()), remedy)
 }
 
-/// The text with stars for tokens, at equal places, to be shown.
+/// The text for display, with tokens replaced by stars of the same length.
 ///
-/// Not by the TOML: that may be what is wrong.
+/// Does not parse TOML, which may be what is wrong.
 fn without_tokens(text: &str) -> String {
     let masked = |line: &str| {
         let value = line.match_indices("token").find_map(|(start, word)| {

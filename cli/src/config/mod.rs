@@ -1,5 +1,4 @@
-//! Which coordinator is meant, and with which token: flags before the environment before the
-//! config file.
+//! The coordinator to use, and its token: flags before the environment before the config file.
 
 mod file;
 mod secret;
@@ -27,12 +26,12 @@ pub(crate) const TOKEN_VARIABLE: &str = "SPELRUM_TOKEN";
 /// The environment variable for the config file's path.
 pub(crate) const CONFIG_VARIABLE: &str = "SPELRUM_CONFIG";
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// A flag of the command line.
     Flag(&'static str),
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(&'static str),
     /// A line of the config file.
     File { path: PathBuf, line: usize },
@@ -47,34 +46,34 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value, and where it comes from.
+/// A value with its source.
 #[derive(Clone, Debug)]
 pub(crate) struct Sourced<T> {
     pub(crate) value: T,
     pub(crate) origin: Origin,
 }
 
-/// A coordinator to talk to.
+/// A coordinator to connect to.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) url: Sourced<CoordinatorUrl>,
-    /// Its name in the config file, if it was chosen by that.
+    /// Its name in the config file, if chosen by name.
     pub(crate) name: Option<String>,
     pub(crate) token: Option<Sourced<Token>>,
     pub(crate) tls: TlsFiles,
 }
 
 impl Target {
-    /// For connecting.
+    /// The endpoint for connecting.
     ///
     /// # Errors
-    /// If what TLS needs cannot be read.
+    /// If a TLS file cannot be read.
     pub(crate) fn endpoint(&self) -> Result<Endpoint> {
         self.tls.endpoint(&self.url.value)
     }
 }
 
-/// The coordinator that is meant; one is needed.
+/// The selected coordinator, which is required.
 pub(crate) fn coordinator(arguments: &CoordinatorArguments) -> Result<Target> {
     let file = ConfigFile::read()?;
     target(&file, arguments.coordinator.as_ref(), &arguments.trust)?.ok_or_else(|| {
@@ -91,7 +90,7 @@ pub(crate) fn names_coordinator(arguments: &CoordinatorArguments) -> Result<bool
     Ok(target(&file, arguments.coordinator.as_ref(), &arguments.trust)?.is_some())
 }
 
-/// The coordinator that is meant, if one is.
+/// The selected coordinator, if any.
 pub(crate) fn target(
     file: &ConfigFile,
     flag: Option<&CoordinatorChoice>,
@@ -122,7 +121,7 @@ pub(crate) fn target(
             (named.url.clone(), Some(named))
         }
     };
-    // A token goes to the coordinator that it stands beside, and to no other.
+    // A token is only sent to the coordinator it is configured for.
     let own = entry.and_then(|named| named.secret.as_ref());
     let secret = own.or_else(|| file.secret.as_ref().filter(|_| file.secret_is_for(&url.value)));
     let token = match (environment_token()?, secret) {
@@ -149,7 +148,7 @@ pub(crate) fn own_token(token_file: Option<&Path>) -> Result<Option<Token>> {
 
 fn environment_token() -> Result<Option<Sourced<Token>>> {
     let Some(text) = environment(TOKEN_VARIABLE)? else { return Ok(None) };
-    // One that is set but empty is a mistake, and must not open a coordinator to everybody.
+    // An empty value is a mistake, and must not open a coordinator to everyone.
     let value = text.parse().map_err(|error| {
         CliError::new(Exit::Usage, format!("read the token in {TOKEN_VARIABLE}"))
             .because(error)
@@ -158,7 +157,7 @@ fn environment_token() -> Result<Option<Sourced<Token>>> {
     Ok(Some(Sourced { value, origin: Origin::Environment(TOKEN_VARIABLE) }))
 }
 
-/// A variable of the environment, if it is set.
+/// An environment variable, if set.
 fn environment(name: &'static str) -> Result<Option<String>> {
     match std::env::var(name) {
         Ok(text) => Ok(Some(text)),

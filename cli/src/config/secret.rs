@@ -11,10 +11,10 @@ use super::{Origin, Sourced};
 use crate::error::{CliError, Result, warn};
 use crate::exit::Exit;
 
-/// Read by the group, or by everybody.
+/// Readable by the group, or by everyone.
 const READABLE_BY_OTHERS: u32 = 0o044;
 
-/// A token, as the config file has it.
+/// A token in the config file.
 #[derive(Clone, Debug)]
 pub(crate) enum Secret {
     /// `token = "…"`
@@ -24,7 +24,7 @@ pub(crate) enum Secret {
 }
 
 impl Secret {
-    /// The token. Warns if others can read it, too.
+    /// Reads the token. Warns if other users can read it, too.
     pub(crate) fn read(&self) -> Result<Sourced<Token>> {
         match self {
             Self::Inline(token) => {
@@ -42,13 +42,13 @@ impl Secret {
     }
 }
 
-/// The token that is all that a file holds. Warns if others can read it, too.
+/// The token that a file consists of. Warns if other users can read it, too.
 pub(super) fn token_in(path: &Path) -> Result<Token> {
     let failed = || CliError::new(Exit::Usage, format!("read the token in {}", path.display()));
     let mut text = String::new();
     let opened = File::open(path).and_then(|file| {
         let metadata = file.metadata()?;
-        // Some white space around it, and one byte too many.
+        // Allows for white space, and a byte beyond the limit.
         file.take(TOKEN_BYTES_MAX as u64 + 64).read_to_string(&mut text)?;
         Ok(metadata)
     });
@@ -59,7 +59,7 @@ pub(super) fn token_in(path: &Path) -> Result<Token> {
             path.display()
         ))
     })?;
-    // Editors of Windows begin files with a byte order mark.
+    // Windows editors begin files with a byte order mark.
     let token = text.trim_start_matches('\u{feff}').parse().map_err(|error| {
         failed().because(error).help("a token file holds one line of visible ASCII, the token")
     })?;

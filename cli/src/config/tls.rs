@@ -1,4 +1,4 @@
-//! What TLS needs on a client's side: whom to trust, and what to show.
+//! TLS on a client's side: trusted CAs, and the client certificate.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -18,23 +18,23 @@ use crate::error::conversions::root_cause;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
-/// No file of certificates or of a key is longer: all CAs that browsers trust are shorter.
+/// The largest certificate or key file: all CAs that browsers trust are shorter.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
-/// Files of PEM, as they are named.
+/// PEM files, as named.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TlsFiles {
-    /// By which certificates the coordinator's is trusted, if not by those of this system.
+    /// The CAs trusted for the coordinator, instead of this system's.
     pub(crate) ca: Option<Sourced<PathBuf>>,
-    /// The client certificate, which is shown to it.
+    /// The client certificate.
     pub(crate) cert: Option<Sourced<PathBuf>>,
-    /// The private key of that, if it is not in the same file.
+    /// The client certificate's private key, if it is in another file.
     pub(crate) key: Option<Sourced<PathBuf>>,
 }
 
 impl TlsFiles {
-    /// What flags and the environment say, else what stands in the config file: `beside` the coordinator first. A
-    /// key goes with the certificate that it is named beside.
+    /// Files from flags and the environment, else from the config file: `beside` the coordinator first. A key belongs
+    /// to the certificate it is named beside.
     pub(super) fn chosen<'f>(
         arguments: &TrustArguments,
         beside: impl Iterator<Item = &'f Self>,
@@ -61,10 +61,10 @@ impl TlsFiles {
         })
     }
 
-    /// For connecting.
+    /// The endpoint for connecting.
     ///
     /// # Errors
-    /// If a file cannot be read, or has nothing of the kind.
+    /// If a file cannot be read, or contains no certificate or key.
     pub(super) fn endpoint(&self, url: &CoordinatorUrl) -> Result<Endpoint> {
         if !url.is_https() {
             return Ok(url.endpoint());
@@ -88,7 +88,7 @@ impl TlsFiles {
     }
 }
 
-/// Those that are trusted.
+/// The trusted certificates.
 fn certificates(path: &Path) -> Result<Certificate> {
     let failed = || {
         CliError::new(Exit::Usage, format!("read the certificates in {}", path.display())).help(
@@ -100,7 +100,7 @@ fn certificates(path: &Path) -> Result<Certificate> {
     Ok(Certificate::from_pem(pem))
 }
 
-/// A file of certificates or of a key, which is short, and may be a pipe: `--key <(...)`.
+/// Reads a certificate or key file, which is short and may be a pipe: `--key <(...)`.
 fn read_pem(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut pem = Vec::new();
     File::open(path)?.take(PEM_BYTES_MAX + 1).read_to_end(&mut pem)?;
@@ -122,7 +122,7 @@ fn read_certificates(
     }
 }
 
-/// What is shown.
+/// The client's identity.
 fn identity(cert: &Path, key: Option<&Sourced<PathBuf>>) -> Result<Identity> {
     let failed = |what: &str, path: &Path| {
         CliError::new(Exit::Usage, format!("read the {what} in {}", path.display())).help(

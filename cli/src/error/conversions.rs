@@ -1,4 +1,4 @@
-//! What the failures of the crates below mean to a person: the class of exit code, and the remedy.
+//! Failures of the crates below, with their exit code's class and their remedy.
 
 use std::error::Error;
 
@@ -17,7 +17,7 @@ impl From<StoreError> for CliError {
     }
 }
 
-/// What is neither somebody else's hold on the database nor a wrong request is the database's fault.
+/// Except for locks held by other processes and invalid requests, failures are the database's.
 fn exit_of(error: &StoreError) -> Exit {
     use StoreError as E;
     if matches!(error, E::Held { .. } | E::Busy | E::TakenOver { .. }) {
@@ -101,7 +101,7 @@ impl From<WorkerError> for CliError {
     }
 }
 
-/// A failed call: whose fault it is decides the exit code.
+/// A failed call; the party at fault decides the exit code.
 pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
     if let Some(Distrust { problem, remedy, .. }) = Distrust::of(status) {
         return CliError::new(Exit::Network, action).because(problem).help(remedy);
@@ -114,7 +114,7 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
         None if status.code() == Code::Unimplemented => CliError::new(Exit::Network, action)
             .because("what listens there does not speak this protocol")
             .help("use the same version of spelrum on both sides"),
-        // What exactly broke depends on who of the two noticed first.
+        // The exact error depends on which side noticed first.
         None if status.source().is_some() => CliError::new(Exit::Network, action)
             .because("the connection ended without an answer")
             .help("check that a spelrum coordinator of this version listens there"),
@@ -124,7 +124,8 @@ pub(crate) fn failed_call(action: &str, status: &Status) -> CliError {
     }
 }
 
-/// Whether an answer is of HTTP and not of gRPC, as a web server or a proxy gives it. tonic says so in words.
+/// Whether a status comes from plain HTTP instead of gRPC, as from a web server or a proxy. tonic reports that only as
+/// text.
 pub(crate) fn is_of_the_web(status: &Status) -> bool {
     let said = status.message();
     [
@@ -136,7 +137,7 @@ pub(crate) fn is_of_the_web(status: &Status) -> bool {
     .any(|words| said.contains(words))
 }
 
-/// An answer that this program does not understand.
+/// An answer that this program cannot parse.
 pub(crate) fn malformed(action: &str, error: &WireError) -> CliError {
     CliError::new(Exit::Network, action)
         .because(error.to_string())
@@ -176,7 +177,7 @@ fn refused(action: &str, refusal: &Refusal) -> CliError {
     }
 }
 
-/// What happened in the end: the errors around it only say through which layers it came.
+/// The innermost error: those around it only name the layers it passed.
 pub(crate) fn root_cause(error: &(dyn Error + 'static)) -> String {
     std::iter::successors(Some(error), |&error| error.source())
         .last()
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
     use crate::error::MessageStyle;
 
-    /// What cannot be brought about in a test of the whole program.
+    /// Covers failures that a test of the whole program cannot cause.
     #[test]
     fn the_database_s_failures_have_their_class_and_remedy() {
         let path = || "results.db".into();

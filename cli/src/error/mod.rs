@@ -1,4 +1,4 @@
-//! The one error type at the edge: what failed, why, what to do, and the exit code's class.
+//! The error type of the command line: what failed, why, what to do, and the exit code's class.
 
 pub(crate) mod conversions;
 
@@ -18,10 +18,10 @@ use crate::exit::Exit;
 use crate::terminal;
 use crate::terminal::logging;
 
-/// What every command returns.
+/// The result of a command.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
-/// A command's failure, as a person reads it.
+/// A command's failure, as shown to the user.
 #[derive(Debug)]
 pub(crate) struct CliError {
     exit: Exit,
@@ -34,12 +34,12 @@ pub(crate) struct CliError {
 #[derive(Debug)]
 enum Cause {
     Error(Box<dyn Error + Send + Sync>),
-    /// Shown with the excerpt of the file that it points at, and with the remedy.
+    /// Shown with the file's excerpt and the remedy.
     InFile {
         problem: Box<dyn Diagnostic + Send + Sync>,
         remedy: String,
     },
-    /// The reader of our output has gone: nobody is left to tell.
+    /// The reader of standard output has closed it, so no message is printed.
     BrokenPipe,
 }
 
@@ -49,7 +49,7 @@ impl CliError {
         Self { exit, action: action.into(), cause: None, help: None }
     }
 
-    /// A failure whose message is a whole sentence, "failed to …".
+    /// A failure whose message is a complete sentence, "failed to …".
     pub(crate) fn said(exit: Exit, sentence: impl Display) -> Self {
         let sentence = sentence.to_string();
         match sentence.strip_prefix("failed to ") {
@@ -58,8 +58,7 @@ impl CliError {
         }
     }
 
-    /// What the engine could not do. Memory is a question of what was asked for; the rest should not
-    /// happen.
+    /// An engine failure. Lack of memory depends on the request; other failures should not happen.
     pub(crate) fn of_engine(action: impl Into<String>, error: PlayError) -> Self {
         match error {
             PlayError::Memory(refused) => {
@@ -73,19 +72,19 @@ impl CliError {
         }
     }
 
-    /// Adds why.
+    /// Adds the cause.
     pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.cause = Some(Cause::Error(cause.into()));
         self
     }
 
-    /// Adds what to do about it.
+    /// Adds a remedy.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds what is wrong with a file, at its place there, and what to do about it.
+    /// Adds a problem in a file with its location, and a remedy.
     pub(crate) fn in_file(
         mut self,
         problem: impl Diagnostic + Send + Sync + 'static,
@@ -95,8 +94,8 @@ impl CliError {
         self
     }
 
-    /// The same failure for whoever runs the coordinator inside the own process: what a coordinator
-    /// cannot do, other than for the request's fault, its database could not.
+    /// Reclassifies a failure of the coordinator inside this process: unless the request was at fault, its database
+    /// was.
     pub(crate) fn of_own_coordinator(mut self) -> Self {
         if self.exit == Exit::Network {
             self.exit = Exit::Database;
@@ -109,7 +108,7 @@ impl CliError {
         self.exit
     }
 
-    /// What to do about it. What the system refuses has its own remedy, whatever was tried.
+    /// The remedy. Errors of the operating system have their own, whatever the action.
     fn remedy(&self) -> Option<&str> {
         let Some(Cause::Error(cause)) = &self.cause else { return self.help.as_deref() };
         let mut errors =
@@ -117,7 +116,7 @@ impl CliError {
         errors.find_map(system_remedy).or(self.help.as_deref())
     }
 
-    /// The message for stderr, or `None` if there is nothing to say (see [`Cause::BrokenPipe`]).
+    /// The message for stderr, or `None` if nothing should be printed (see [`Cause::BrokenPipe`]).
     pub(crate) fn message(&self, style: MessageStyle) -> Option<String> {
         let (error, help) = match style {
             MessageStyle::Plain => (Style::new(), Style::new()),
@@ -130,7 +129,7 @@ impl CliError {
             Some(Cause::BrokenPipe) => return None,
             Some(Cause::Error(cause)) => {
                 for reason in reasons(cause.as_ref()) {
-                    // Some errors repeat their source in their own message.
+                    // Some errors repeat their source in their message.
                     let reason = escaped(&reason);
                     if !text.contains(&*reason) {
                         text.push_str(": ");
@@ -152,7 +151,7 @@ impl CliError {
     }
 }
 
-/// Tells of something that works, but not as it should.
+/// Warns of a problem that does not stop the command.
 pub(crate) fn warn(problem: &str, remedy: &str) {
     if logging::is_json() {
         tracing::warn!(remedy, "{problem}");
@@ -160,7 +159,7 @@ pub(crate) fn warn(problem: &str, remedy: &str) {
     }
     let warning = AnsiColor::Yellow.on_default().bold();
     let help = AnsiColor::Cyan.on_default().bold();
-    // With stderr gone there is nobody to tell.
+    // Without stderr, the warning cannot be shown.
     let _unheard = write!(
         terminal::stderr(),
         "{warning}warning:{warning:#} {problem}\n{help}help:{help:#} {remedy}\n"
@@ -170,9 +169,9 @@ pub(crate) fn warn(problem: &str, remedy: &str) {
 /// Whether a message may have colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageStyle {
-    /// Text alone.
+    /// Plain text.
     Plain,
-    /// With colours, on a terminal.
+    /// Coloured, for a terminal.
     Colour,
 }
 
@@ -187,7 +186,7 @@ fn causes<'a>(
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// The excerpt of the file with the place and the remedy.
+/// The file's excerpt with the location and the remedy.
 fn excerpt(error: &dyn Diagnostic, remedy: &str, style: MessageStyle) -> String {
     let theme = match style {
         MessageStyle::Plain => GraphicalTheme::unicode_nocolor(),
@@ -238,7 +237,7 @@ impl From<spelrum_report::Error> for CliError {
     }
 }
 
-/// Writing to standard output.
+/// Errors of writing to standard output.
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

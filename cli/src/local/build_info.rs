@@ -1,8 +1,8 @@
-//! Which program this is: what `build.rs` learnt when it was built.
+//! This program's build, as recorded by `build.rs`.
 
 use spelrum_worker::Build;
 
-/// This one.
+/// This build.
 pub(crate) fn this() -> Build {
     Build { commit: env!("SPELRUM_COMMIT").to_owned(), profile: env!("SPELRUM_PROFILE").to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Certificates of a private cluster: an authority (CA), and what it makes for coordinators, workers and clients.
+//! Certificates of a private cluster: an authority (CA), and its certificates for coordinators, workers and clients.
 
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -14,21 +14,21 @@ use rustls::sign::CertifiedKey;
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer as _;
 
-/// How long an authority makes certificates.
+/// The lifetime of an authority.
 const AUTHORITY_LIFE: Duration = days(3_650);
 
-/// Valid from so long ago: clocks of machines differ.
+/// Backdates certificates, since machines' clocks differ.
 const BEFORE_NOW: Duration = Duration::from_secs(3_600);
 
-/// So many days.
+/// A number of days.
 pub(crate) const fn days(days: u64) -> Duration {
     Duration::from_secs(days * 86_400)
 }
 
-/// Who makes certificates.
+/// A certificate authority.
 pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
-    /// When its own certificate ends, and with it all that it has made.
+    /// The end of its own certificate, and of all that it issues.
     until: SystemTime,
 }
 
@@ -36,11 +36,11 @@ pub(crate) struct Authority {
 pub(crate) struct Certified {
     pub(crate) certificate: String,
     pub(crate) key: String,
-    /// When it ends.
+    /// The end of its validity.
     pub(crate) until: SystemTime,
 }
 
-/// Why there is no certificate.
+/// The reason why no certificate was made.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CertificateError {
     #[error("it is damaged, or not a certificate")]
@@ -58,7 +58,7 @@ pub(crate) enum CertificateError {
 }
 
 impl Authority {
-    /// A new one; this `number` tells it from others. Also its certificate and its private key.
+    /// A new authority, distinguished from others by `number`, with its certificate and private key.
     pub(crate) fn new(number: u32, now: SystemTime) -> Result<(Self, Certified), CertificateError> {
         let until = now + AUTHORITY_LIFE;
         let mut parameters = parameters(&format!("Spelrum CA {number:08x}"), now, until);
@@ -72,7 +72,7 @@ impl Authority {
         Ok((Self { issuer, until }, certified))
     }
 
-    /// One that is there, by its certificate and private key, both PEM.
+    /// An existing authority, from its certificate and private key, both PEM.
     pub(crate) fn read(
         certificate: &str,
         key: &str,
@@ -98,7 +98,7 @@ impl Authority {
         Ok(Self { issuer: Issuer::from_ca_cert_der(&der, pair)?, until })
     }
 
-    /// For a coordinator that is called by these names.
+    /// Issues a certificate for a coordinator with these names.
     pub(crate) fn for_coordinator(
         &self,
         names: &[HostName],
@@ -109,7 +109,7 @@ impl Authority {
         self.certify("Spelrum coordinator", names?, ExtendedKeyUsagePurpose::ServerAuth, now, life)
     }
 
-    /// For a worker or client of this name, with URIs that say what it may.
+    /// Issues a certificate for a worker or client of this name, with URIs that state its roles.
     pub(crate) fn for_client(
         &self,
         name: &str,
@@ -122,7 +122,7 @@ impl Authority {
         self.certify(name, names?, ExtendedKeyUsagePurpose::ClientAuth, now, life)
     }
 
-    /// None is valid for longer than the authority itself.
+    /// No certificate is valid for longer than the authority itself.
     fn certify(
         &self,
         name: &str,
@@ -153,7 +153,7 @@ fn parameters(name: &str, now: SystemTime, until: SystemTime) -> CertificatePara
     parameters
 }
 
-/// What a coordinator is called by: a name, which may begin with `*.`, or an address.
+/// A coordinator's name, which may begin with `*.`, or its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HostName {
     Name(String),

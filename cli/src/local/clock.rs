@@ -1,4 +1,4 @@
-//! The clocks of this machine, for the engine, which has none.
+//! This machine's clocks, for the engine, which has none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use spelrum_engine::Host;
 
-/// Wall time since it was made, and the processor time of the calling thread.
+/// Wall time since construction, and the CPU time of the calling thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     start: Instant,
@@ -25,19 +25,19 @@ impl Host for Clock {
     }
 
     fn cpu(&self) -> Duration {
-        // This clock never shows a time that a `Duration` cannot hold.
+        // This clock's times always fit a `Duration`.
         clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
     }
 }
 
-/// The clock, until nobody waits any more.
+/// A clock that stops the search once the caller has given up.
 pub(crate) struct Patience {
     clock: Clock,
     given_up: Arc<AtomicBool>,
 }
 
 impl Patience {
-    /// Whoever holds `given_up` ends what runs by setting it.
+    /// Setting `given_up` stops the search.
     pub(crate) fn new(given_up: &Arc<AtomicBool>) -> Self {
         Self { clock: Clock::default(), given_up: Arc::clone(given_up) }
     }

@@ -1,4 +1,4 @@
-//! What a sweep would cost: a few of its games are played for a moment, the rest is arithmetic.
+//! A sweep's cost: a few of its games are played briefly, the rest is arithmetic.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroU32;
@@ -20,17 +20,17 @@ use spelrum_worker::Cores;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
-/// Openings are drawn to be counted: no further than this.
+/// The most openings drawn for counting.
 const OPENINGS_COUNTED_MAX: u64 = 100_000;
 
-/// How long the calibration may take altogether.
+/// Time limit of the whole calibration.
 const BUDGET: Duration = Duration::from_secs(3);
-/// How many cells it looks at, spread evenly over the sweep.
+/// The most cells measured, spread evenly over the sweep.
 const SAMPLED_CELLS_MAX: usize = 64;
 /// A cell whose games took this long together is measured well enough.
 const ENOUGH: Duration = Duration::from_millis(20);
 
-/// What a sweep would cost. The JSON form has these keys.
+/// A sweep's cost. The JSON form has these keys.
 #[derive(Debug, Serialize)]
 pub(crate) struct Estimate {
     name: String,
@@ -39,47 +39,44 @@ pub(crate) struct Estimate {
     task: Task,
     cells: u64,
     games: u64,
-    /// Pairs of the cell that has most; 0 if sides are fixed.
+    /// Pairs of the cell with most; 0 if sides are fixed.
     pairs: u64,
     /// Whether the games come in pairs.
     #[serde(skip)]
     swap_sides: bool,
-    /// How many openings the cell takes that takes most: one for each pair, or for each game.
+    /// Openings of the cell that needs most: one for each pair, or for each game.
     #[serde(skip)]
     openings_wanted: u64,
-    /// Distinct openings for them, in the cell that has fewest, counted up to
-    /// [`OPENINGS_COUNTED_MAX`].
+    /// Distinct openings for them, in the cell with fewest, counted up to [`OPENINGS_COUNTED_MAX`].
     openings: u64,
     #[serde(flatten)]
     slots: Slots,
-    /// How many of its cells are timed.
+    /// The number of timed cells.
     #[serde(skip)]
     timed_cells: u64,
-    /// Seconds to play everything; `None` if not one game ended within the calibration.
+    /// Seconds to play everything; `None` if no game ended within the calibration.
     seconds: Option<f64>,
-    /// Whether some games did not end within the calibration, or were not tried: then it takes longer than
-    /// `seconds`.
+    /// Whether some games did not end within the calibration, or were not tried: then `seconds` is a lower bound.
     seconds_at_least: bool,
-    /// Whether what is played depends on what comes of it: then `cells` are its runs, and all figures are what it
-    /// comes to at most.
+    /// Whether the games depend on earlier results: then `cells` are runs, and all figures are upper bounds.
     depends_on_results: bool,
-    /// Text of the rule that may end a cell before it has all its games; then all figures are what it comes to at most.
+    /// Text of the rule that may end a cell before it has all its games; then all figures are upper bounds.
     stop_rule: Option<String>,
     #[serde(skip)]
     stop: Option<StopRule>,
-    /// Whether external engines play in some cells, which are not tried out.
+    /// Whether external engines play in some cells, which are not calibrated.
     #[serde(skip)]
     engines: bool,
-    /// Bytes of memory that a game may take at most, by the sweep and the engines file.
+    /// The most memory that a game may take, in bytes, by the sweep and the engines file.
     game_memory_bytes: u64,
-    /// Slots that a game takes at most.
+    /// The most slots that a game takes.
     game_slots: u32,
-    /// Bytes of database; `None` if not one game ended within the calibration.
+    /// Bytes of database; `None` if no game ended within the calibration.
     bytes: Option<u64>,
 }
 
 impl Estimate {
-    /// The facts for people: what, and how much.
+    /// The facts for people, as names and values.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         let most = self.depends_on_results || self.stop.is_some();
         let about = match (self.seconds_at_least, most) {
@@ -157,12 +154,12 @@ impl Estimate {
     }
 }
 
-/// How many games are played at once in an estimate.
+/// The number of concurrent games in an estimate.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Slots {
     /// This machine's cores.
     slots: u64,
-    /// On how many of them timed games are played, while the others stand idle; 0 is all.
+    /// Slots that play timed games while the others are idle; 0 means all.
     quiet_slots: u64,
 }
 
@@ -175,7 +172,7 @@ impl Slots {
         Self { slots: slots.get().into(), quiet_slots: quiet.count().into() }
     }
 
-    /// How many of a cell.
+    /// Concurrent games of a cell.
     const fn of(self, cell: &PlannedCell) -> u64 {
         if cell.timed && self.quiet_slots > 0 { self.quiet_slots } else { self.slots }
     }
@@ -242,8 +239,8 @@ pub(crate) fn estimate(plan: &Plan, file: Option<&EngineFile>) -> Result<Estimat
     })
 }
 
-/// Bytes of memory that the largest game of a plan may take, and slots: one for each thread of the player with most,
-/// since players think in turn. Options that the engines file sets count as if the sweep set them.
+/// Bytes of memory and slots of a plan's largest game: one slot for each thread of the player with most, since players
+/// think in turn. Options set by the engines file count as if the sweep set them.
 fn room_of_a_game(plan: &Plan, file: Option<&EngineFile>) -> (u64, u32) {
     let of_player = |player: &PlannedPlayer| {
         let mut parameters = player.parameters();
@@ -263,7 +260,7 @@ fn room_of_a_game(plan: &Plan, file: Option<&EngineFile>) -> (u64, u32) {
     })
 }
 
-/// Adds options to those of a player.
+/// Adds options to a player's.
 fn set_options(parameters: &mut Parameters, set: &Options) {
     let none = || Value::Table(Parameters::new());
     let Value::Table(options) = parameters.entry("options".to_owned()).or_insert_with(none) else {
@@ -279,20 +276,20 @@ fn set_options(parameters: &mut Parameters, set: &Options) {
     }
 }
 
-/// How many seconds the references of an accuracy experiment take on so many slots, each valuing a position once for
-/// all players, and whether that is only the least they take.
+/// Seconds that the references of an accuracy experiment take on these slots, each valuing a position once for all
+/// players, and whether that is a lower bound.
 fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
     if plan.task() == Task::Game {
         return Ok((0.0, false));
     }
-    // By conditions and reference: a cell, and the most choices of any.
+    // By conditions and reference: a cell, and the highest number of choices.
     let mut valued: BTreeMap<(usize, &PlannedPlayer), (&PlannedCell, u64)> = BTreeMap::new();
     for cell in &plan.cells {
         let (_, choices) =
             valued.entry((cell.conditions, &*cell.players[1])).or_insert((cell, cell.games));
         *choices = (*choices).max(cell.games);
     }
-    // Of one that has all its choices no cell is left.
+    // Experiments with all their choices made have no cell left.
     let slice = BUDGET / u32::try_from(valued.len().max(1)).unwrap_or(u32::MAX);
     let (mut seconds, mut is_least) = (0.0, false);
     for (cell, choices) in valued.into_values() {
@@ -304,7 +301,7 @@ fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
         let mut done = 0_u64;
         while done < choices && !host.aborted() {
             match playable.values(&playable.derive(done).opening, &host) {
-                // One that is out of reach takes its time as well.
+                // A position out of reach takes time as well.
                 Ok(_) | Err(MoveValuesError::Limit { .. }) => done += 1,
                 Err(MoveValuesError::Aborted) => break,
                 Err(error) => return Err(failed(error.to_string())),
@@ -317,12 +314,12 @@ fn references(plan: &Plan, slots: Slots) -> Result<(f64, bool)> {
     Ok((seconds, is_least))
 }
 
-/// From how many openings a cell's games start.
+/// The number of openings of a cell's games.
 fn openings_of(plan: &Plan, cell: &PlannedCell) -> u64 {
     plan.conditions[cell.conditions].openings_of(cell.games)
 }
 
-/// The distinct openings of the cell that has fewest, no more than it takes.
+/// The distinct openings of the cell with fewest, at most as many as it needs.
 fn openings(plan: &Plan) -> Result<u64> {
     let cache = OpeningsCache::default();
     // For each of the plan's conditions.
@@ -348,7 +345,7 @@ fn spread<'c>(cells: &[&'c PlannedCell]) -> Vec<&'c PlannedCell> {
     (0..sampled).map(|index| cells[index * cells.len() / sampled]).collect()
 }
 
-/// What the sampled cells cost together.
+/// The cost of the sampled cells together.
 #[derive(Default)]
 struct Cost {
     games_stood_for: f64,
@@ -360,7 +357,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// A cell of which so many games are played at once.
+    /// Adds a cell with this many concurrent games.
     fn add(&mut self, cell: &PlannedCell, measured: Measured, at_once: u64) {
         let games = cell.games as f64;
         let per_game = measured.wall.as_secs_f64() / measured.finished.max(1) as f64;
@@ -409,7 +406,7 @@ fn measure(definition: CellDefinition, games: u64, slice: Duration) -> Result<Me
     Ok(measured)
 }
 
-/// A clock that gives up after a while.
+/// A clock with a deadline.
 struct Until {
     start: Instant,
     slice: Duration,
@@ -421,7 +418,7 @@ impl Host for Until {
     }
 
     fn cpu(&self) -> Duration {
-        // Nothing here looks at the processor time of a move.
+        // The calibration does not use the CPU time of a move.
         Duration::ZERO
     }
 
@@ -430,7 +427,7 @@ impl Host for Until {
     }
 }
 
-/// Bytes in the unit that fits.
+/// Bytes in a suitable unit.
 pub(crate) fn mebibytes(bytes: u64) -> String {
     match bytes as f64 {
         bytes if bytes < 1048576.0 => format!("{:.0} KiB", (bytes / 1024.0).ceil()),

@@ -1,5 +1,5 @@
-//! How whoever has a database open is found by other commands of the same person: by what it leaves in
-//! the lock beside the database, which nobody else can read.
+//! Discovering the coordinator that holds a database's lock, for other commands of the same user: the lock file beside
+//! the database, readable only by its owner, has the address and token.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::config;
 use crate::error::{Result, warn};
 use crate::remote::connection::{self, Client};
 
-/// What a coordinator leaves: where it listens, and its token if that is known to nobody else.
+/// The contents of a coordinator's lock: its address, and its token if random.
 pub(crate) fn told(url: &CoordinatorUrl, token: Option<&str>) -> String {
     match token {
         Some(token) => format!("{url}\n{token}\n"),
@@ -19,7 +19,7 @@ pub(crate) fn told(url: &CoordinatorUrl, token: Option<&str>) -> String {
     }
 }
 
-/// Connects to the coordinator that has a database open; `None` if it does not say where it listens.
+/// Connects to the coordinator that has a database open; `None` if the lock names no address.
 pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
     let Some((url, token)) = told_by_holder(db).as_deref().and_then(read) else { return Ok(None) };
     let token = match token {
@@ -29,7 +29,7 @@ pub(crate) async fn connect(db: &Path) -> Result<Option<Client>> {
     connection::connect_at(&url, token.as_ref()).await.map(Some)
 }
 
-/// Lets a database be opened whose log a crash has left is not there or not its own, and says what that costs.
+/// Allows opening a database whose log after a crash is missing or foreign, and says what that costs.
 pub(crate) fn accept_loss(db: &Path) -> Result<()> {
     let Some(Loss { problem, put_aside }) = accept(db)? else { return Ok(()) };
     let aside = put_aside.map(|log| format!("; that log is {} now", log.display()));
@@ -39,7 +39,7 @@ pub(crate) fn accept_loss(db: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the lock tells after its first line, which names the process.
+/// Parses the lock's contents after the first line, which names the process.
 fn read(text: &str) -> Option<(CoordinatorUrl, Option<Token>)> {
     let mut lines = text.lines().skip(1);
     let url = lines.next()?.parse().ok()?;

@@ -34,32 +34,32 @@ use crate::terminal::interrupt::Interrupts;
 use crate::terminal::notices;
 use crate::terminal::progress::Progress;
 
-/// How often workers say that they live. Short, because the one that counts is in this process:
-/// after a kill, the next run has its games back within six times as long.
+/// Heartbeat interval of workers. Short, because the main worker is in this process: after a kill, the next run has
+/// its games back within six times as long.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How often the progress is looked at, if a look takes no time.
+/// Interval between reads of the progress, if a read takes no time.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Looking takes at most this part of the time, however many cells an experiment has.
+/// Reads take at most this fraction (1/n) of the time, however many cells an experiment has.
 const LOOK_SHARE: u32 = 20;
 
-/// Where it listens if nobody else is to find it.
+/// The address of a coordinator for this process alone.
 const OWN_ADDRESS: &str = "127.0.0.1:0";
 
 /// How games are played inside this process.
 pub(crate) struct How {
     pub(crate) offer: Offer,
-    /// Which of its slots are quiet.
+    /// Which of the slots are quiet.
     pub(crate) quiet: QuietSlots,
-    /// What it says of this machine.
+    /// The labels of this machine.
     pub(crate) labels: Vec<Label>,
-    /// Its speed, if it was measured just now.
+    /// The machine's speed, if just measured.
     pub(crate) speed: Option<Speed>,
     pub(crate) engines: Option<Engines>,
     /// Whether no other worker can play.
     pub(crate) alone: bool,
-    /// Whether the match under way is shown; a course has too many.
+    /// Whether to show the current match; a course has too many.
     pub(crate) is_match: bool,
 }
 
@@ -70,17 +70,17 @@ pub(crate) struct Embedded {
     token: Option<Token>,
     readers: Readers,
     shutdown: CancellationToken,
-    /// Until it has ended, and said how.
+    /// The serving task, until its result has been taken.
     serving: Option<JoinHandle<Result<(), coordinator::CoordinatorError>>>,
 }
 
 impl Embedded {
-    /// Opens the database and serves it: to others at `address`, if there is one, by the token that
-    /// is set, if one is; else to this process alone.
+    /// Opens the database and serves it: at `address` if given, with the configured token if any; else to this process
+    /// alone.
     pub(crate) async fn start(db: &Path, address: Option<(&str, &TlsArguments)>) -> Result<Self> {
         let listener = listener::bind(address.map_or(OWN_ADDRESS, |(address, _)| address)).await?;
         let url = listener::url_from_here(&listener)?;
-        // To itself, and to whoever owns the database.
+        // For this process, and the database's owner.
         let secret = address.is_none().then(listener::random_token);
         let token =
             match &secret {
@@ -131,12 +131,12 @@ impl Embedded {
         Ok(Self { client, url, token, readers, shutdown, serving })
     }
 
-    /// A client of it.
+    /// A client of the coordinator.
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
     }
 
-    /// Connections to its database; closed when it stops.
+    /// Connections to the database; closed when the coordinator stops.
     pub(crate) fn readers(&self) -> Readers {
         self.readers.clone()
     }
@@ -167,12 +167,12 @@ impl Embedded {
         Ok((submitted, experiment))
     }
 
-    /// How far an experiment is.
+    /// An experiment's progress.
     pub(crate) async fn experiment(&self, uuid: &str) -> Result<ExperimentSummary> {
         ResultsSource::File(self.readers()).experiment(Some(uuid)).await
     }
 
-    /// Plays with a worker inside this process until the experiment, or the worker, has ended.
+    /// Plays with a worker inside this process until the experiment or the worker ends.
     pub(crate) async fn play(
         &mut self,
         experiment: &ExperimentSummary,
@@ -198,7 +198,7 @@ impl Embedded {
             exit_when_done: false,
             speed,
         };
-        // The worker also ends when the experiment does, which is not an interruption.
+        // The worker also ends with the experiment, which is not an interruption.
         let finish = interrupts.finish.child_token();
         let shutdown = worker::Shutdown { finish: finish.clone(), now: interrupts.now.clone() };
         let mut working = pin!(worker::run(config, shutdown));
@@ -223,10 +223,10 @@ impl Embedded {
                         Ok(Some(seen)) => {
                             standing.read(&results, experiment, &seen).await;
                             progress.look(&seen, standing.text());
-                            // Resumed by whoever has looked at why it stopped.
+                            // A person resumes it after looking at why it stopped.
                             seen.has_ended() || seen.stopped_for.is_some()
                         }
-                        // Too many others ask: what is next best.
+                        // Too many concurrent queries: falls back to the next best.
                         Ok(None) | Err(_) => self.experiment(uuid).await?.state.is_over(),
                     };
                     if has_ended || replaced().is_some() {
@@ -238,12 +238,12 @@ impl Embedded {
         }
     }
 
-    /// Ends the coordinator, and closes the database.
+    /// Stops the coordinator and closes the database.
     pub(crate) async fn stop(self) -> Result<()> {
         let Self { client, shutdown, serving, .. } = self;
         drop(client);
         shutdown.cancel();
-        // Also one that has ended by itself meanwhile says why.
+        // A coordinator that has already ended reports why.
         match serving {
             Some(serving) => Ok(joined(serving.await)??),
             None => Ok(()),
@@ -251,7 +251,7 @@ impl Embedded {
     }
 }
 
-/// Waits for the end of what runs, which is taken.
+/// Waits for a task and takes it.
 async fn ended<T>(
     running: &mut Option<JoinHandle<T>>,
 ) -> std::result::Result<T, tokio::task::JoinError> {
@@ -265,7 +265,7 @@ async fn ended<T>(
     }
 }
 
-/// A task's result; a panic in it goes on here.
+/// A task's result; resumes its panic.
 fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> Result<T> {
     ended.map_err(|error| match error.try_into_panic() {
         Ok(panic) => std::panic::resume_unwind(panic),
@@ -273,7 +273,7 @@ fn joined<T>(ended: Result<T, tokio::task::JoinError>) -> Result<T> {
     })
 }
 
-/// The games that are left need a build that is no longer on this machine.
+/// The remaining games need a build that is no longer on this machine.
 fn engine_replaced(engine: &str) -> CliError {
     CliError::new(Exit::Input, "play the remaining games")
         .because(format!(

@@ -1,7 +1,7 @@
-//! Tables of endgames, kept in a directory: made once on a machine, checked whenever they are read.
+//! Endgame tables in a cache directory: built once on a machine, checked whenever they are read.
 //!
-//! A file that cannot be read, or is not what was written, is told of and made again; one that cannot
-//! be written is told of, and the table is used as it is in memory.
+//! An unreadable or corrupt file is reported and rebuilt. A file that cannot be written is reported, and its table is
+//! used from memory.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -12,16 +12,16 @@ use spelrum_engine::tables::{Endgame, EndgameTable, Progress};
 
 use crate::error::warn;
 
-/// No table is as large as this.
+/// Larger than any table.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Where tables are kept.
+/// A directory of tables.
 #[derive(Clone, Debug)]
 pub(crate) struct TableCache {
     directory: PathBuf,
 }
 
-/// Has the engine take the tables that it needs from the user's cache directory.
+/// Makes the engine read its tables from the user's cache directory.
 pub(crate) fn install() {
     spelrum_engine::tables::install_source(|endgame| match TableCache::of_user() {
         Some(cache) => cache.table(endgame, |_| {}).0,
@@ -29,26 +29,26 @@ pub(crate) fn install() {
     });
 }
 
-/// Where a table came from.
+/// The source of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It was read from its file.
+    /// Read from its file.
     Read,
-    /// It was made, and its file written.
+    /// Built and written to its file.
     Made,
-    /// It was made, and is kept nowhere.
+    /// Built, but not stored.
     MadeOnly,
 }
 
 impl TableCache {
-    /// In this directory; it is made when something is written there.
+    /// A cache in this directory, which is created on the first write.
     pub(crate) fn at(directory: PathBuf) -> Self {
         Self { directory }
     }
 
-    /// In the user's cache directory; `None` if there is none.
+    /// A cache in the user's cache directory; `None` if the user has none.
     pub(crate) fn of_user() -> Option<Self> {
-        // A service may have no home.
+        // A service may have no home directory.
         let strategy = etcetera::choose_base_strategy().ok()?;
         Some(Self::at(strategy.cache_dir().join("spelrum")))
     }
@@ -58,7 +58,7 @@ impl TableCache {
         self.directory.join(format!("{endgame}.table"))
     }
 
-    /// The table, read if it is there and otherwise made and written.
+    /// Reads a table if its file exists; otherwise builds and writes it.
     pub(crate) fn table(
         &self,
         endgame: &Endgame,
@@ -88,21 +88,21 @@ impl TableCache {
         (table, origin)
     }
 
-    /// Under a name of this process's own until all of it is there.
+    /// Writes under a process-specific name until the file is complete.
     fn write(&self, path: &Path, table: &EndgameTable) -> std::io::Result<()> {
         std::fs::create_dir_all(&self.directory)?;
         let partial = path.with_extension(format!("{}.partial", std::process::id()));
         let written = std::fs::write(&partial, table.to_bytes())
             .and_then(|()| std::fs::rename(&partial, path));
         if written.is_err() {
-            // Whatever is left of it is of no use.
+            // A partial file is useless.
             let _ = std::fs::remove_file(&partial);
         }
         written
     }
 }
 
-/// The table in this file, checked; `None` if there is no file.
+/// Reads and checks a table; `None` if the file does not exist.
 fn read(path: &Path, endgame: &Endgame) -> Result<Option<EndgameTable>, String> {
     let mut bytes = Vec::new();
     match std::fs::metadata(path) {

@@ -1,4 +1,4 @@
-//! Binding a listener, and what to do when the port is taken.
+//! Binding a listener, and the remedy when the port is taken.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -37,19 +37,19 @@ const KEY_VARIABLE: &str = "SPELRUM_TLS_KEY";
 const CLIENT_CA_VARIABLE: &str = "SPELRUM_CLIENT_CA";
 
 impl TlsArguments {
-    /// Whether who calls has to show who they are, also where no token is demanded.
+    /// Whether clients must present a certificate even where no token is demanded.
     pub(crate) fn demands_certificates(&self) -> bool {
         self.client_ca.is_some()
     }
 
-    /// Where certificate and key are, if it is to speak TLS.
+    /// The certificate and key files, if TLS is used.
     pub(crate) fn files(&self) -> Option<TlsFiles> {
         let (certificate, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
         Some(TlsFiles { certificate, key, client_ca: self.client_ca.clone() })
     }
 
-    /// Refuses an address that other machines can reach, where what travels could be read on the way and
-    /// nobody said that it may.
+    /// Refuses an address that other machines can reach, if traffic would be unencrypted and that was not explicitly
+    /// allowed.
     pub(crate) fn refuse_if_readable_by_others(&self, address: SocketAddr) -> Result<()> {
         if address.ip().is_loopback() || self.without_tls || self.files().is_some() {
             return Ok(());
@@ -65,7 +65,7 @@ impl TlsArguments {
             ))
     }
 
-    /// The flag of these that the command line has, if it has one: variables are for every coordinator of the
+    /// The first of these options given as a flag, if any: environment variables apply to every coordinator of the
     /// machine.
     pub(crate) fn flag(&self) -> Option<&'static str> {
         let files = [
@@ -81,17 +81,17 @@ impl TlsArguments {
     }
 }
 
-/// Where a coordinator that speaks TLS is reached by its owner: its certificate need not name this machine.
+/// The owner's entrance to a coordinator with TLS, whose certificate need not name this machine.
 pub(crate) struct OwnDoor {
     pub(crate) listener: TcpListener,
     pub(crate) url: CoordinatorUrl,
-    /// What opens it.
+    /// The token for this entrance.
     pub(crate) secret: String,
     pub(crate) token: Token,
 }
 
 impl OwnDoor {
-    /// On loopback, with a token that nobody else knows.
+    /// Opens a listener on loopback, with a random token.
     pub(crate) async fn open() -> Result<Self> {
         let listener = bind("127.0.0.1:0").await?;
         let url = url_from_here(&listener)?;
@@ -103,12 +103,12 @@ impl OwnDoor {
     }
 }
 
-/// A token that nobody outside of this process knows: 244 random bits.
+/// A random token of 244 bits, known only to this process and the database's owner.
 pub(crate) fn random_token() -> String {
     format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple())
 }
 
-/// Both doors, or the one.
+/// The public listener, and the own one if there is one.
 pub(crate) fn listeners(public: TcpListener, own: Option<OwnDoor>) -> Listeners {
     Listeners { public, own: own.map(|own| own.listener) }
 }
@@ -133,14 +133,15 @@ pub(crate) async fn bind(address: &str) -> Result<TcpListener> {
     })
 }
 
-/// The address it got.
+/// The bound address.
 pub(crate) fn address(listener: &TcpListener) -> Result<SocketAddr> {
     listener
         .local_addr()
         .map_err(|error| CliError::new(Exit::Network, "learn the own address").because(error))
 }
 
-/// Refuses an address that other machines can reach, where no token is demanded; what lets it be so is told.
+/// Refuses an address that other machines can reach if no token is demanded; the error names the option that allows
+/// it.
 pub(crate) fn refuse_if_open_to_others(address: SocketAddr, anyway: &str) -> Result<()> {
     if address.ip().is_loopback() {
         return Ok(());
@@ -156,7 +157,7 @@ pub(crate) fn refuse_if_open_to_others(address: SocketAddr, anyway: &str) -> Res
         )))
 }
 
-/// Where this process reaches its own listener: on loopback, should it listen everywhere.
+/// The URL of this process's own listener: on loopback, if it listens on all addresses.
 pub(crate) fn url_from_here(listener: &TcpListener) -> Result<CoordinatorUrl> {
     let mut address = address(listener)?;
     match address.ip() {

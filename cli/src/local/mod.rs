@@ -1,4 +1,4 @@
-//! Work in this process and on this machine: an embedded coordinator and worker, and what they need of the system.
+//! Work on this machine: an embedded coordinator and worker, and the system resources they need.
 
 pub(crate) mod build_info;
 pub(crate) mod certificate_authority;

@@ -1,4 +1,4 @@
-//! Networks of a sweep, trained here and looked into: which there are, how they differ, what came of each.
+//! Networks of a sweep, trained and compared on this machine.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use spelrum_engine::{Parameters, Timeless, tables};
 use spelrum_model::Plan;
 use spelrum_report::networks::Outcome;
 
-/// The recipes of a plan's players, each once, in the order of the players.
+/// The recipes of a plan's players without duplicates, in the order of the players.
 pub(crate) fn recipes_of(plan: &Plan) -> Vec<Recipe> {
     let mut seen = BTreeSet::new();
     let recipes = plan.players.iter().filter_map(|player| {
@@ -25,7 +25,8 @@ fn parameters_text(recipe: &Recipe) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Trains a network by each recipe, so many at a time, and tells how many are done. In the order of the recipes.
+/// Trains a network for each recipe, several at a time, reporting the number done. Returns them in the order of the
+/// recipes.
 pub(crate) fn train_all(
     recipes: &[Recipe],
     slots: NonZeroUsize,
@@ -79,7 +80,7 @@ mod tests {
         algorithm = "random"
     "#;
 
-    /// Each recipe once, whatever else its players differ in, and kinds by all but the seed.
+    /// Each recipe once, whatever its players' other differences; a kind is a recipe without its seed.
     #[test]
     fn recipes_are_sorted_by_kind() {
         let plan = plan_sweep(&SweepText::new("kinds", SWEEP)).unwrap();
@@ -92,7 +93,7 @@ mod tests {
         assert_eq!((one.len(), &*one[0].name), (1, "KRK"));
     }
 
-    /// On however many threads: the same networks in the same order.
+    /// The number of threads does not affect networks or their order.
     #[test]
     fn threads_change_nothing() {
         let plan = plan_sweep(&SweepText::new("kinds", SWEEP)).unwrap();

@@ -19,17 +19,17 @@ pub(crate) struct OnFinish {
 }
 
 impl OnFinish {
-    /// The argument again, for a shell, behind a blank; nothing if there is none.
+    /// The argument for a shell, after a space; empty if there is none.
     pub(crate) fn command_line(&self) -> String {
         let quoted = self.command.as_deref().and_then(|line| shlex::try_quote(line).ok());
         quoted.map(|line| format!(" --on-finish {line}")).unwrap_or_default()
     }
 
-    /// Runs the command and waits for it. A failure is a warning: the experiment's results are there.
+    /// Runs the command and waits for it. A failure is only a warning: the results are stored.
     pub(crate) async fn run(&self, experiment: &ExperimentSummary, state: ExperimentState) {
         let Some(line) = &self.command else { return };
         let mut command = Command::new("sh");
-        // What it prints does not mix with results on stdout.
+        // Keeps the command's output apart from results on stdout.
         command
             .args(["-c", line])
             .env("SPELRUM_EXPERIMENT", &experiment.name)

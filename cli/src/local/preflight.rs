@@ -1,5 +1,5 @@
-//! Whether the system gives what a command needs, asked before anything is begun: what fails in the middle of starting
-//! threads leaves those that were started waiting for ever.
+//! Checks that the system has the resources for a command, before it starts: if starting threads fails halfway, the
+//! started threads wait forever.
 
 use std::io;
 use std::sync::RwLock;
@@ -12,30 +12,30 @@ use spelrum_engine::search::STACK_BYTES;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
-/// Files that the smallest command has open: the database and its log once for each connection, the runtime's own.
+/// Files that the smallest command has open: the database and its log once for each connection, and the runtime's own.
 const FILES_MIN: u64 = 64;
 
-/// The threads of a database's connections, and of what is done beside them.
+/// The threads of a database's connections and of the work beside them.
 pub(crate) const DATABASE_THREADS: usize = 10;
 
-/// What each thread takes at once for itself, and what all need besides.
+/// Memory that each thread takes immediately, and shared overhead.
 const THREAD_BYTES: usize = 256 << 10;
 const PROCESS_BYTES: usize = 64 << 20;
 
-/// What is left free beside each thread's stack: with less, the thread's first small allocation may end the process.
+/// Memory left free beside each thread's stack: with less, the thread's first small allocation may end the process.
 const MARGIN_BYTES: usize = 16 << 20;
 
-/// Lets this process open as many files as it may, and makes sure that those are enough.
+/// Raises this process's limit of open files to the maximum, and checks that it is enough.
 ///
 /// # Errors
 ///
-/// If they are not.
+/// If it is not.
 pub(crate) fn open_files() -> Result<()> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    // None is without a limit.
+    // `None` means unlimited.
     let allowed = maximum.unwrap_or(u64::MAX).min(FILES_MIN).max(current.unwrap_or(u64::MAX));
     if current.is_some_and(|current| current < allowed) {
-        // Whether it was raised is seen below, by who asks again.
+        // The second query below shows whether the limit was raised.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(allowed), maximum });
     }
     let current = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
@@ -47,16 +47,16 @@ pub(crate) fn open_files() -> Result<()> {
         .help("raise the limit on open files: ulimit -n 4096, LimitNOFILE= in a systemd unit"))
 }
 
-/// Starts so many threads at once, each with the stack and some of the memory that it will have, and lets them end.
+/// Starts this many threads at once, each with its stack and some of its memory, and ends them.
 ///
 /// # Errors
 ///
-/// If the system does not give them.
+/// If the system refuses them.
 pub(crate) fn threads(count: usize) -> Result<()> {
     let (gate, lacks_memory) = (RwLock::new(()), AtomicBool::new(false));
     let (begun, starter) = (AtomicUsize::new(0), std::thread::current());
     let tried = std::thread::scope(|scope| {
-        // Nobody ends before all have begun, or one could not.
+        // No thread ends before all have started, or one has failed to.
         let closed = gate.write();
         let wait = || {
             lacks_memory.fetch_or(!can_have(THREAD_BYTES), Ordering::Relaxed);
@@ -70,7 +70,7 @@ pub(crate) fn threads(count: usize) -> Result<()> {
             }
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
             let thread = thread.spawn_scoped(scope, wait).map_err(|error| (started, error))?;
-            // One by one, so that none takes what another was found to have.
+            // One by one, so that no thread takes memory counted for another.
             while begun.load(Ordering::Acquire) <= started && !thread.is_finished() {
                 std::thread::park_timeout(Duration::from_millis(1));
             }

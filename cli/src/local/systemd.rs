@@ -1,5 +1,4 @@
-//! What systemd is told of a service (sd_notify(3)): that it is ready, again and again that it works, and
-//! that it is ending. Without systemd nobody is told anything.
+//! Notifications to systemd (sd_notify(3)): ready, still working, and ending. Without systemd, nothing is sent.
 
 use std::convert::Infallible;
 
@@ -7,22 +6,21 @@ use sd_notify::NotifyState;
 use spelrum_coordinator::{Health, Unwell};
 use tokio::time::MissedTickBehavior;
 
-/// Looks in the time that systemd waits for a sign of life: one may come late without harm.
+/// Checks per watchdog interval of systemd: one can be late without harm.
 const LOOKS_PER_PATIENCE: u32 = 4;
 
-/// It serves from now on.
+/// Reports that the service is ready.
 pub(crate) fn ready(status: &str) {
     tell(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
-/// It was asked to end.
+/// Reports that the service is ending.
 pub(crate) fn ending() {
     tell(&[NotifyState::Stopping]);
 }
 
-/// Says that the coordinator works whenever it does, if systemd wants to know (`WatchdogSec=`). When it has
-/// heard nothing for so long, it ends the process and starts it again; so it also hears of one that only
-/// waits for room on its disk.
+/// Reports that the coordinator works, whenever it does, if systemd wants it (`WatchdogSec=`). Without reports for
+/// that long, systemd restarts the process; so a coordinator that only waits for disk space reports as well.
 pub(crate) async fn tell_how_it_goes(health: &Health) -> Infallible {
     let Some(patience) = sd_notify::watchdog_enabled() else {
         return std::future::pending().await;

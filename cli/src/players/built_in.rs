@@ -29,23 +29,23 @@ impl PlayerArguments {
         &self.player
     }
 
-    /// The player's parameters as they were given.
+    /// The player's parameters as given.
     pub(crate) fn given(&self) -> Result<Parameters> {
         given(&self.player, self.depth, &self.settings)
     }
 
-    /// Why no player can be made of them.
+    /// The error of a player that cannot be built.
     pub(crate) fn not_made(&self, error: ParameterError) -> CliError {
         not_made(&self.player, error)
     }
 
-    /// The player, for the game that the rules name.
+    /// The player, for the rules' game.
     pub(crate) fn player(&self, rules: &Rules) -> Result<Player> {
         player(rules, &self.player, self.depth, &self.settings)
     }
 }
 
-/// A player from an algorithm's name, perhaps a depth, and settings such as `move_time=100ms`.
+/// A player from an algorithm's name, an optional depth, and settings such as `move_time=100ms`.
 pub(crate) fn player(
     rules: &Rules,
     algorithm: &str,
@@ -86,7 +86,7 @@ pub(crate) fn settings(texts: &[String]) -> Result<Parameters> {
     Ok(given)
 }
 
-/// A value as a sweep would have it: a switch, a number, else a word.
+/// A value as in a sweep: a switch, a number, else a word.
 fn setting_value(text: &str) -> Value {
     if let Ok(switch) = text.parse() {
         Value::Bool(switch)

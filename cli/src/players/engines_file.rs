@@ -1,4 +1,4 @@
-//! The external engines that this machine plays with: `--engines FILE`.
+//! The external engines of this machine: `--engines FILE`.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -21,10 +21,10 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::terminal::notices;
 
-/// The word with which this program is started as a guard of an engine.
+/// The word that starts this program as the guard of an engine.
 pub(crate) const GUARD: &str = "guard";
 
-/// Files that a process has open beside its engines: a worker's, or one that is a coordinator as well.
+/// Files that a process has open beside its engines' files: a worker, or a worker with a coordinator.
 pub(crate) const FILES_OF_WORKER: u64 = 80;
 pub(crate) const FILES_OF_RUN: u64 = 128;
 
@@ -41,12 +41,12 @@ pub(crate) struct EnginesArguments {
 }
 
 impl EnginesArguments {
-    /// The arguments again, for a shell, behind a blank; nothing if there are none.
+    /// The arguments for a shell, after a space; empty if there are none.
     pub(crate) fn command_line(&self) -> String {
         self.given().map(|(name, path)| format!(" {name} {}", path.display())).collect()
     }
 
-    /// The arguments again, for a process.
+    /// The arguments for a process.
     pub(crate) fn words(&self) -> impl Iterator<Item = OsString> {
         self.given().flat_map(|(name, path)| [name.into(), path.into()])
     }
@@ -56,7 +56,7 @@ impl EnginesArguments {
         given.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?)))
     }
 
-    /// What the file says, if one is named.
+    /// Reads the file, if one is named.
     pub(crate) fn read(&self) -> Result<Option<EngineFile>> {
         if let Some(folder) = &self.engine_logs {
             std::fs::create_dir_all(folder).map_err(|error| {
@@ -73,11 +73,11 @@ impl EnginesArguments {
     }
 }
 
-/// External engines in a game: both players may be one.
+/// External engines in a game: both players can be engines.
 const ENGINES_PER_GAME: u64 = 2;
 
-/// Lets this process open as many files as engines on all slots need, with as many again that wait for games of other
-/// cells, and `beside` of its own. Returns the slots that it can have, with a warning if these are fewer.
+/// Raises this process's limit of open files for the engines of all slots, as many again waiting for games of other
+/// cells, and `beside` files of its own. Returns the possible number of slots, with a warning if there are fewer.
 pub(crate) fn slots_within_open_files(
     slots: NonZeroU32,
     beside: u64,
@@ -97,7 +97,7 @@ pub(crate) fn slots_within_open_files(
     (fitting, warning)
 }
 
-/// What an engines file says.
+/// Reads an engines file.
 pub(crate) fn read(file: &Path) -> Result<EngineFile> {
     EngineFile::read(file).map_err(|error| {
         let EngineFileError { remedy, .. } = &error;
@@ -106,8 +106,8 @@ pub(crate) fn read(file: &Path) -> Result<EngineFile> {
     })
 }
 
-/// Starts each engine once, to learn what it is; those that do not start are told of, and are not offered. Told to
-/// finish, it looks at no more of them. `beside` are the files that this process has open besides.
+/// Starts each engine once to identify it; engines that fail to start are reported and not offered. Skips the
+/// remaining engines once asked to finish. `beside` is the number of other files this process has open.
 pub(crate) async fn find(
     file: EngineFile,
     offer: Offer,
@@ -129,12 +129,12 @@ pub(crate) async fn find(
     })
 }
 
-/// The engines that a sweep needs, of those that the file has: whether each cell could be played here.
+/// The engines of the file that a sweep needs, checked against every cell.
 ///
 /// # Errors
-/// If one is missing, or would not be played as the sweep wants it.
+/// If an engine is missing, or cannot play as the sweep demands.
 pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<EngineFile>> {
-    // Dry runs look for engines as well.
+    // Dry runs start engines as well.
     let failed = |problem: String, help: &str| {
         Err(CliError::new(Exit::Input, format!("set up the engines of {}", plan.name))
             .because(problem)
@@ -173,7 +173,7 @@ pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<En
     Ok(of_file.filter(|_| !names.is_empty()))
 }
 
-/// The name that a player has in its sweep: the first, if it has several.
+/// A player's name in its sweep: the first, if it has several.
 fn name_of(plan: &Plan, player: &PlannedPlayer) -> String {
     let plan = plan.foreseen();
     let mut named = plan.cells.iter().flat_map(|cell| cell.players.iter().zip(&cell.player_names));
@@ -181,10 +181,10 @@ fn name_of(plan: &Plan, player: &PlannedPlayer) -> String {
     name.unwrap_or_else(|| player.algorithm.clone())
 }
 
-/// Whether what was found can play every cell of a sweep.
+/// Checks that the engines found can play every cell of a sweep.
 ///
 /// # Errors
-/// If not, with the first that it cannot.
+/// The first demand that cannot be met.
 pub(crate) fn check_found(
     plan: &Plan,
     file: &EngineFile,
@@ -218,7 +218,7 @@ pub(crate) fn check_found(
     Ok(())
 }
 
-/// What a sweep asks that engines which were found cannot do: their games are left to workers.
+/// Reports demands of a sweep that the engines found cannot meet: those games are left to workers.
 pub(crate) fn tell_inabilities(plan: &Plan, found: &Engines) {
     let offered = found.offered();
     let demands = plan.engine_demands();
@@ -229,7 +229,7 @@ pub(crate) fn tell_inabilities(plan: &Plan, found: &Engines) {
     }
 }
 
-/// What is wrong with an engine that did not start, and what to do.
+/// The problem with an engine that failed to start, and a remedy.
 fn diagnosed(file: &EngineFile, failure: &EngineFailure) -> (String, String) {
     match file.get(&failure.engine) {
         Some(spec) => {
@@ -244,14 +244,14 @@ fn check_command(engine: &str) -> String {
     format!("`spelrum engine check {engine} --engines FILE` tries more")
 }
 
-/// Tells of engines that did not start.
+/// Reports engines that failed to start.
 pub(crate) fn tell(file: &EngineFile, failures: &[EngineFailure]) {
     for failure in failures {
         notices::say(&not_offered(file, failure));
     }
 }
 
-/// Why an engine is not offered.
+/// The reason why an engine is not offered.
 pub(crate) fn not_offered(file: &EngineFile, failure: &EngineFailure) -> String {
     let (problem, remedy) = diagnosed(file, failure);
     format!("{}: {problem}: it is not offered until it starts; {remedy}", failure.engine)

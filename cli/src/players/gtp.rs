@@ -1,7 +1,7 @@
-//! A player of ours that plays for another program, over GTP.
+//! A built-in player as a GTP engine.
 //!
-//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002), with each game's own
-//! moves. Lines go in and answers come out; who carries them is not its affair.
+//! Farnebäck, *Specification of the Go Text Protocol, version 2, draft 2* (2002), with each game's own moves. Takes
+//! lines and returns answers; transport is the caller's concern.
 
 use spelrum_engine::{
     Before, Game, GtpBoard, Line, ParameterDefault, ParameterError, ParameterInfo, Parameters,
@@ -11,7 +11,7 @@ use spelrum_engine::{
 use crate::local::clock::Clock;
 use crate::players::built_in;
 
-/// What it can be asked for, with what that does.
+/// The supported commands and what each does.
 const COMMANDS: &[(&str, &str)] = &[
     ("protocol_version", "2"),
     ("name", "who it is"),
@@ -33,40 +33,39 @@ const COMMANDS: &[(&str, &str)] = &[
     ("parameters", "those that there are, with their values"),
 ];
 
-/// What comes of a line.
+/// The answer to a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// What to say, with all line ends; nothing to a line without a command.
+    /// The text to print, with all line ends; empty for a line without a command.
     pub(crate) text: String,
-    /// Whether it was asked to end.
+    /// Whether the controller asked to quit.
     pub(crate) is_last: bool,
 }
 
-/// How a side passes, in games where it may.
+/// The word for a pass, in games that allow passing.
 const PASS: &str = "pass";
 
-/// The player and its game.
+/// A player and its game.
 pub(crate) struct GtpPlayer<G: Game> {
     name: String,
     rules: Rules,
-    /// As they were given.
+    /// The parameters as given.
     given: Parameters,
     key: [u8; 32],
     board: GtpBoard,
     positions: Vec<G>,
     before: Vec<Before<G::Move>>,
-    /// Of each of these moves, whether it was told, by either side: else it is a pass that was taken as made
-    /// for the sake of the move behind it.
+    /// For each move, whether a controller sent or received it; false for a pass inferred from the move after it.
     is_told: Vec<bool>,
-    /// It keeps what it has learnt.
+    /// Kept between moves, with everything it has learnt.
     seat: Option<Box<dyn Seat<G>>>,
 }
 
 impl<G: Game> GtpPlayer<G> {
-    /// A player that has begun a game, of parameters as a sweep would give them; nothing need bound it yet.
+    /// Starts a game with a sweep's parameters; a search limit is not required yet.
     ///
     /// # Errors
-    /// If the parameters are not a player's, or the rules not those of a game that is played over GTP.
+    /// If the parameters are not a player's, or the game cannot be played over GTP.
     pub(crate) fn new(
         algorithm: &str,
         given: Parameters,
@@ -97,7 +96,7 @@ impl<G: Game> GtpPlayer<G> {
             is_told: Vec::new(),
             seat: None,
         };
-        // A limit may still come; what else is wrong is said at once.
+        // A limit may still be set; other errors are reported at once.
         match own.player() {
             Err(error) if error.key.is_some() => Err(error),
             Ok(_) | Err(_) => Ok(own),
@@ -112,7 +111,7 @@ impl<G: Game> GtpPlayer<G> {
         self.positions.last().unwrap_or_else(|| unreachable!("the start is always there"))
     }
 
-    /// Does what a line asks for.
+    /// Executes a line.
     pub(crate) fn obey(&mut self, line: &str) -> Reply {
         let line: String = line
             .chars()
@@ -180,7 +179,7 @@ impl<G: Game> GtpPlayer<G> {
             return Err("write a colour and a move".to_owned());
         };
         let side = self.side(colour)?;
-        // Its own answer after the end is told again by who keeps the game.
+        // After the end, controllers may repeat the player's own last answer.
         let is_over = self.board.has_passes && self.position().is_over();
         if is_over && text.eq_ignore_ascii_case(PASS) {
             return Ok(String::new());
@@ -188,7 +187,7 @@ impl<G: Game> GtpPlayer<G> {
         self.on_turn_of(side, |own| own.hear(text))
     }
 
-    /// Makes a move that somebody has made.
+    /// Makes a move sent by the controller.
     fn hear(&mut self, text: &str) -> Result<String, String> {
         let mv = self.position().heard(text, Protocol::Gtp).map_err(|error| error.problem)?;
         if !self.position().is_legal(mv) {
@@ -198,7 +197,6 @@ impl<G: Game> GtpPlayer<G> {
         Ok(String::new())
     }
 
-    /// The side of a colour.
     fn side(&self, colour: &str) -> Result<Side, String> {
         match colour.to_ascii_lowercase().as_str() {
             "w" | "white" => Ok(self.board.black.other()),
@@ -207,7 +205,8 @@ impl<G: Game> GtpPlayer<G> {
         }
     }
 
-    /// Lets a side move, behind a pass of the other if need be. What fails leaves the game as it was.
+    /// Runs an action on a side's turn, inferring a pass of the other side if needed. On failure the game is
+    /// unchanged.
     fn on_turn_of(
         &mut self,
         side: Side,
@@ -226,7 +225,7 @@ impl<G: Game> GtpPlayer<G> {
         said
     }
 
-    /// Passes for the other side where it can do nothing else: some never tell of a pass.
+    /// Passes for the other side if it has no other move: some controllers never send passes.
     fn pass_for(&mut self, side: Side) {
         let position = self.position();
         if position.to_move() != side && position.legal_move_count() == 1 {
@@ -245,15 +244,15 @@ impl<G: Game> GtpPlayer<G> {
         self.positions.push(position);
     }
 
-    /// To where so many moves had been made.
+    /// Takes back moves until `count` are left.
     fn take_back_to(&mut self, count: usize) {
         self.before.truncate(count);
         self.is_told.truncate(count);
         self.positions.truncate(count + 1);
     }
 
-    /// As the programs of each game have it: where nobody can pass, the colour is not looked at, and whose
-    /// turn it is moves.
+    /// Follows each game's existing engines: in games without passes, the colour is ignored and the side to move
+    /// plays.
     fn genmove(&mut self, arguments: &[&str]) -> Result<String, String> {
         if self.position().is_over() {
             return Ok(if self.board.has_passes { PASS } else { "resign" }.to_owned());
@@ -265,7 +264,6 @@ impl<G: Game> GtpPlayer<G> {
         self.choose()
     }
 
-    /// Searches for a move and makes it.
     fn choose(&mut self) -> Result<String, String> {
         if self.seat.is_none() {
             let player = self.player().map_err(|error| error.to_string())?;
@@ -281,7 +279,7 @@ impl<G: Game> GtpPlayer<G> {
         Ok(told::<G>(mv))
     }
 
-    /// A pass that was taken as made goes with the move behind it: who counts moves does not know of it.
+    /// An inferred pass is taken back with the move after it: a controller that counts moves does not count that pass.
     fn undo(&mut self, arguments: &[&str]) -> Result<String, String> {
         let count: usize = match arguments {
             [] => 1,
@@ -310,7 +308,7 @@ impl<G: Game> GtpPlayer<G> {
         }
     }
 
-    /// By the margin, or 1 in a game that has none.
+    /// The margin, or 1 in games without one.
     fn final_score(&self) -> String {
         let by = self.position().margin().map_or(1, i32::abs);
         match self.winner() {
@@ -337,13 +335,13 @@ impl<G: Game> GtpPlayer<G> {
         parameters_of(text("algorithm")).iter()
     }
 
-    /// The next move is searched for with it; what cannot bound a search yet is taken as well, and an
-    /// evaluation whose formula is still to come.
+    /// Sets a parameter for the next search. Accepts parameters that do not bound a search yet, and an evaluation
+    /// whose formula is still to be set.
     fn set(&mut self, arguments: &[&str]) -> Result<String, String> {
         let Some((name, value @ [_, ..])) = arguments.split_first() else {
             return Err("write a name and a value".to_owned());
         };
-        // A formula has spaces.
+        // Formulas contain spaces.
         let value = value.join(" ");
         let setting = [format!("{name}={value}")];
         let given =
@@ -362,7 +360,7 @@ impl<G: Game> GtpPlayer<G> {
         }
     }
 
-    /// Whether this is what an evaluation cannot do without, and was not set yet.
+    /// Whether this parameter is required by the evaluation and not set yet.
     fn may_still_come(&self, key: &str) -> bool {
         let mut infos = G::EVALUATIONS.iter().flat_map(|evaluation| evaluation.parameters);
         !self.given.contains_key(key)
@@ -509,7 +507,7 @@ mod tests {
     ");
     }
 
-    /// Whether the controller tells of passes or not, the game goes on; after its end it is said to pass.
+    /// The game continues whether or not the controller sends passes; after its end, the player answers with passes.
     #[test]
     fn othello_is_played_to_the_end_whoever_tells_of_passes() {
         let mut passes = 0;
@@ -550,7 +548,7 @@ mod tests {
         assert!(passes > 0, "no game had a pass");
     }
 
-    /// A game of Othello where a side can but pass, with the colours of that side and of the other.
+    /// A game of Othello whose side to move must pass, with the colours of that side and of the other.
     fn before_a_pass() -> (GtpPlayer<Othello>, [&'static str; 2]) {
         for (mv, shuffle) in ["d3", "c4", "f5", "e6"].map(|mv| [(mv, false), (mv, true)]).concat() {
             let mut player = player::<Othello>(Some(1));
@@ -569,12 +567,12 @@ mod tests {
         panic!("no game had a pass");
     }
 
-    /// Who never told of a pass does not know that there is one to take back.
+    /// A controller that never sent a pass does not know to take one back.
     #[test]
     fn a_pass_that_nobody_told_is_taken_back_with_its_move() {
         let (mut player, [passing, moving]) = before_a_pass();
         let (position, count) = (*player.position(), player.before.len());
-        // One that was told is a move as any other.
+        // A pass that was sent counts as a move.
         player.obey(&format!("play {passing} pass"));
         player.obey(&format!("genmove {moving}"));
         assert_eq!(player.before.len(), count + 2);
@@ -598,7 +596,7 @@ mod tests {
         assert_eq!(player.is_told.len(), count - 1);
     }
 
-    /// Also not by a pass that the command would have had to take as made.
+    /// Includes a pass that the command would have inferred.
     #[test]
     fn what_is_refused_changes_no_game() {
         let (mut player, [_, moving]) = before_a_pass();

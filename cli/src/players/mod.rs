@@ -1,5 +1,5 @@
-//! Players: built-in ones from the command line, a person at the terminal, external engines, and a built-in player
-//! that other programs use as an engine.
+//! Players: built-in ones from the command line, a person at the terminal, external engines, and built-in players as
+//! engines.
 
 pub(crate) mod built_in;
 pub(crate) mod engine_check;

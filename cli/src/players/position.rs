@@ -1,4 +1,4 @@
-//! A position from the command line: which game, under which rules, and where.
+//! A position from the command line: its game, its rules and the board.
 
 use clap::Args;
 use spelrum_engine::{Game, Parameters, Rules, Value};
@@ -48,7 +48,7 @@ impl PositionArguments {
             .map_err(|error| failed().because(error.problem).help(error.remedy))
     }
 
-    /// The position, of the game that the rules name.
+    /// The position, in the rules' game.
     pub(crate) fn position<P: Game>(&self, rules: &Rules) -> Result<P> {
         let Some(text) = &self.position else {
             return P::start(rules).map_err(|error| {
@@ -64,7 +64,7 @@ impl PositionArguments {
         })
     }
 
-    /// A position that still has moves; `action` is what else cannot be done.
+    /// A position that still has moves; `action` is the action to name in the error.
     pub(crate) fn position_to_play<P: Game>(&self, rules: &Rules, action: &str) -> Result<P> {
         let position: P = self.position(rules)?;
         let Some(ending) = position.ending() else { return Ok(position) };

@@ -1,8 +1,8 @@
-//! A player of ours that plays chess for another program.
+//! A built-in player as a UCI chess engine.
 //!
-//! A search of ours has its limits from the player, and is over when it is over. What another program says
-//! of time, and `stop`, reach it through the only thing that it looks at meanwhile: the clock of its
-//! [`Host`], which runs far ahead once the time is up.
+//! The player's parameters limit a search, which ends by itself. The controller's time limits and `stop` reach the
+//! search through the only thing it reads meanwhile: the clock of its [`Host`], which jumps far ahead once the time is
+//! up.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -20,29 +20,29 @@ use spelrum_external::uci::{
 
 use crate::local::clock::Clock;
 
-/// What other programs call the rule of Chess960.
+/// The UCI option for the rules of Chess960.
 const CHESS960: &str = "UCI_Chess960";
-/// What a sweep calls a limit that is off.
+/// A sweep's word for a limit that is off.
 const UNLIMITED: &str = "unlimited";
-/// The limit in whose place the clock of the game comes.
+/// The limit that the game clock replaces.
 const MOVE_TIME: &str = "move_time";
-/// The switch that searches one ply deeper after the other.
+/// The parameter that switches on iterative deepening.
 const ITERATIVE: &str = "iterative";
 /// Longer than any move.
 const FAR: Duration = Duration::from_hours(24);
-/// Moves that a game is taken to go on for, where nobody says it.
+/// Assumed number of moves left if the controller sends none.
 const MOVES_TO_GO: u32 = 30;
-/// What a move takes beside its search: pipes, and whoever runs the game.
+/// Time per move beside the search: pipes, and the controller itself.
 const OVERHEAD: Duration = Duration::from_millis(20);
 
 /// A player and its game.
 pub(crate) struct UciPlayer {
     rules: Rules,
-    /// As the options have them.
+    /// The parameters set by options.
     parameters: Parameters,
     key: [u8; 32],
-    /// Who sits at the board, with the parameters of its last move. It keeps what it has learnt while
-    /// they stay.
+    /// The seat at the board, with the parameters of its last move. Kept with everything it has learnt while these
+    /// stay the same.
     seat: Option<(Parameters, Box<dyn Seat<Chess>>)>,
 }
 
@@ -57,12 +57,12 @@ fn infos(rules: &Rules, parameters: &Parameters) -> impl Iterator<Item = &'stati
     parameters_of(text("algorithm")).iter().chain(evaluation)
 }
 
-/// How an option is declared; `None` of one that UCI has no form for.
+/// How an option is declared; `None` if UCI has no type for it.
 fn kind(info: &ParameterInfo, parameters: &Parameters) -> Option<Kind> {
     let value = parameters.get(info.name);
     let integer = || match (value, info.default) {
         (Some(Value::Integer(value)), _) => *value,
-        // One that only counts with another is not among a player's parameters without it.
+        // A parameter that depends on another is absent without it.
         (None, ParameterDefault::Integer(value)) => value,
         (Some(_) | None, _) => 0,
     };
@@ -95,18 +95,18 @@ fn kind(info: &ParameterInfo, parameters: &Parameters) -> Option<Kind> {
     })
 }
 
-/// The name of a duration among a player's parameters.
+/// A duration's name among a player's parameters.
 fn in_us(name: &str) -> String {
     format!("{name}_us")
 }
 
 impl UciPlayer {
-    /// A player that has not begun a game, of parameters as a sweep would give them; nothing need bound it.
-    /// Its random numbers begin anew with each game.
+    /// A player without a game, with a sweep's parameters; a search limit is not required yet. Its random numbers
+    /// restart with each game.
     pub(crate) fn new(given: &Parameters, key: [u8; 32]) -> Result<Self, ParameterError> {
         let rules = Rules::usual::<Chess>();
         let mut given = given.clone();
-        // A search that time ends has a move to offer only if it deepens step by step.
+        // A search that runs out of time has a move only with iterative deepening.
         if infos(&rules, &given).any(|info| info.name == ITERATIVE) {
             given.entry(ITERATIVE.to_owned()).or_insert(Value::Bool(true));
         }
@@ -114,7 +114,7 @@ impl UciPlayer {
         Ok(Self { rules, parameters, key, seat: None })
     }
 
-    /// Its options: the parameters of its algorithm and its evaluation that have a form in UCI.
+    /// The options: parameters of the algorithm and the evaluation that UCI can express.
     pub(crate) fn options(&self) -> Vec<Declared> {
         let declared = infos(&self.rules, &self.parameters).filter_map(|info| {
             Some(Declared { name: info.name.to_owned(), kind: kind(info, &self.parameters)? })
@@ -139,7 +139,7 @@ impl UciPlayer {
                 text.parse().map(Value::Number).map_err(|_| format!("`{text}` is no number"))?
             }
             ParameterKind::Word(words) => {
-                // Names of choices are equal without regard to case.
+                // UCI compares choices without regard to case.
                 let word = words.iter().find(|word| word.eq_ignore_ascii_case(text));
                 Value::Text(word.map_or(text, |word| word).to_owned())
             }
@@ -163,7 +163,7 @@ impl UciPlayer {
         Player::from_parameters(&self.rules, parameters).map_err(in_words)
     }
 
-    /// Who chooses the next move: the same as for the last, if its parameters are.
+    /// The seat for the next move: the last one, if its parameters are the same.
     fn seat(&mut self, go: &Go) -> Result<&mut dyn Seat<Chess>, String> {
         let parameters = bounded(&self.rules, &self.parameters, go);
         let is_same = self.seat.as_ref().is_some_and(|(last, _)| *last == parameters);
@@ -183,7 +183,7 @@ fn in_words(error: ParameterError) -> String {
     format!("{}; {}", error.problem, error.remedy)
 }
 
-/// All parameters of a player that may be bounded by what is said with each move alone.
+/// All parameters of a player, whose limits may come with each move alone.
 fn canonical(rules: &Rules, given: &Parameters) -> Result<Parameters, ParameterError> {
     let player = Player::from_parameters(rules, &bounded(rules, given, &Go::default()))?;
     let mut canonical = player.parameters().clone();
@@ -193,7 +193,7 @@ fn canonical(rules: &Rules, given: &Parameters) -> Result<Parameters, ParameterE
     Ok(canonical)
 }
 
-/// Whether the parameters bound the time of a move, in either form.
+/// Whether the parameters limit the time of a move, in either form.
 fn is_timed(parameters: &Parameters) -> bool {
     let is_limit = |name: &str| match parameters.get(name) {
         None => false,
@@ -202,7 +202,7 @@ fn is_timed(parameters: &Parameters) -> bool {
     is_limit(MOVE_TIME) || is_limit(&in_us(MOVE_TIME))
 }
 
-/// A player's parameters with what `go` bounds, and with a time in whose place its clock comes.
+/// A player's parameters with the limits of `go`, and with a time limit for the game clock to replace.
 fn bounded(rules: &Rules, parameters: &Parameters, go: &Go) -> Parameters {
     let mut bounded = parameters.clone();
     let has = |name: &str| infos(rules, parameters).find(|info| info.name == name);
@@ -282,7 +282,7 @@ impl spelrum_external::uci::Player for UciPlayer {
 type Reached = (String, Chess, Vec<Before<<Chess as spelrum_engine::Position>::Move>>);
 
 impl UciPlayer {
-    /// The position to move in, with where the game began and the moves since.
+    /// The position to move in, with the start of the game and the moves since.
     fn position(&self, start: &Start, moves: &[String]) -> Result<Reached, String> {
         let wrong = |error: NotationError| format!("{}; {}", error.problem, error.remedy);
         let mut position = match start {
@@ -300,7 +300,7 @@ impl UciPlayer {
     }
 }
 
-/// How long to think on a move: what is said, or a share of what is left, never more than half of it.
+/// The time for a move: as given, or a share of the remaining time, at most half of it.
 fn time_for(go: &Go, to_move: Side) -> Option<Duration> {
     let given = go.move_time_ms.map(|ms| Duration::from_millis(ms).saturating_sub(OVERHEAD));
     let (left, increment) = match to_move {
@@ -319,14 +319,14 @@ fn time_for(go: &Go, to_move: Side) -> Option<Duration> {
     }
 }
 
-/// The time of a move, and who may end it.
+/// A move's clock and the controller's means to end it.
 struct MoveHost<'s> {
     clock: Clock,
     signals: &'s Signals,
     time: Option<Duration>,
-    /// Whether the clock was read: the first reading is when the search begins, also where it is over then.
+    /// Whether the clock was read: the first reading starts the search, even if it ends there.
     is_read: Cell<bool>,
-    /// When its time began to count; not yet while it thinks on the opponent's.
+    /// The start of the move's time; unset while pondering.
     counts_from: Cell<Option<Instant>>,
 }
 
@@ -351,8 +351,7 @@ impl Host for MoveHost<'_> {
     }
 }
 
-/// A score as other programs know it: our evaluations of chess count in hundredths of a pawn, and wins in
-/// plies.
+/// A score in UCI's units: our chess evaluations are in hundredths of a pawn, and wins in plies.
 fn score(score: i32) -> Score {
     let moves = |plies: i32| i64::from((plies + 1) / 2);
     let value = if score >= WIN_MIN {

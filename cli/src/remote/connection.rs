@@ -1,4 +1,4 @@
-//! A coordinator as a client reaches it.
+//! A connection to a coordinator.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -23,16 +23,16 @@ use crate::sweeps::file::SweepFile;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a coordinator is greeted that ends the connection without a word that is heard.
+/// Attempts at a greeting if the coordinator closes the connection before its answer is received.
 const GREETINGS: u32 = 20;
 
-/// How long a greeting may take, also of a crowded machine.
+/// Timeout of a greeting, long enough for a crowded machine.
 const GREETING_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A client that brings the coordinator's token, if there is one.
+/// A client with the coordinator's token, if there is one.
 pub(crate) type Client = ExperimentsClient<InterceptedService<Channel, Bearer>>;
 
-/// Connects to the coordinator that the command line, the environment or the config file names.
+/// Connects to the coordinator named by the command line, the environment or the config file.
 pub(crate) async fn connect(arguments: &CoordinatorArguments) -> Result<Client> {
     connect_to(&config::coordinator(arguments)?).await
 }
@@ -44,7 +44,7 @@ pub(crate) async fn connect_to(target: &Target) -> Result<Client> {
     Ok(client(channel, Bearer::new(token)))
 }
 
-/// A coordinator whose results are read, and who is asked in SQL.
+/// A coordinator for reading results and SQL queries.
 pub(crate) struct Remote {
     pub(crate) experiments: Client,
     pub(crate) results: ResultsClient<InterceptedService<Channel, Bearer>>,
@@ -59,7 +59,7 @@ pub(crate) async fn connect_remote(target: &Target) -> Result<Remote> {
     Ok(Remote { experiments: client(channel, bearer), results })
 }
 
-/// Connects to a coordinator, or says that it cannot be reached.
+/// Connects to a coordinator, or reports that it cannot be reached.
 pub(crate) async fn connect_at(url: &CoordinatorUrl, token: Option<&Token>) -> Result<Client> {
     Ok(client(channel(url, url.endpoint()).await?, Bearer::new(token)))
 }
@@ -93,9 +93,9 @@ async fn channel(url: &CoordinatorUrl, endpoint: Endpoint) -> Result<Channel> {
     Ok(channel)
 }
 
-/// Makes sure that gRPC is spoken there, and that the connection is not refused, by a call that anybody may make. Whoever
-/// refuses a connection says why and closes it; a call that comes too late to be sent does not hear that, and the next
-/// one may.
+/// Checks that the server speaks gRPC and accepts the connection, by a call that needs no token. A server that refuses
+/// a connection gives its reason and closes it; a call sent too late does not receive the reason, but the next one
+/// may.
 async fn greet(channel: &Channel) -> std::result::Result<(), Status> {
     let mut last = None;
     for _ in 0..GREETINGS {
@@ -105,7 +105,7 @@ async fn greet(channel: &Channel) -> std::result::Result<(), Status> {
         };
         let is_lost = status.source().is_some() && Distrust::of(&status).is_none();
         if !is_lost {
-            // An answer of a service, whatever it is, is one.
+            // Any answer of a gRPC service counts.
             let is_answer = status.source().is_none() && !is_of_the_web(&status);
             return if is_answer { Ok(()) } else { Err(status) };
         }
@@ -114,12 +114,12 @@ async fn greet(channel: &Channel) -> std::result::Result<(), Status> {
     last.map_or(Ok(()), Err)
 }
 
-/// How a sweep is submitted.
+/// Options of a submit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Manner {
-    /// It becomes an experiment of its own, although there is one of its name.
+    /// Whether to create a new experiment even if one of the name exists.
     pub(crate) new_experiment: bool,
-    /// Only say what it would do.
+    /// Whether only to preview the submit.
     pub(crate) preview: bool,
 }
 
@@ -135,7 +135,7 @@ pub(crate) async fn find(client: &mut Client, name: &str) -> Result<Option<v1::E
     }
 }
 
-/// Submits a sweep under a new UUID: made here, so that a repeated submit is a no-op.
+/// Submits a sweep under a new UUID, created here so that a repeated submit is a no-op.
 pub(crate) async fn submit(
     client: &mut Client,
     sweep: &SweepFile,
@@ -161,7 +161,7 @@ pub(crate) async fn submit(
     Ok(answer.into_inner())
 }
 
-/// The name for messages: a path, and what was set on the command line, may be long.
+/// The name for messages, shortened: paths and settings from the command line may be long.
 fn clipped(name: &str) -> String {
     const CUT: &str = "…";
     if name.len() <= NAME_BYTES_MAX {

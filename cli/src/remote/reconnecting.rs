@@ -1,4 +1,4 @@
-//! Waiting for a coordinator that is away: it may be started anew while somebody watches.
+//! Waiting for an absent coordinator, which may be restarted during a watch.
 
 use std::time::Duration;
 
@@ -7,23 +7,23 @@ use backon::{BackoffBuilder as _, ExponentialBackoff, ExponentialBuilder};
 use crate::error::{CliError, MessageStyle, Result};
 use crate::exit::Exit;
 
-/// Longer and longer, for ever.
+/// Growing intervals, without an end.
 const WAITS: ExponentialBuilder = ExponentialBuilder::new()
     .with_min_delay(Duration::from_secs(1))
     .with_max_delay(Duration::from_secs(10))
     .without_max_times();
 
-/// A coordinator that may be away. A new one for each time that it was there.
+/// A coordinator that may be absent. Create a new value after each successful call.
 #[derive(Default)]
 pub(crate) struct Away {
     waits: Option<ExponentialBackoff>,
 }
 
 impl Away {
-    /// How long to wait before it is asked again, after this error. The first time, `say` is told of it.
+    /// The delay before the next attempt after this error. The first time, passes a message to `say`.
     ///
     /// # Errors
-    /// The error itself, if it is another one.
+    /// The error itself, if it has another cause.
     pub(crate) fn wait(&mut self, error: CliError, say: impl FnOnce(&str)) -> Result<Duration> {
         if error.exit() != Exit::Network {
             return Err(error);

@@ -1,4 +1,4 @@
-//! Waiting for a turn at a coordinator that does as much at once as it may.
+//! Waiting for a turn at a busy coordinator.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use tonic::Status;
 
 use crate::terminal::notices::say;
 
-/// Longer than what others have begun takes, several times.
+/// Several times longer than the work of other clients takes.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Calls again and again, as long as the coordinator answers that it is busy and when to try again. Says so once.
+/// Repeats a call while the coordinator answers that it is busy and when to retry. Reports the wait once.
 ///
 /// # Errors
 ///
-/// Whatever else is answered, or that it is busy for a very long time.
+/// Any other answer, or a coordinator busy for a very long time.
 pub(crate) async fn take_turn<T>(
     mut call: impl AsyncFnMut() -> Result<T, Status>,
 ) -> Result<T, Status> {

@@ -1,4 +1,4 @@
-//! Who steers experiments: a coordinator elsewhere, or one inside this process for a file.
+//! Steering experiments, through a remote coordinator or one inside this process for a file.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,32 +19,30 @@ use crate::remote::connection::{self, Client};
 use crate::results::coordinator;
 use crate::terminal::progress::RowsProgress;
 
-/// How often it is looked at what goes on in this process: soon at first, since most of it is over soon, and
-/// then as often as a bar is drawn.
+/// Interval between looks at work in this process: short at first, since most work ends soon, then the bar's refresh
+/// rate.
 const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(20);
 const LOOK_INTERVAL_MAX: Duration = Duration::from_millis(200);
 
-/// How often a call is made again that may succeed by itself: longer than the leases of a run that
-/// was killed live.
+/// How often a call is retried that may succeed by itself: longer than the leases of a killed run live.
 const RETRIES_MAX: usize = 9;
 
-/// A coordinator that is steered.
+/// A coordinator to steer.
 pub(crate) struct Steerer {
     client: Client,
     /// The coordinator inside this process, if there is one.
     own: Option<Embedded>,
 }
 
-/// What became of an experiment that was steered.
+/// The result of steering an experiment.
 pub(crate) struct Steered {
     pub(crate) experiment: ExperimentSummary,
-    /// How many failed games are played again.
+    /// How many failed games are retried.
     pub(crate) games_retried: u64,
 }
 
 impl Steerer {
-    /// Connects to what the command line, or else the environment, names. Without any, the action
-    /// fails.
+    /// Connects to the source named by the command line, or else by the environment. Without any, the action fails.
     pub(crate) async fn open(source: &SourceArguments, action: &str) -> Result<Self> {
         match &source.db {
             Some(db) => Self::of_file(db).await,
@@ -56,11 +54,11 @@ impl Steerer {
     }
 
     async fn of_file(db: &Path) -> Result<Self> {
-        // A coordinator would make a database that is not there.
+        // A coordinator would create a missing database.
         Readers::open(db).await?.close().await;
         match Embedded::start(db, None).await {
             Ok(own) => Ok(Self { client: own.client(), own: Some(own) }),
-            // Whoever has it open does it.
+            // The process that has the database open steers instead.
             Err(error) if error.exit() == Exit::Busy => match database_holder::connect(db).await {
                 Ok(Some(client)) => Ok(Self { client, own: None }),
                 Ok(None) | Err(_) => Err(error.help(
@@ -77,7 +75,7 @@ impl Steerer {
         self.own.is_some()
     }
 
-    /// Steers.
+    /// Steers an experiment.
     pub(crate) async fn steer(
         &mut self,
         request: v1::SteerRequest,
@@ -92,13 +90,13 @@ impl Steerer {
         Ok(Steered { experiment, games_retried: answer.games_retried })
     }
 
-    /// Throws away, or only says what would be.
+    /// Deletes experiments, or only previews the deletion.
     pub(crate) async fn remove(
         &self,
         request: v1::RemoveRequest,
         action: &str,
     ) -> Result<v1::RemoveResponse> {
-        // Nobody holds games of a file that no coordinator had: the leases only have to end.
+        // No worker plays games of a file without a coordinator: the leases only have to expire.
         let answer = (|| async { self.client.clone().remove(request.clone()).await })
             .retry(ConstantBuilder::new().with_max_times(RETRIES_MAX))
             .when(|_| self.is_own())
@@ -107,7 +105,7 @@ impl Steerer {
         Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
     }
 
-    /// Excludes workers, lets them in again, or only says what excluding them would do.
+    /// Excludes or readmits workers, or only previews an exclusion.
     pub(crate) async fn exclude(
         &self,
         request: v1::ExcludeRequest,
@@ -117,8 +115,7 @@ impl Steerer {
         Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner())
     }
 
-    /// Waits until no more results of excluded workers are to be taken out, if the coordinator goes with this
-    /// process.
+    /// Waits until all results of excluded workers are taken out, if the coordinator ends with this process.
     pub(crate) async fn finish_exclusions(
         &self,
         preview: &v1::ExcludeRequest,
@@ -137,7 +134,7 @@ impl Steerer {
                 return Ok(());
             }
             let all = *at_first.get_or_insert(found.games);
-            // How many are older and stay nobody has counted.
+            // The number of older results, which stay, is unknown.
             let of = preview.since_unix_us.is_none().then_some(all);
             progress.look(all.saturating_sub(found.games), of);
             tokio::time::sleep(wait).await;
@@ -145,13 +142,13 @@ impl Steerer {
         }
     }
 
-    /// What is being removed.
+    /// The removals under way.
     pub(crate) async fn removals(&self, action: &str) -> Result<Vec<v1::Removal>> {
         let answer = self.client.clone().status(v1::StatusRequest::default()).await;
         Ok(answer.map_err(|status| self.failed(action, &status))?.into_inner().removals)
     }
 
-    /// Waits until nothing is left to remove, if the coordinator goes with this process.
+    /// Waits until all removals are done, if the coordinator ends with this process.
     pub(crate) async fn finish_removals(&self, action: &str) -> Result<()> {
         if !self.is_own() {
             return Ok(());
@@ -171,7 +168,7 @@ impl Steerer {
         }
     }
 
-    /// Ends the coordinator inside this process, if there is one.
+    /// Stops the coordinator inside this process, if there is one.
     pub(crate) async fn close(self) -> Result<()> {
         let Self { client, own } = self;
         drop(client);
@@ -187,7 +184,7 @@ impl Steerer {
     }
 }
 
-/// When to try again, if it was refused for leases that will end.
+/// When to retry, if the call was refused because of leases that will expire.
 fn leased(status: &Status) -> Option<Duration> {
     let refusal = Refusal::of(status).filter(|refusal| refusal.reason == Reason::WrongState)?;
     refusal.retry_after

@@ -1,4 +1,4 @@
-//! Standing of the match under way, for progress lines: score, Elo and stop rule.
+//! Standing of the current match, for progress lines: score, Elo and stop rule.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,19 @@ use spelrum_report::match_standing::open_match;
 
 use crate::results::ResultsSource;
 
-/// How often cells are read, if reading takes no time.
+/// Interval between reads of cells, if a read takes no time.
 const READ_INTERVAL: Duration = Duration::from_secs(4);
 
-/// The same before there is a score.
+/// The interval before there is a score.
 const FIRST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Reading takes at most this part of the time.
+/// Reads take at most this fraction (1/n) of the time.
 const READ_SHARE: u32 = 50;
 
 /// Cells of the largest experiment that is shown match by match.
 const CELLS_MAX: u64 = 16;
 
-/// Text about the first open match of an experiment, read anew every few seconds.
+/// Text about the first open match of an experiment, refreshed every few seconds.
 pub(crate) struct CurrentMatch {
     is_shown: bool,
     next_read: Instant,
@@ -33,12 +33,12 @@ impl CurrentMatch {
         Self { is_shown, next_read: Instant::now(), text: String::new() }
     }
 
-    /// Text as of the last read: empty unless a match of two players is under way and has a score.
+    /// The text of the last read: empty unless a match of two players is in progress and has a score.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Reads where the experiment stands, if it is time to. A failed read leaves the previous text.
+    /// Reads the experiment's standing when due. A failed read leaves the previous text.
     pub(crate) async fn read(
         &mut self,
         source: &ResultsSource,

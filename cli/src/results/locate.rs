@@ -7,15 +7,15 @@ use spelrum_answers::ExperimentSummary;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
-/// A results database, and the experiment in it if the command line says which.
+/// A results database, and the experiment in it if the command line names one.
 #[derive(Debug)]
 pub(super) struct Located {
     pub(super) db: PathBuf,
     pub(super) experiment: Option<String>,
 }
 
-/// The database for an argument that names a file in the place of an experiment: a database itself, or a sweep, for
-/// which `spelrum run` makes one. `None` if there is no such file.
+/// The database for an argument that names a file in place of an experiment: a database itself, or a sweep, for which
+/// `spelrum run` makes one. `None` if the file does not exist.
 pub(super) fn from_file(argument: &str) -> Option<Result<Located>> {
     let path = Path::new(argument);
     let extension = path.extension()?.to_str()?;
@@ -67,7 +67,7 @@ pub(super) fn only_database(action: &str) -> Result<PathBuf> {
         .help(format!("name one, such as --db {}", first.display())))
 }
 
-/// The only experiment there is.
+/// The only experiment.
 pub(super) fn only_experiment(
     mut experiments: Vec<ExperimentSummary>,
 ) -> Result<ExperimentSummary> {

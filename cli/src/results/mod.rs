@@ -1,4 +1,4 @@
-//! Results, asked for in a database file or at a coordinator.
+//! Results from a database file or a coordinator.
 
 mod current_match;
 mod game_files;

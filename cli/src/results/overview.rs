@@ -10,7 +10,7 @@ use crate::error::conversions::{failed_call, malformed};
 use crate::remote::retry_when_busy::take_turn;
 
 impl ResultsSource {
-    /// How its games were played, all of one moment.
+    /// How the experiment's games were played, from one snapshot.
     pub(crate) async fn overview(&self, of: &ExperimentSummary) -> Result<Overview> {
         let action = format!("tell how the games of {} were played", of.name);
         let remote = match self {

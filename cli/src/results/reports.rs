@@ -1,4 +1,4 @@
-//! Reports: asks for the answers that they need, and writes them.
+//! Reports: reads the results that they need, and writes them.
 
 use std::io::Write;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) async fn write_report(
     Ok(experiment::write(of, shown, format, style, &answers, out)?)
 }
 
-/// Writes every plot of an experiment's page as a file of its own, and prints the paths.
+/// Writes every plot of an experiment's page as a separate file, and prints the paths.
 pub(crate) async fn write_figures(
     source: &ResultsSource,
     of: &ExperimentSummary,
@@ -41,7 +41,7 @@ pub(crate) async fn write_figures(
     Ok(experiment::write_figures(of, shown, style, &answers, directory, out)?)
 }
 
-/// Writes two experiments beside each other.
+/// Writes a comparison of two experiments.
 pub(crate) async fn write_pair(
     source: &ResultsSource,
     of: [&ExperimentSummary; 2],
@@ -91,7 +91,7 @@ async fn ask_for<T>(need: Need, question: impl Future<Output = Result<T>>) -> Re
     }
 }
 
-/// Drops an answer that the report can do without if it failed, with a note.
+/// Drops a failed answer that the report can do without, with a note.
 fn unless_failed<T>(what: &str, answer: Result<T>) -> Option<T> {
     answer.map(Some).unwrap_or_else(|error| {
         let message = error.message(MessageStyle::Plain).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where results come from: a database file, or a coordinator that answers for one.
+//! Sources of results: a database file, or a coordinator that serves one.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -32,7 +32,7 @@ use crate::remote::connection::{self, Remote};
 use crate::remote::retry_when_busy::take_turn;
 use crate::terminal::notices;
 
-/// A note where no process has an unfinished experiment's database open.
+/// A note that an experiment is unfinished and no process has its database open.
 pub(crate) fn idle_note(experiment: &ExperimentSummary, db: &Path) -> Option<String> {
     let is_idle = experiment.state == ExperimentState::Running && !is_held(db);
     is_idle.then(|| {
@@ -45,7 +45,7 @@ pub(crate) fn idle_note(experiment: &ExperimentSummary, db: &Path) -> Option<Str
     })
 }
 
-/// A source of results. Both kinds are asked the same questions, and answer them alike.
+/// A source of results. Both kinds answer the same queries alike.
 #[expect(clippy::large_enum_variant, reason = "a command has one")]
 pub(crate) enum ResultsSource {
     /// A results database on this machine, whether or not a coordinator has it open.
@@ -55,8 +55,8 @@ pub(crate) enum ResultsSource {
 }
 
 impl ResultsSource {
-    /// Opens what the command line, or else the environment or the config file, names; without any of these, the only
-    /// database in the current directory.
+    /// Opens the source named by the command line, or else the environment or the config file; without any of these,
+    /// the only database in the current directory.
     pub(crate) async fn open(arguments: &SourceArguments) -> Result<Self> {
         if let Some(db) = &arguments.db {
             let readers = Readers::open(db).await?;
@@ -70,8 +70,8 @@ impl ResultsSource {
         Ok(Self::File(Readers::open(&db).await?))
     }
 
-    /// Opens results and finds an experiment in them. In the place of an experiment, the command line may name a
-    /// database, or a sweep that `spelrum run` has played.
+    /// Opens results and finds an experiment in them. In place of an experiment, the command line can name a database,
+    /// or a sweep that `spelrum run` has played.
     pub(crate) async fn open_experiment(
         arguments: &SourceArguments,
         experiment: Option<&str>,
@@ -86,7 +86,7 @@ impl ResultsSource {
         Ok((source, found))
     }
 
-    /// Whether a process plays or stores these results: always so with a coordinator.
+    /// Whether a process plays or stores these results: always true for a coordinator.
     pub(crate) fn is_live(&self) -> bool {
         match self {
             Self::File(readers) => is_held(readers.path()),
@@ -94,7 +94,7 @@ impl ResultsSource {
         }
     }
 
-    /// A note where experiments of a file are unfinished and no process has the file open.
+    /// A note that experiments of a file are unfinished and no process has the file open.
     pub(crate) fn idle_note(&self, experiments: &[ExperimentSummary]) -> Option<String> {
         let Self::File(readers) = self else { return None };
         let is_unfinished = |it: &&ExperimentSummary| it.state == ExperimentState::Running;
@@ -102,8 +102,7 @@ impl ResultsSource {
         idle_note(unfinished, readers.path())
     }
 
-    /// Begins one read-only statement, as a person wrote it. A coordinator has bounds of its own beside
-    /// the one for its time that is given here.
+    /// Starts a read-only statement written by a user. A coordinator has limits of its own beside this time limit.
     pub(crate) async fn query(
         &self,
         sql: &str,
@@ -120,7 +119,7 @@ impl ResultsSource {
                     let long = StoreError::LongQuery { bytes: sql.len(), bytes_max: SQL_BYTES_MAX };
                     return Err(long.into());
                 }
-                // The largest number means all there are.
+                // The largest number means no limit.
                 let rows_max = rows_max.map_or(u32::MAX, |most| most.clamp(1, u32::MAX - 1));
                 let request = v1::QueryRequest { sql: sql.to_owned(), rows_max };
                 let ask = async || remote.experiments.clone().query(request.clone()).await;
@@ -166,7 +165,7 @@ impl ResultsSource {
         }
     }
 
-    /// The one experiment with this UUID or name; without one, the only experiment there is.
+    /// The experiment with this UUID or name; without either, the only experiment.
     pub(crate) async fn experiment(&self, which: Option<&str>) -> Result<ExperimentSummary> {
         match which {
             Some(which) => self.named_experiment(which).await,
@@ -193,7 +192,7 @@ impl ResultsSource {
         })
     }
 
-    /// An experiment's results, all of one moment.
+    /// An experiment's results, from one snapshot.
     pub(crate) async fn report(&self, of: &ExperimentSummary, detail: Detail) -> Result<Report> {
         let action = format!("report on {}", of.name);
         let report = match self {
@@ -219,7 +218,7 @@ impl ResultsSource {
         report.ok_or_else(|| gone(action))
     }
 
-    /// The ratings of an experiment's players, all of one moment.
+    /// The ratings of an experiment's players, from one snapshot.
     pub(crate) async fn ratings(&self, of: &ExperimentSummary) -> Result<Ratings> {
         let action = format!("rate the players of {}", of.name);
         let remote = match self {
@@ -242,7 +241,7 @@ impl ResultsSource {
         ratings.finish().map_err(|error| malformed(&action, &error))
     }
 
-    /// The differences between an experiment's cells, all of one moment.
+    /// The differences between an experiment's cells, from one snapshot.
     pub(crate) async fn comparisons(&self, of: &ExperimentSummary) -> Result<Comparisons> {
         let action = format!("compare the cells of {}", of.name);
         let remote = match self {
@@ -265,7 +264,7 @@ impl ResultsSource {
         compared.finish().map_err(|error| malformed(&action, &error))
     }
 
-    /// The times of moves by phase, all of one moment.
+    /// The times of moves by phase, from one snapshot.
     pub(crate) async fn phases(&self, of: &ExperimentSummary) -> Result<Phases> {
         let action = format!("tell the phases of {}", of.name);
         let remote = match self {
@@ -288,7 +287,7 @@ impl ResultsSource {
         phases.finish().map_err(|error| malformed(&action, &error))
     }
 
-    /// How far an experiment is.
+    /// An experiment's progress.
     pub(crate) async fn progress(&self, of: &ExperimentSummary) -> Result<Progress> {
         const ACTION: &str = "go on watching";
         let progress = match self {
@@ -306,7 +305,7 @@ impl ResultsSource {
         progress.ok_or_else(|| gone(ACTION))
     }
 
-    /// The results of an experiment's runs so far; none of an experiment that does not depend on its own results.
+    /// The results of an experiment's runs so far; empty if the experiment does not depend on its own results.
     pub(crate) async fn runs(&self, of: &ExperimentSummary) -> Result<Vec<RunResult>> {
         const ACTION: &str = "go on watching";
         let remote = match self {
@@ -328,8 +327,8 @@ impl ResultsSource {
         Ok(runs)
     }
 
-    /// The cells of an experiment that are settled, of those that got a result after this game: some of
-    /// them, if they are many, and what to ask for the others.
+    /// The settled cells of an experiment with results after this game: a part of them if there are many, and where to
+    /// continue.
     pub(crate) async fn settled_cells(
         &self,
         of: &ExperimentSummary,
@@ -357,7 +356,7 @@ impl ResultsSource {
         settled.ok_or_else(|| gone(ACTION))
     }
 
-    /// A settled game, whole.
+    /// A settled game with its moves.
     pub(crate) async fn game(&self, which: WhichGame) -> Result<SettledGame> {
         let action = match which {
             WhichGame::Id(game_id) => format!("find game {game_id}"),
@@ -374,7 +373,7 @@ impl ResultsSource {
                 FoundGame::Missing(why) => Err(missing(why)),
             },
             Self::Coordinator(remote) => {
-                // What cannot be there is not asked for.
+                // Impossible games need no query.
                 let which = match which {
                     WhichGame::Id(game_id) if game_id < 1 => {
                         return Err(missing(MissingGame::Id(game_id)));
@@ -394,7 +393,7 @@ impl ResultsSource {
         }
     }
 
-    /// A part of an experiment's cells, in the grid's order: from the first on, or from where it goes on.
+    /// A page of an experiment's cells in the grid's order, from the start or from where it continues.
     pub(crate) async fn cells(
         &self,
         of: &ExperimentSummary,
@@ -424,8 +423,8 @@ impl ResultsSource {
         }
     }
 
-    /// Copies experiments, with everything of them, into a database of their own. `look` is told how far it
-    /// is, in thousandths, where that is known, and can break it off.
+    /// Copies experiments with all their data into a separate database. `look` receives the progress in thousandths,
+    /// where known, and can cancel the copy.
     pub(crate) async fn export(
         &self,
         experiments: &[ExperimentSummary],
@@ -467,7 +466,7 @@ impl ResultsSource {
         joined(tokio::task::spawn_blocking(move || received.finish(move || look(None))).await)
     }
 
-    /// How far experiments are, or one of them, who works, and what needs attention.
+    /// The progress of experiments, or of one, with workers and what needs attention.
     pub(crate) async fn status(&self, which: Option<&str>) -> Result<Status> {
         const ACTION: &str = "ask for the status";
         match self {
@@ -498,26 +497,26 @@ impl ResultsSource {
     }
 }
 
-/// What a thread of its own came to.
+/// The result of a separate thread.
 fn joined(
     ended: std::result::Result<std::result::Result<BackedUp, BackupError>, tokio::task::JoinError>,
 ) -> Result<BackedUp> {
     match ended {
         Ok(made) => Ok(made?),
         Err(error) => match error.try_into_panic() {
-            // To where every panic of the program is told of.
+            // Resumes in the handler that reports all of the program's panics.
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(error) => Err(CliError::new(Exit::Internal, "wait for a thread").because(error)),
         },
     }
 }
 
-/// Where a list goes on.
+/// Where a list continues.
 #[derive(Clone)]
 pub(crate) enum GoesOn<C> {
-    /// In a file: after this one.
+    /// In a file: after this item.
     After(C),
-    /// At a coordinator: with the page of this token.
+    /// At a coordinator: at the page with this token.
     Page(String),
 }
 
@@ -541,7 +540,7 @@ impl<C> GoesOn<C> {
     }
 }
 
-/// The answer to a statement, as it comes. Who drops it ends the statement.
+/// The rows of a statement, as they arrive. Dropping the value ends the statement.
 pub(crate) enum Answer {
     /// From a file.
     File(QueryRows),
@@ -566,7 +565,7 @@ impl Answer {
         }
     }
 
-    /// Whether there were more rows than wanted. Known after the last.
+    /// Whether rows were left out. Known after the last row.
     pub(crate) fn truncated(&self) -> bool {
         match self {
             Self::File(rows) => rows.truncated(),
@@ -578,7 +577,7 @@ impl Answer {
 /// A coordinator's answer to a statement.
 pub(crate) struct RemoteAnswer {
     columns: Vec<String>,
-    /// What came with the columns.
+    /// Rows received with the columns.
     waiting: Vec<Vec<SqlValue>>,
     stream: tonic::Streaming<v1::QueryResponse>,
     truncated: bool,
@@ -630,8 +629,8 @@ fn query_failed(status: WireStatus) -> CliError {
     failed_call("query", &status)
 }
 
-/// The coordinator that the command line, or else the environment or the config file, names, where
-/// no results database is named. Without any, the action fails.
+/// The coordinator named by the command line, or else the environment or the config file, if no results database is
+/// named. Without any, the action fails.
 pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<Target> {
     target(arguments)?.ok_or_else(|| {
         CliError::new(Exit::Usage, action)
@@ -640,7 +639,7 @@ pub(crate) fn coordinator(arguments: &SourceArguments, action: &str) -> Result<T
     })
 }
 
-/// The coordinator that the command line, or else the environment or the config file, names.
+/// The coordinator named by the command line, or else the environment or the config file.
 fn target(arguments: &SourceArguments) -> Result<Option<Target>> {
     config::target(&ConfigFile::read()?, arguments.coordinator.as_ref(), &arguments.trust)
 }
@@ -654,7 +653,7 @@ fn read_experiments(
     read.map_err(|error| malformed(action, &error))
 }
 
-/// An answer about an experiment; nothing if there is no such experiment any more.
+/// The answer about an experiment; `None` if the experiment no longer exists.
 fn unless_gone<T>(
     answer: std::result::Result<tonic::Response<T>, WireStatus>,
     action: &str,
@@ -669,7 +668,7 @@ fn unless_gone<T>(
     }
 }
 
-/// Somebody has deleted the experiment.
+/// The error of a deleted experiment.
 pub(super) fn gone(action: impl Into<String>) -> CliError {
     CliError::new(Exit::Input, action.into())
         .because("the experiment is gone")

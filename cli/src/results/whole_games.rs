@@ -12,11 +12,11 @@ use super::source::{GoesOn, ResultsSource};
 use crate::error::Result;
 use crate::error::conversions::{failed_call, malformed};
 
-/// Whole games that are asked for at once: a page has as many as are short.
+/// Whole games requested at once; a page holds fewer if they are long.
 const WHOLE_GAMES_MAX: u32 = 250;
 
 impl ResultsSource {
-    /// A part of a cell's games with their moves, by number: from the first on, or from where it goes on.
+    /// A page of a cell's games with their moves, by number, from the start or from where it continues.
     pub(crate) async fn whole_games(
         &self,
         cell: CellId,
@@ -28,8 +28,8 @@ impl ResultsSource {
         self.games_of(&format!("read the games of cell {cell}"), question, of, from).await
     }
 
-    /// A part of an experiment's games with their moves, as they were settled: from the first on, or from where it
-    /// goes on. The last games say where those go on that are still to come.
+    /// A page of an experiment's games with their moves, in the order of settling, from the start or from where it
+    /// continues. The last page says where future games continue.
     pub(crate) async fn settled_games(
         &self,
         of: &ExperimentSummary,

@@ -1,4 +1,4 @@
-//! Books of any size, plain or compressed: read as streams, in memory for a part at a time.
+//! Books of any size, plain or compressed: streamed, with only a part in memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 use spelrum_engine::{BookFormat, text_of_file};
 use spelrum_sweep::{BookFault, BookHead, BookReader, BookSample};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const PART_BYTES: usize = 1 << 20;
 
 /// The longest game or line of a book, in bytes: as much is held in memory.
 const RECORD_BYTES_MAX: usize = 16 << 20;
 
-/// A book that does not travel with its sweep whole.
+/// A book of which only a sample travels with its sweep.
 pub(crate) struct BookFile {
     path: PathBuf,
     kind: Kind,
@@ -31,12 +31,12 @@ enum Kind {
     Zip,
 }
 
-/// Why a book cannot be read.
+/// The reason why a book cannot be read.
 #[derive(Debug)]
 pub(crate) enum BookFileError {
-    /// The file cannot be read, or is no such file.
+    /// The file cannot be read, or is of another kind.
     File(io::Error),
-    /// Something in it is wrong.
+    /// The book's contents are invalid.
     Fault(BookFault),
 }
 
@@ -47,8 +47,8 @@ impl From<io::Error> for BookFileError {
 }
 
 impl BookFile {
-    /// The book at this path; `None` if its name says of no form that it is a book's. An archive has the form of the
-    /// one book in it.
+    /// Opens the book at this path; `None` if its name has no book format's extension. An archive has the format of
+    /// the one book in it.
     pub(crate) fn open(path: &Path) -> io::Result<Option<Self>> {
         let kind = Kind::read(&mut File::open(path)?)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -61,7 +61,7 @@ impl BookFile {
         Ok(format.map(|format| Self { path: path.to_owned(), kind, format }))
     }
 
-    /// What is kept of the file itself.
+    /// The stored description of the file itself.
     pub(crate) fn head(&self) -> io::Result<BookHead> {
         let (mut hash, mut bytes) = (Sha256::new(), 0);
         let mut file = File::open(&self.path)?;
@@ -78,7 +78,7 @@ impl BookFile {
         Ok(BookHead { format: self.format.extension().to_owned(), bytes, sha256 })
     }
 
-    /// What a sweep takes of it, as its text has it.
+    /// A sweep's sample of the book, as text.
     pub(crate) fn sample(&self, sample: BookSample) -> Result<String, BookFileError> {
         let mut reader = BookReader::new(sample, self.format);
         match self.kind {
@@ -139,7 +139,7 @@ impl Entry {
         let mut entries = archive.entries(&mut buffer);
         while let Some(entry) = entries.next_entry().map_err(damaged)? {
             let name = String::from_utf8_lossy(entry.file_path().as_ref()).into_owned();
-            // What some systems add to archives is about files and none of them.
+            // Some systems add metadata entries to archives.
             let is_hidden = name.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
             if !is_hidden && BookFormat::of_file(&name).is_some() {
                 books.push((name, entry.wayfinder(), entry.compression_method()));

@@ -1,4 +1,4 @@
-//! Which builds of its engines a sweep is played with: those of this machine, or those that its experiment has.
+//! Engine builds of a sweep: those of this machine, or those of its experiment.
 
 use spelrum_external::{EngineFile, build_of};
 use spelrum_model::builds;
@@ -12,8 +12,8 @@ use spelrum_sweep::plan_sweep;
 use crate::error::Result;
 use crate::sweeps::file::SweepFile;
 
-/// Names the builds of a sweep's engines, as this machine's engines file has them, and as the experiment of the
-/// database has those that are not here. What nobody knows is left for the coordinator to find out.
+/// Names the builds of a sweep's engines: from this machine's engines file, or, for engines missing here, from the
+/// experiment in the database. The coordinator determines the rest.
 pub(crate) async fn name_builds(
     sweep: &mut SweepFile,
     file: Option<&EngineFile>,
@@ -31,14 +31,14 @@ pub(crate) async fn name_builds(
     let stored = stored.as_ref().map(|it| builds::split(&it.toml));
     let here = |engine: &str| {
         let spec = file.and_then(|file| file.get(engine))?;
-        // One that is not there is told when it is to start.
+        // A missing engine is reported at its start.
         build_of(spec).ok().map(build_text)
     };
     let known = |engine: &str| {
         let there = stored.as_ref().and_then(|(_, known)| known.get(engine));
         here(engine).or_else(|| there.cloned())
     };
-    // The experiment was played by whatever build there was, and is only looked at.
+    // The experiment allows any build, and is only read.
     let may_be_any = stored.as_ref().is_some_and(|(own, _)| *own == sweep.text.text);
     let builds: Builds = unbuilt
         .iter()
@@ -56,7 +56,7 @@ pub(crate) async fn name_builds(
     Ok(())
 }
 
-/// What is to be said of engines that are other builds than before.
+/// Remarks about engines whose builds have changed.
 pub(crate) fn remarks(change: &v1::SubmitChange) -> Vec<String> {
     let remark = |it: &v1::BuildChange| {
         let engine = &it.engine;

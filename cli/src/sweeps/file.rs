@@ -43,12 +43,12 @@ fn setting(text: &str) -> std::result::Result<Assignment, String> {
 }
 
 impl SweepArguments {
-    /// A sweep as its file has it.
+    /// A sweep file without changes.
     pub(crate) fn of_file(file: PathBuf) -> Self {
         Self { file, settings: Vec::new(), quick: false }
     }
 
-    /// The flags that change what the file says, if there are some.
+    /// The flag that changes the file's settings, if any.
     pub(crate) fn changing(&self) -> Option<&'static str> {
         match (self.settings.is_empty(), self.quick) {
             (true, false) => None,
@@ -58,7 +58,7 @@ impl SweepArguments {
         }
     }
 
-    /// The arguments again, for a shell.
+    /// The arguments for a shell.
     pub(crate) fn command_line(&self) -> String {
         let mut words = vec![self.file.display().to_string()];
         for setting in &self.settings {
@@ -67,27 +67,27 @@ impl SweepArguments {
         if self.quick {
             words.push("--quick".to_owned());
         }
-        // Only a NUL cannot be written, and arguments have none.
+        // Only a NUL cannot be quoted, and arguments have none.
         shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
     }
 }
 
-/// A sweep as it was written, changed as the command line says, and what it means.
+/// A sweep as written, changed by the command line, and planned.
 pub(crate) struct SweepFile {
     /// The file, and those that it names.
     pub(crate) text: SweepText,
-    /// What it plans.
+    /// The sweep's plan.
     pub(crate) plan: Plan,
-    /// What people should know of it: what `--quick` changed, and pairings that would be the same games.
+    /// Notes for the user: what `--quick` changed, and pairings that would play the same games.
     pub(crate) remarks: Vec<String>,
 }
 
-/// A sweep that is read and changed, and not planned yet.
+/// A sweep that has been read and changed, but not planned yet.
 pub(crate) struct UnplannedSweep {
     /// The file, and those that it names once it is planned.
     pub(crate) text: SweepText,
     quickened: Vec<(i64, i64)>,
-    /// Where the files are that it names.
+    /// The directory of the files that the sweep names.
     directory: PathBuf,
 }
 
@@ -106,7 +106,7 @@ impl UnplannedSweep {
         Ok(Self { text, quickened, directory })
     }
 
-    /// Reads the files that it names, and plans it. Remarks of the plan come behind these.
+    /// Reads the files that the sweep names, and plans the sweep. Remarks of the plan come after these.
     pub(crate) fn plan(self, mut remarks: Vec<String>) -> Result<SweepFile> {
         let Self { mut text, quickened, directory } = self;
         let books = read_named_files(&mut text, &directory)?;
@@ -142,7 +142,7 @@ fn merged_text(merged: &[MergedPairing]) -> Option<String> {
 /// `note: with 12 openings …`
 fn out_of_reach_text(plan: &Plan) -> Option<String> {
     let (openings, finest) = plan.precision_out_of_reach()?;
-    // Rounded up, so that it can be taken as it stands.
+    // Rounded up, so that the value can be used as shown.
     let finest = (finest * 1_000.0).ceil() / 1_000.0;
     let coarser = if finest < 0.5 { format!(", or precision = {finest}") } else { String::new() };
     Some(format!(
@@ -219,7 +219,7 @@ fn quickened_text(quickened: &[(i64, i64)]) -> Option<String> {
     Some(format!("quick: {} in each cell{}", change(own), overrides.collect::<String>()))
 }
 
-/// What its author wrote of it: which builds play is found out anew.
+/// The author's text, without engine builds, which are determined anew.
 fn own_text(mut sweep: SweepText) -> SweepText {
     let own = builds::split(&sweep.text).0.len();
     sweep.text.truncate(own);
@@ -245,12 +245,12 @@ fn read_text(path: &Path) -> Result<SweepText> {
 /// A book of which a sweep takes a part.
 struct Book {
     file: BookFile,
-    /// Where the sweep names it.
+    /// The place where the sweep names the book.
     place: SourceSpan,
 }
 
-/// Reads the files that a sweep names, each from where the sweep is. Returns the books of which only a part comes with
-/// it, by their names: so far only their heads are there.
+/// Reads the files that a sweep names, relative to the sweep. Returns large books by name, of which only the heads
+/// have been read.
 fn read_named_files(
     sweep: &mut SweepText,
     directory: &Path,
@@ -308,7 +308,8 @@ fn read_named_files(
     Ok(books)
 }
 
-/// Takes from large books what the sweep plays. Returns how many positions it took of each at most, if there were more.
+/// Takes from large books the positions that the sweep plays. Returns the most positions taken of each book that had
+/// more.
 fn read_books(
     sweep: &mut SweepText,
     books: &BTreeMap<String, Book>,
@@ -359,7 +360,7 @@ fn sampled_text(plan: &Plan, counts: &BTreeMap<String, u32>) -> Option<String> {
     ))
 }
 
-/// The text of a file of positions: a book may be of any encoding, a list only where its byte order mark says so.
+/// The text of a file of positions: books can have any encoding, lists only where a byte order mark shows it.
 fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, String> {
     let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     let is_book = BookFormat::of_file(name).is_some();
@@ -373,7 +374,7 @@ fn text_of(name: &str, bytes: Vec<u8>) -> Result<String, String> {
     Ok(text_of_file(bytes))
 }
 
-/// A file's bytes; `None` if there are more than so many.
+/// A file's bytes; `None` if there are more than `bytes_max`.
 fn read_at_most(path: &Path, bytes_max: usize) -> std::io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
@@ -416,7 +417,7 @@ mod tests {
         let plan = plan_sweep(&SweepText::new("t.toml", sweep)).unwrap();
         let said = out_of_reach_text(&plan).unwrap();
         assert!(said.starts_with("note: with 12 openings the interval of an even score"), "{said}");
-        // What it says to take is taken.
+        // The suggested value is accepted.
         let (_, precision) = said.rsplit_once("precision = ").unwrap();
         let coarser = sweep.replace("0.03", precision);
         let plan = plan_sweep(&SweepText::new("t.toml", coarser)).unwrap();
@@ -466,7 +467,7 @@ mod tests {
         }
     }
 
-    /// Of players that repeat themselves, and of no others.
+    /// Only for players that repeat themselves.
     #[test]
     fn repeated_games_are_said() {
         let plan = |games: u32, one: &str, other: &str| {

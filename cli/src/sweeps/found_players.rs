@@ -1,7 +1,7 @@
-//! Players that other experiments found: `from = { experiment = "…" }` of a sweep, replaced by what it stands for.
+//! Players found by other experiments: `from = { experiment = "…" }` in a sweep, replaced by the player's parameters.
 //!
-//! The text is changed before it is planned, as `--set` changes it: so what is planned, shown in errors, submitted
-//! and stored says itself who plays, and means the same for ever, whatever becomes of the other experiment.
+//! The text is changed before planning, as with `--set`: the sweep that is planned, shown in errors, submitted and
+//! stored names its players itself and keeps its meaning whatever becomes of the other experiment.
 
 use std::path::PathBuf;
 
@@ -19,19 +19,19 @@ use crate::exit::Exit;
 use crate::results::ResultsSource;
 use crate::sweeps::file::{SweepArguments, SweepFile, UnplannedSweep};
 
-/// The key of a player that stands for what was found.
+/// The key that refers to a found player.
 const FROM: &str = "from";
 
-/// Where experiments are looked for whose database is not named.
+/// Where to look for experiments whose database is not named.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outcomes<'a> {
-    /// In the database that `spelrum run` makes of it here: `NAME.db`.
+    /// In `NAME.db`, where `spelrum run` stores that experiment.
     Here,
     /// At a coordinator.
     At(&'a CoordinatorArguments),
 }
 
-/// What a sweep asks for.
+/// A reference in a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wanted {
     player: String,
@@ -40,7 +40,7 @@ struct Wanted {
     db: Option<PathBuf>,
 }
 
-/// Reads, changes and plans a sweep; players that other experiments found are looked up.
+/// Reads, changes and plans a sweep, looking up players found by other experiments.
 pub(crate) async fn read_sweep(
     arguments: &SweepArguments,
     outcomes: Outcomes<'_>,
@@ -50,11 +50,11 @@ pub(crate) async fn read_sweep(
     sweep.plan(remarks)
 }
 
-/// Replaces `from` of every player that has it, and says what it was replaced by. A sweep without, and one that is
-/// not TOML, stays as it is.
+/// Replaces each player's `from`, and reports the replacement. A sweep without references, or that is not TOML, is
+/// unchanged.
 ///
 /// # Errors
-/// If it does not say what is meant, or nothing of the kind has been found.
+/// If a reference is unclear, or no such result has been found.
 async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<String>> {
     let Ok(mut document) = sweep.text.parse::<DocumentMut>() else { return Ok(Vec::new()) };
     let mut remarks = Vec::new();
@@ -65,7 +65,7 @@ async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<St
         table.remove(FROM);
         let mut inserted = Vec::new();
         for (key, value) in settled(parameters, &estimates) {
-            // What the sweep says of the player itself holds.
+            // The sweep's own settings for the player take precedence.
             let short = key.strip_suffix("_us").unwrap_or(&key);
             if !table.contains_key(&key) && !table.contains_key(short) {
                 table.insert(&key, Item::Value(value));
@@ -84,7 +84,7 @@ async fn resolve(sweep: &mut SweepText, outcomes: Outcomes<'_>) -> Result<Vec<St
     Ok(remarks)
 }
 
-/// What was found of a parameter; where that may lie beyond what was tried, so much is said.
+/// The estimate of a parameter, with a remark if the optimum may lie outside the values tried.
 fn remark(Estimate { parameter, value, interval }: &Estimate) -> String {
     let found = format!("{parameter} = {}", value.text);
     let text = |end: &AxisValue| end.text.clone();
@@ -97,7 +97,7 @@ fn remark(Estimate { parameter, value, interval }: &Estimate) -> String {
     }
 }
 
-/// The players that are to be looked up.
+/// The players to look up.
 fn wanted(document: &DocumentMut, sweep: &str) -> Result<Vec<Wanted>> {
     let players = document.get("players").and_then(Item::as_table_like);
     let players = players.into_iter().flat_map(TableLike::iter);
@@ -141,7 +141,7 @@ fn player_table<'d>(document: &'d mut DocumentMut, player: &str) -> Option<&'d m
     document.get_mut("players")?.as_table_like_mut()?.get_mut(player)?.as_table_like_mut()
 }
 
-/// The parameters that the player of a run has, with any value of what the run decided, and what it decided.
+/// The parameters of a run's player, with arbitrary values for those the run decided, and the decided values.
 async fn found(wanted: &Wanted, outcomes: Outcomes<'_>) -> Result<(Parameters, Vec<Estimate>)> {
     let Wanted { player, experiment, run, db } = wanted;
     let action = format!("find who plays as {player}: run {run} of {experiment}");
@@ -199,7 +199,7 @@ async fn source(
     .await
 }
 
-/// All parameters of a run's player, as a cell of the run has them.
+/// All parameters of a run's player, from a cell of the run.
 async fn parameters(
     source: &ResultsSource,
     of: &ExperimentSummary,
@@ -214,7 +214,7 @@ async fn parameters(
         let played = cells.iter().filter(|cell| cell.games > 0);
         let its = played.filter(|cell| axis.is_some_and(|at| is_its(at, &cell.axes)));
         for cell in its {
-            // Where it meets its own kind it is either.
+            // In self-play, the player can be either.
             let names = [&cell.player, &cell.opponent];
             let Some(side) = names.iter().position(|name| **name == run.begun.player) else {
                 continue;
@@ -235,7 +235,7 @@ async fn parameters(
     }
 }
 
-/// The parameters with what was decided, as a sweep says them.
+/// The parameters with the decided values, in a sweep's notation.
 fn settled(parameters: Parameters, estimates: &[Estimate]) -> Vec<(String, Toml)> {
     let mut settled: Vec<(String, Toml)> = Vec::new();
     for (key, value) in parameters {
@@ -243,7 +243,7 @@ fn settled(parameters: Parameters, estimates: &[Estimate]) -> Vec<(String, Toml)
         let estimate = estimates.iter().find(|it| it.parameter == key || it.parameter == short);
         settled.push(match estimate {
             None => (key, toml(&value)),
-            // A duration has its name in sweeps, and is written as such.
+            // Durations have another name in sweeps, and their own notation.
             Some(estimate) if estimate.parameter != key => {
                 (estimate.parameter.clone(), estimate.value.text.as_str().into())
             }

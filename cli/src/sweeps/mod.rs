@@ -1,5 +1,4 @@
-//! Sweeps on their way to a coordinator: their file and the files that it names, changes from the command line, and
-//! the preview of what a submit would change.
+//! Sweeps on their way to a coordinator: their files, changes from the command line, and the preview of a submit.
 
 mod book_file;
 mod edit;

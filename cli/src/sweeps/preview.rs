@@ -1,4 +1,4 @@
-//! What a changed sweep makes of its experiment, said before it happens.
+//! The effects of a changed sweep on its experiment, shown before they happen.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -40,7 +40,7 @@ pub(crate) struct Change<'a> {
     examples: Vec<Example<'a>>,
 }
 
-/// An engine that is another build than before; empty where it may be any.
+/// An engine whose build has changed; empty where any build is allowed.
 #[derive(Debug, Serialize)]
 struct BuildChange<'a> {
     engine: &'a str,
@@ -102,7 +102,7 @@ impl<'a> From<&'a v1::SubmitChange> for Change<'a> {
     }
 }
 
-/// A change for people, by a sweep that asks for so many games: one fact a line.
+/// A change for people, one fact a line, with the number of games the sweep asks for.
 fn lines(games_asked: u64, change: &v1::SubmitChange) -> Vec<String> {
     use v1::CellChange as Kind;
     let mut lines = Vec::new();
@@ -184,7 +184,7 @@ fn games(number: u64) -> String {
     counted(number, "game")
 }
 
-/// What a sweep with a course comes to: its cells are not known yet.
+/// The size of a sweep with a course, whose cells are not known yet.
 pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
     let course = plan.course.as_ref()?;
     let runs = match course.runs.len() {
@@ -194,7 +194,7 @@ pub(crate) fn runs_of(plan: &Plan) -> Option<String> {
     Some(format!("{runs} of `{}`, {} at most", course.kind().name(), games(plan.games())))
 }
 
-/// What is said before a changed sweep is submitted.
+/// The announcement before a changed sweep is submitted.
 pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
     let remarks = engine_builds::remarks(change).into_iter().map(|remark| remark + "\n");
     let mut text = remarks.collect::<String>();
@@ -206,7 +206,7 @@ pub(crate) fn announcement(plan: &Plan, change: &v1::SubmitChange) -> String {
     text
 }
 
-/// Asks whether cells may be dropped, where a person can be asked.
+/// Asks whether cells may be dropped, if there is a terminal to ask on.
 pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
     if change.cells_dropped == 0 || !terminal::can_ask() {
         return Ok(true);
@@ -215,7 +215,7 @@ pub(crate) fn may_drop(change: &v1::SubmitChange) -> Result<bool> {
     Ok(terminal::confirm(&format!("{cells} with {games} would leave the reports. Go on?"))?)
 }
 
-/// What is to be said of an experiment's claims after a submit: of those that are not simply stated.
+/// Remarks about an experiment's claims after a submit: all except those simply stated.
 pub(crate) fn remarks_on_claims(claims: &[v1::ClaimStanding]) -> Vec<String> {
     let remark = |claim: &v1::ClaimStanding| {
         let text = &claim.text;
@@ -246,7 +246,7 @@ impl<'a> From<&'a v1::ClaimStanding> for ClaimStanding<'a> {
     }
 }
 
-/// What a database would make of a sweep.
+/// Previews a sweep in a database.
 pub(crate) async fn preview(
     readers: &Readers,
     sweep: &SweepFile,
@@ -276,7 +276,7 @@ pub(crate) async fn preview(
     })
 }
 
-/// What the database at a path would make of a sweep, if there is one.
+/// Previews a sweep in the database at a path, if it exists.
 pub(crate) async fn preview_file(
     db: &Path,
     sweep: &mut SweepFile,
@@ -297,8 +297,7 @@ pub(crate) async fn preview_file(
     preview.map(Some)
 }
 
-/// A dry run in JSON: the estimate of what is still to play, and what would become of the
-/// experiment that is there.
+/// A dry run in JSON: the estimate of what is left to play, and the change to the existing experiment.
 #[derive(Serialize)]
 struct DryRun<'a> {
     #[serde(flatten)]
@@ -310,7 +309,7 @@ struct DryRun<'a> {
     engines: Vec<Json<'a>>,
 }
 
-/// Prints what a sweep would do, and what is left to play of it.
+/// Prints the effects of a sweep, and what is left to play.
 pub(crate) fn print_dry_run(
     sweep: &SweepFile,
     there: Option<&v1::SubmitResponse>,
@@ -377,10 +376,10 @@ fn write_text(
     Ok(())
 }
 
-/// The plan with only what is left to play.
+/// The plan reduced to what is left to play.
 fn left(plan: &Plan, games_left: &[u64]) -> Plan {
     let mut left = plan.clone();
-    // A coordinator of another release may plan otherwise: then everything counts.
+    // A coordinator of another release may plan differently: then everything counts.
     if games_left.len() == left.cells.len() {
         for (cell, &games) in left.cells.iter_mut().zip(games_left) {
             cell.games = games;

@@ -10,8 +10,8 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 
-/// The signals that ask as SIGTERM does: a closed terminal sends SIGHUP, and batch systems announce the end of a
-/// job by SIGUSR1 or SIGUSR2.
+/// Signals treated as SIGTERM: a closed terminal sends SIGHUP, and batch systems announce the end of a job by SIGUSR1
+/// or SIGUSR2.
 pub(crate) const TERMINATING: [SignalKind; 4] = [
     SignalKind::terminate(),
     SignalKind::hangup(),
@@ -19,19 +19,19 @@ pub(crate) const TERMINATING: [SignalKind; 4] = [
     SignalKind::user_defined2(),
 ];
 
-/// The requests that signals make.
+/// Requests made by signals.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupts {
-    /// Cancelled by the first signal: finish what is under way, hand back the rest.
+    /// Cancelled by the first signal: finish current work, hand back the rest.
     pub(crate) finish: CancellationToken,
-    /// Cancelled by the second: stop now.
+    /// Cancelled by the second signal: stop now.
     pub(crate) now: CancellationToken,
     first: Arc<OnceLock<Exit>>,
 }
 
 impl Interrupts {
-    /// Starts to listen. `on_first` tells the person what happens now. A third signal ends the
-    /// process on the spot, should even stopping hang.
+    /// Starts listening. `on_first` informs the user. A third signal ends the process immediately, in case stopping
+    /// hangs.
     pub(crate) fn listen(on_first: impl FnOnce() + Send + 'static) -> Result<Self> {
         let failed = |error| CliError::new(Exit::Internal, "listen for signals").because(error);
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
@@ -74,8 +74,8 @@ fn is_left_to_nohup(kind: SignalKind) -> bool {
             .is_ok_and(|status| ignores(&status, kind.as_raw_value()))
 }
 
-/// Whether a process ignores a signal, by its `status` file (proc_pid_status(5): `SigIgn` is a mask in
-/// hexadecimal whose lowest bit is signal 1).
+/// Whether a process ignores a signal, by its `status` file (proc_pid_status(5): `SigIgn` is a mask in hexadecimal
+/// whose lowest bit is signal 1).
 fn ignores(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -1,4 +1,4 @@
-//! Logs on stderr, for the commands that run long.
+//! Logs on stderr, for long-running commands.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use tracing_subscriber::fmt::MakeWriter;
 use crate::terminal;
 use crate::terminal::notices;
 
-/// Whether lines are JSON: then everything that is said on stderr is.
+/// Whether log lines are JSON: then all output on stderr is.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// What HTTP/2's library says of each connection that its client misuses would fill a disk: the coordinator says it
-/// itself, now and then.
+/// Silences HTTP/2's library, whose lines on misbehaving clients could fill a disk: the coordinator logs them itself,
+/// at intervals.
 const NOT_OF_STRANGERS: &str = "h2=error";
 
 /// How lines of the log look.
@@ -38,7 +38,7 @@ pub(crate) struct LogArguments {
 }
 
 impl LogArguments {
-    /// The arguments again, for a process.
+    /// The arguments for a process.
     pub(crate) fn words(self) -> [OsString; 2] {
         let format = match self.log_format {
             LogFormat::Text => "text",
@@ -47,7 +47,7 @@ impl LogArguments {
         ["--log-format".into(), format.into()]
     }
 
-    /// Starts logging without a progress bar. `RUST_LOG` decides what is logged.
+    /// Starts logging without a progress bar. `RUST_LOG` sets the filter.
     pub(crate) fn start(self, default_filter: &str) {
         match self.log_format {
             LogFormat::Text => start(default_filter, ProgressBar::hidden()),
@@ -55,7 +55,7 @@ impl LogArguments {
                 let started = tracing_subscriber::fmt()
                     .with_env_filter(filter(default_filter))
                     .json()
-                    // One span is all that a line has around it: the call, or the batch.
+                    // A line has at most one span: the call or the batch.
                     .with_span_list(false)
                     .with_writer(io::stderr)
                     .try_init();
@@ -66,7 +66,7 @@ impl LogArguments {
     }
 }
 
-/// Whether what people would read goes to the log instead, since a program reads what we say.
+/// Whether messages go to the log instead, since a program reads the output.
 pub(crate) fn is_json() -> bool {
     IS_JSON.load(Ordering::Relaxed)
 }
@@ -77,9 +77,8 @@ fn filter(default_filter: &str) -> EnvFilter {
         .unwrap_or_else(|_| format!("{default_filter},{NOT_OF_STRANGERS}").into())
 }
 
-/// Starts logging. `RUST_LOG` decides what is logged, `default_filter` without it; if progress is
-/// kept silent, warnings and errors.
-/// A line of the log goes above `bar`, not through it.
+/// Starts logging. `RUST_LOG` sets the filter, by default `default_filter`, or warnings and errors if progress is
+/// suppressed. Log lines appear above `bar`.
 pub(crate) fn start(default_filter: &str, bar: ProgressBar) {
     let colour = anstream::stderr().current_choice() != anstream::ColorChoice::Never;
     let started = tracing_subscriber::fmt()

@@ -1,4 +1,4 @@
-//! What a person sees and types at a terminal.
+//! Input and output at a terminal.
 
 pub(crate) mod interrupt;
 pub(crate) mod logging;

@@ -1,27 +1,27 @@
-//! What is told while work goes on, unless nobody wants to hear it.
+//! Notices about ongoing work, unless suppressed.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::terminal;
 
-/// Whether progress is kept silent, for the whole program.
+/// Whether progress is suppressed, for the whole program.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Silences progress from here on; errors and warnings are still said.
+/// Suppresses progress from here on; errors and warnings are still printed.
 pub(crate) fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether progress is kept silent.
+/// Whether progress is suppressed.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Tells the person at the terminal, or the log, how it goes.
+/// Prints a notice on the terminal, or in the log.
 pub(crate) fn say(line: &str) {
     if !is_quiet() {
-        // With stderr gone there is nobody to tell.
+        // Without stderr, the notice cannot be shown.
         let _unheard = writeln!(terminal::stderr(), "{line}");
     }
 }

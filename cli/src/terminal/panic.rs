@@ -1,4 +1,4 @@
-//! What a person sees of a bug: one message, an exit code, and what to do.
+//! Panics: one message, an exit code, and what to do.
 
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
@@ -11,20 +11,19 @@ use crate::terminal::logging;
 
 /// Makes every panic, in any thread, print one message that says what to do.
 ///
-/// It does not end the process: a worker catches the panic of a playing thread and reports the
-/// game as failed.
+/// Does not end the process: a worker catches the panic of a playing thread and reports the game as failed.
 pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|panic| {
         tell(&message(panic));
         if refused_by_the_system(panic).is_some() {
-            // What has begun without it would wait for it.
+            // Work that has already started would wait for the missing thread.
             std::process::exit(Exit::Internal.code().into());
         }
     }));
 }
 
-/// Makes every panic end the process as well: whoever talks to an engine hears that it is gone, instead of
-/// waiting for an answer of a thread that is.
+/// Makes every panic end the process as well: an engine's controller notices the end, instead of waiting for the
+/// answer of a dead thread.
 pub(crate) fn end_at_any() {
     std::panic::set_hook(Box::new(|panic| {
         tell(&message(panic));
@@ -34,7 +33,7 @@ pub(crate) fn end_at_any() {
 
 /// Runs a command; a panic that nothing below caught becomes [`Exit::Internal`].
 pub(crate) fn caught(command: impl FnOnce() -> Exit) -> Exit {
-    // Nothing that the panic may have left half done is looked at afterwards.
+    // State that the panic left inconsistent is not used afterwards.
     catch_unwind(AssertUnwindSafe(command)).unwrap_or(Exit::Internal)
 }
 
@@ -46,7 +45,8 @@ fn tell(message: &str) {
     }
 }
 
-/// The system's error, if a library panicked since the system gave it no thread, file or memory: only the text says so.
+/// The system's error, if a library panicked because the system refused a thread, file or memory: only the message
+/// shows that.
 fn refused_by_the_system(panic: &PanicHookInfo<'_>) -> Option<io::Error> {
     let what = panic.payload_as_str()?;
     let refused = [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM].into_iter();

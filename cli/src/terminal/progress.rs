@@ -1,4 +1,4 @@
-//! Progress: a bar on a terminal; in a log a line now and then, less and less often.
+//! Progress: a bar on a terminal, and in a log a line at growing intervals.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -12,25 +12,25 @@ use spelrum_statistics::forecast::Forecast;
 
 use crate::terminal::notices::{is_quiet, say};
 
-/// What a terminal shows of games that are played here …
+/// The terminal's bar for games played here.
 const TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {human_pos} of {human_len} {prefix}{msg}";
 
-/// … and of an experiment that is only watched: when it began, nobody knows here.
+/// The bar for a watched experiment, whose start time is unknown here.
 const WATCH_TEMPLATE: &str = "[{bar:30}] {human_pos} of {human_len} {prefix}{msg}";
 
-/// … and of rows that go: how many there are may not be known.
+/// The bar for row removal; the total may be unknown.
 const ROWS_TEMPLATE: &str = "{elapsed_precise} [{bar:30}] {msg}";
 
-/// … and of steps, one after the other.
+/// The line for consecutive steps.
 const STEPS_TEMPLATE: &str = "{elapsed_precise} {spinner} {msg}";
 
-/// The times between the lines of a log; the last is repeated.
+/// Intervals between log lines; the last one repeats.
 const LOG_INTERVALS_S: [u64; 5] = [30, 60, 120, 300, 600];
 
-/// The longest of these times while the standing of a match is shown.
+/// The longest interval while a match's standing is shown.
 const MATCH_INTERVAL_S: u64 = 60;
 
-/// What progress shows of a match: for help texts.
+/// How progress shows a match: for help texts.
 pub(crate) const MATCH_HELP: &str = "\
 In an experiment of up to 16 cells, progress also shows the first match under way: the player's score in percent, its \
 Elo difference, each with half the width of its 95% interval, and where its stop rule stands (the SPRT's LLR and its two \
@@ -43,7 +43,7 @@ divided by the games played at once. The range beside it holds the truth about f
 five, if as many slots go on playing: narrow where every cell has games, wide while cells are \
 waiting for their first, whose times are guessed from the others'.";
 
-/// Shows how far an experiment is.
+/// Shows an experiment's progress.
 pub(crate) struct Progress {
     bar: ProgressBar,
     task: Task,
@@ -53,17 +53,17 @@ pub(crate) struct Progress {
     planned: u64,
     pace: Pace,
     forecast: Option<Forecast>,
-    /// What is still to be trained before its games can be played, in words.
+    /// Networks still to be trained before their games can be played, as text.
     training: String,
-    /// What players forfeited, in words.
+    /// Forfeits by player, as text.
     forfeits: String,
-    /// Standing of the match under way; empty without one.
+    /// Standing of the current match; empty without one.
     standing: String,
     log: LogTimes,
 }
 
 impl Progress {
-    /// Begins at `settled` of `planned` games, or whatever the task is.
+    /// Starts at `settled` of `planned` units of `task`.
     pub(crate) fn start(bar: ProgressBar, task: Task, settled: u64, planned: u64) -> Self {
         bar.set_prefix(task.noun(planned));
         bar.set_length(planned);
@@ -85,11 +85,11 @@ impl Progress {
         }
     }
 
-    /// This was seen now; `standing` describes the match under way.
+    /// Updates the display; `standing` describes the current match.
     pub(crate) fn look(&mut self, seen: &results::Progress, standing: &str) {
         let elapsed = self.start.elapsed();
         self.pace.see(elapsed, seen.games_settled, seen.wall_us);
-        // Of what is still to be asked for nobody knows how long it takes.
+        // Work that is not planned yet cannot be forecast.
         let is_all_there = seen.games_planned >= self.planned;
         self.forecast = self.pace.forecast(seen).filter(|_| is_all_there);
         self.settled = seen.games_settled;
@@ -105,13 +105,13 @@ impl Progress {
         }
     }
 
-    /// So many games are settled now.
+    /// Updates the number of settled games.
     pub(crate) fn settled(&mut self, settled: u64) {
         self.settled = settled;
         self.bar.set_position(settled);
     }
 
-    /// Removes the bar and prints the last word: with the rate over all the time.
+    /// Removes the bar and prints the final line, with the average rate.
     pub(crate) fn end(&mut self) {
         self.bar.finish_and_clear();
         let seconds = self.start.elapsed().as_secs_f64();
@@ -120,7 +120,7 @@ impl Progress {
             self.forecast = None;
             self.training.clear();
         }
-        // It is of the last look, and a report of all games follows.
+        // The standing may be out of date, and a report of all games follows.
         self.standing.clear();
         say(&self.line((played > 0 && seconds > 0.0).then(|| played as f64 / seconds)));
     }
@@ -134,23 +134,23 @@ impl Progress {
     }
 }
 
-/// Shows how far something is that goes row by row, such as a removal.
+/// Shows the progress of an operation on rows, such as a removal.
 pub(crate) struct RowsProgress {
     bar: ProgressBar,
-    /// What is said of the rows that are done: `results taken out`.
+    /// Describes the finished rows: `results taken out`.
     what: &'static str,
     start: Instant,
     log: LogTimes,
 }
 
 impl RowsProgress {
-    /// Begins.
+    /// Starts the display.
     pub(crate) fn start(what: &'static str) -> Self {
         let (start, log) = (Instant::now(), LogTimes::default());
         Self { bar: bar_like(ROWS_TEMPLATE), what, start, log }
     }
 
-    /// So many are done now, of so many if that is known.
+    /// Updates the number of finished rows, with the total if known.
     pub(crate) fn look(&mut self, done: u64, of: Option<u64>) {
         let text = rows_text(self.what, done, of);
         if let Some(of) = of {
@@ -177,7 +177,7 @@ fn rows_text(what: &str, done: u64, of: Option<u64>) -> String {
     }
 }
 
-/// `, 3 of 30 networks trained`, while games wait for some.
+/// `, 3 of 30 networks trained`, while games wait for networks.
 pub(crate) fn training_text(seen: &results::Progress) -> String {
     if seen.networks_settled >= seen.networks {
         return String::new();
@@ -186,7 +186,7 @@ pub(crate) fn training_text(seen: &results::Progress) -> String {
     format!(", {} of {} {noun} trained", count(seen.networks_settled), count(seen.networks))
 }
 
-/// `, 12 forfeits (fish)`, if players forfeited any.
+/// `, 12 forfeits (fish)`, if any.
 pub(crate) fn forfeits_text(seen: &results::Progress) -> String {
     let games: u64 = seen.forfeits.iter().map(PlayerForfeits::total).sum();
     if games == 0 {
@@ -202,7 +202,7 @@ pub(crate) fn standing_line(standing: &str) -> String {
     if standing.is_empty() { String::new() } else { format!("\n{standing}") }
 }
 
-/// The same at the end of a log line: `; a 54.2 % ± 8.1, Elo +29 ± 57`.
+/// The standing at the end of a log line: `; a 54.2 % ± 8.1, Elo +29 ± 57`.
 pub(crate) fn standing_text(standing: &str) -> String {
     if standing.is_empty() { String::new() } else { format!("; {standing}") }
 }
@@ -212,13 +212,13 @@ pub(crate) fn settled_text(task: Task, settled: u64, planned: u64) -> String {
     format!("{} of {} {} settled", count(settled), count(planned), task.noun(planned))
 }
 
-/// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s)`, as far as it is known.
+/// `, 120 games/s, 22.5 s left (19.0 s to 27.1 s)`, as far as known.
 pub(crate) fn rate_text(task: Task, per_second: Option<f64>, forecast: Option<Forecast>) -> String {
     let mut text = String::new();
     if let Some(rate) = per_second {
         let many = task.noun(2);
         text.push_str(&match rate {
-            // Slow games are counted by the minute or the hour.
+            // Slow games are counted per minute or per hour.
             rate if rate < 1.0 / 60.0 => format!(", {:.1} {many}/h", rate * 3_600.0),
             rate if rate < 1.0 => format!(", {:.1} {many}/min", rate * 60.0),
             rate => format!(", {rate:.*} {many}/s", usize::from(rate < 10.0)),
@@ -228,7 +228,7 @@ pub(crate) fn rate_text(task: Task, per_second: Option<f64>, forecast: Option<Fo
         && left_us > 0.0
     {
         let [left, high] = [left_us, high_us].map(duration_us);
-        // Games in progress may be almost done: then the range begins at 0.
+        // Games in progress may be almost finished: then the range begins at 0.
         let range = match low_us > 0.0 {
             true => format!("{} to {high}", duration_us(low_us)),
             false => format!("up to {high}"),
@@ -238,7 +238,7 @@ pub(crate) fn rate_text(task: Task, per_second: Option<f64>, forecast: Option<Fo
     text
 }
 
-/// When a log gets its next line.
+/// When a log line is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LogTimes {
     lines: usize,
@@ -246,7 +246,7 @@ pub(crate) struct LogTimes {
 }
 
 impl LogTimes {
-    /// Whether a line is due at this time from the start; if so, the next is later.
+    /// Whether a line is due at this time since the start; if so, schedules the next.
     pub(crate) fn is_due(&mut self, elapsed: Duration, shows_match: bool) -> bool {
         let interval = LOG_INTERVALS_S[self.lines.min(LOG_INTERVALS_S.len() - 1)];
         let interval = if shows_match { interval.min(MATCH_INTERVAL_S) } else { interval };
@@ -259,12 +259,12 @@ impl LogTimes {
     }
 }
 
-/// A bar that draws on stderr, or nothing where stderr is not a terminal or cannot move its cursor.
+/// A bar on stderr; hidden if stderr is not a terminal or cannot move its cursor.
 pub(crate) fn bar() -> ProgressBar {
     bar_like(TEMPLATE)
 }
 
-/// The same for steps of which nobody knows how many there will be.
+/// A spinner for steps whose number is unknown.
 pub(crate) fn spinner() -> ProgressBar {
     let spinner = bar_like(STEPS_TEMPLATE);
     if !spinner.is_hidden() {
@@ -273,7 +273,7 @@ pub(crate) fn spinner() -> ProgressBar {
     spinner
 }
 
-/// The same for an experiment that is only watched.
+/// A bar for a watched experiment.
 pub(crate) fn watch_bar() -> ProgressBar {
     bar_like(WATCH_TEMPLATE)
 }
@@ -287,7 +287,7 @@ fn bar_like(template: &str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
     match style {
         Ok(style) => bar.with_style(style.progress_chars("=> ")),
-        // Then it looks otherwise; a test sees to it that it does not come to that.
+        // Falls back to the default style; a test checks that the template is valid.
         Err(_) => bar,
     }
 }

@@ -1,4 +1,4 @@
-//! Questions to the person at the terminal.
+//! Questions to the user at the terminal.
 
 use std::io::{self, IsTerminal as _, Write as _};
 

@@ -1,14 +1,14 @@
-//! The last gate before a terminal: whatever text comes along, and from where, nothing in it acts there but colours.
+//! The last filter before a terminal: only colour escapes take effect, whatever the text's source.
 //!
-//! Names, failures and engines' words come from other people and machines. They are escaped where they are put into
-//! tables and messages ([`spelrum_report::text::escaped`]); here is what was forgotten, and data that is written as it is
-//! everywhere else. A pipe or a file gets every byte.
+//! Names, errors and engines' output come from other people and machines. They are escaped on their way into tables
+//! and messages ([`spelrum_report::text::escaped`]); this filter catches the rest, and data that is written raw
+//! elsewhere. Pipes and files get every byte.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use spelrum_report::text::is_hidden;
 
-/// Standard output for texts of ours, whose colours go where they are wanted.
+/// Standard output for the program's own texts, whose colour escapes take effect.
 pub(crate) fn stdout() -> Box<dyn Write + Send> {
     let out = anstream::stdout();
     match out.is_terminal() {
@@ -17,7 +17,7 @@ pub(crate) fn stdout() -> Box<dyn Write + Send> {
     }
 }
 
-/// Standard output for data, which has no colours.
+/// Standard output for data, without colours.
 pub(crate) fn data_stdout() -> Box<dyn Write + Send> {
     let out = io::stdout();
     match out.is_terminal() {
@@ -26,7 +26,7 @@ pub(crate) fn data_stdout() -> Box<dyn Write + Send> {
     }
 }
 
-/// Standard error, where people are told things.
+/// Standard error.
 pub(crate) fn stderr() -> Box<dyn Write + Send> {
     let err = anstream::stderr();
     match err.is_terminal() {
@@ -35,7 +35,7 @@ pub(crate) fn stderr() -> Box<dyn Write + Send> {
     }
 }
 
-/// Which of a text's escapes may act.
+/// Which escapes of a text take effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Styles {
     /// Colours and weights: `ESC [ … m`, with digits and semicolons.
@@ -43,16 +43,16 @@ enum Styles {
     None,
 }
 
-/// Escapes what would act on a terminal.
+/// Escapes characters that would control a terminal.
 struct ForTerminal<W: Write> {
-    /// A terminal is slow to take single characters.
+    /// Terminals are slow with single characters.
     out: BufWriter<W>,
     styles: Styles,
-    /// The bytes of a character, or of an escape, of which more is to come.
+    /// The first bytes of an incomplete character or escape.
     begun: Vec<u8>,
 }
 
-/// The longest escape for colours.
+/// The longest colour escape.
 const STYLE_BYTES_MAX: usize = 40;
 
 impl<W: Write> ForTerminal<W> {
@@ -60,7 +60,7 @@ impl<W: Write> ForTerminal<W> {
         Self { out: BufWriter::new(out), styles, begun: Vec::new() }
     }
 
-    /// Writes what is whole of a text, and returns how many bytes that is.
+    /// Writes the complete part of a text and returns its length in bytes.
     fn write_whole(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -88,7 +88,7 @@ impl<W: Write> ForTerminal<W> {
     }
 
     fn write_character(&mut self, character: char) -> io::Result<()> {
-        // The end of a line of CSV.
+        // The line end of CSV.
         if is_hidden(character) && character != '\r' {
             return write!(self.out, "{}", character.escape_unicode());
         }
@@ -114,18 +114,18 @@ impl<W: Write> Write for ForTerminal<W> {
 impl<W: Write> Drop for ForTerminal<W> {
     fn drop(&mut self) {
         for byte in std::mem::take(&mut self.begun) {
-            // With the terminal gone there is nobody to tell.
+            // Without a terminal, the escape cannot be shown.
             let _unheard = write!(self.out, "\\x{byte:02x}");
         }
         let _unheard = self.out.flush();
     }
 }
 
-/// Whether a text begins with an escape for colours.
+/// Whether a text begins with a colour escape.
 enum Style {
-    /// Of so many bytes.
+    /// A complete escape of this many bytes.
     Whole(usize),
-    /// As far as it goes.
+    /// The beginning of an escape.
     Begun,
     Other,
 }
@@ -145,7 +145,7 @@ fn style(bytes: &[u8]) -> Style {
     }
 }
 
-/// What a text begins with.
+/// The beginning of a text.
 enum First {
     Whole(char),
     Begun,
@@ -172,7 +172,7 @@ fn first_character(bytes: &[u8]) -> First {
 mod tests {
     use super::*;
 
-    /// What a terminal gets of these pieces.
+    /// The terminal's output for these pieces.
     fn written(styles: Styles, pieces: &[&[u8]]) -> String {
         let mut out = Vec::new();
         let mut terminal = ForTerminal::new(&mut out, styles);
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(written(Styles::None, &["a\u{202e}b".as_bytes()]), "a\\u{202e}b");
     }
 
-    /// However a text is cut into pieces, the same comes out.
+    /// The output is independent of how a text is cut into pieces.
     #[test]
     fn pieces_leave_no_seam() {
         let text = "\u{1b}[1;31mé棋\u{1b}[0m\u{1b}[2Ja\u{202e}\u{1b}[".as_bytes();

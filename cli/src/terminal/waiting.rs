@@ -1,4 +1,4 @@
-//! What is being waited for: on a terminal after a second, in a log now and then.
+//! Wait notices: on a terminal after a second, in a log at intervals.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -10,17 +10,17 @@ use crate::exit::Exit;
 use crate::terminal::interrupt::Interrupts;
 use crate::terminal::notices::say;
 
-/// Nobody needs to be told why something takes less long.
+/// Shorter waits need no explanation.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How often a log gets a line.
+/// Interval between log lines.
 const LOG_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How often what is said is renewed.
+/// How often the message is refreshed.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Does something long on a thread of its own, telling who waits what it is, by the time that it
-/// has taken. `None` if Ctrl-C came first: then the work is left behind.
+/// Runs long work on its own thread and shows a message computed from the elapsed time. Returns `None` if Ctrl-C came
+/// first: the work is then abandoned.
 pub(crate) async fn while_waiting<T: Send + 'static>(
     interrupts: &Interrupts,
     what: impl Fn(Duration) -> String,
@@ -43,14 +43,14 @@ pub(crate) async fn while_waiting<T: Send + 'static>(
     match done {
         Ok(done) => Ok(Some(done)),
         Err(error) => match error.try_into_panic() {
-            // To where every panic of the program is told of.
+            // Resumes in the handler that reports all of the program's panics.
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(error) => Err(CliError::new(Exit::Internal, "wait for a thread").because(error)),
         },
     }
 }
 
-/// Tells what is being waited for.
+/// Shows the reason for a wait.
 pub(crate) struct Waiting {
     spinner: ProgressBar,
     start: Instant,
@@ -58,9 +58,9 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Begins to wait.
+    /// Starts waiting.
     pub(crate) fn start() -> Self {
-        // Its message is its whole line.
+        // The message is the whole line.
         let spinner = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5))
                 .with_style(indicatif::ProgressStyle::default_spinner())
@@ -70,7 +70,7 @@ impl Waiting {
         Self { spinner, start: Instant::now(), next_line: LOG_INTERVAL }
     }
 
-    /// Goes on waiting, for this.
+    /// Updates the reason for the wait.
     pub(crate) fn tick(&mut self, what: impl Fn(Duration) -> String) {
         let elapsed = self.start.elapsed();
         if elapsed < QUIET {
@@ -85,7 +85,7 @@ impl Waiting {
         }
     }
 
-    /// Removes what the terminal shows.
+    /// Removes the terminal's line.
     pub(crate) fn end(&self) {
         self.spinner.finish_and_clear();
     }

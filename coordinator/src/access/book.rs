@@ -1,10 +1,10 @@
-//! The file of tokens: who has one, what it may, and its hash.
+//! The token file: the name, roles and hash of each token.
 //!
-//! Whoever reads the file can do nothing with it. A token has 256 random bits, so that a plain hash keeps it:
-//! nobody can try them all, and two never have the same.
+//! The file stores only hashes, so leaking it is harmless. A token has 256 random bits, so a plain hash is enough:
+//! brute force is infeasible, and tokens never collide.
 //!
-//! It also has the names whose client certificates are let in no more, as they are valid for longer than
-//! somebody may be trusted.
+//! The file also lists names whose client certificates are refused, since a certificate may be valid for longer than
+//! its holder is trusted.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -21,22 +21,22 @@ use subtle::ConstantTimeEq as _;
 use super::file::read_small_file;
 use super::role::{Role, Roles};
 
-/// The most tokens that a coordinator has: each call is compared with all of them (invariant 9).
+/// Most tokens in a file: each call is compared with all of them (invariant 9).
 pub const TOKENS_MAX: usize = 256;
 
-/// The most names whose certificates are refused.
+/// Most names whose certificates are refused.
 const REFUSED_MAX: usize = 1_024;
 
-/// Where these are in the file; no token has this name.
+/// The table of the refused names in the file; not allowed as a token's name.
 const CERTIFICATES: &str = "certificates";
 
-/// The longest name of a token.
+/// Longest name of a token, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
-/// No file of so many tokens is longer.
+/// Largest token file; one with `TOKENS_MAX` tokens is smaller.
 const FILE_BYTES_MAX: u64 = 256 << 10;
 
-/// What every token begins with, so that whoever finds one knows what it is.
+/// Prefix of every token, so that a leaked one is recognisable.
 const PREFIX: &str = "spelrum_";
 
 const HEADING: &str = "\
@@ -44,50 +44,50 @@ const HEADING: &str = "\
 # `spelrum token` writes this file, and the coordinator reads it again when it has changed.
 ";
 
-/// The tokens that a coordinator lets in.
+/// The tokens that a coordinator accepts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TokenBook {
     entries: BTreeMap<String, TokenEntry>,
-    /// Names whose certificates are refused, with since when, in words.
+    /// Names whose certificates are refused, each with a text that says since when.
     refused: BTreeMap<String, String>,
 }
 
-/// A token, without itself.
+/// An entry for a token, without the token itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenEntry {
-    /// What it may.
+    /// The token's roles.
     pub roles: Roles,
-    /// The SHA-256 of its text.
+    /// SHA-256 of the token's text.
     pub sha256: [u8; 32],
-    /// When it was made, in words.
+    /// When the token was created, as text.
     pub created: String,
 }
 
-/// What is wrong with a file of tokens, or with what is asked of it.
+/// An invalid token file or change.
 #[derive(Debug, thiserror::Error)]
 pub enum BookError {
     /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// It is not a file of tokens.
+    /// The file is not a token file.
     #[error("it is not a file of tokens: {0}")]
     Malformed(String),
-    /// There is a token of this name.
+    /// A token of this name exists already.
     #[error("there is a token `{0}` already")]
     Taken(String),
-    /// There is none.
+    /// No token has this name.
     #[error("there is no token `{0}`")]
     Unknown(String),
-    /// As many as there may be.
+    /// The file has the most tokens allowed.
     #[error("there are {TOKENS_MAX} tokens, and cannot be more")]
     Full,
-    /// As many names whose certificates are refused as there may be.
+    /// The file has the most refused names allowed.
     #[error("the certificates of {REFUSED_MAX} names are refused, and cannot be of more")]
     FullOfRefused,
-    /// The certificates of this name are refused as it is.
+    /// The certificates of this name are refused already.
     #[error("the certificates of `{0}` are refused already")]
     Refused(String),
-    /// Not a name.
+    /// The name is invalid.
     #[error(
         "`{0}` cannot be the name of a token or of a certificate: use letters, digits, `-` and `_`, at most \
          {NAME_BYTES_MAX} in all, and not the word {CERTIFICATES}"
@@ -96,7 +96,7 @@ pub enum BookError {
 }
 
 impl BookError {
-    /// What to do about it, as a sentence without an end mark.
+    /// What to do about the error, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -119,14 +119,14 @@ impl BookError {
     }
 }
 
-/// The file as it is written: a table for each token, by its name, and one more.
+/// The file as written: a table for each token, by name, and the table of refused certificates.
 #[derive(Default)]
 struct WrittenBook {
     tokens: BTreeMap<String, Written>,
     certificates: WrittenCertificates,
 }
 
-/// An entry as it is written.
+/// An entry as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -143,7 +143,7 @@ struct WrittenCertificates {
 }
 
 impl<'de> Deserialize<'de> for WrittenBook {
-    /// By hand, since a flattened map would lose the places of what is wrong.
+    /// By hand, since a flattened map would lose the positions of errors.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Tables;
 
@@ -175,16 +175,16 @@ impl TokenBook {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or is not such a file.
+    /// If the file cannot be read or is not a token file.
     pub fn read(path: &Path) -> Result<Self, BookError> {
         Self::parse(&read_text(path)?)
     }
 
-    /// Reads a file again that was read before. An empty one would shut everybody out: it is rather one that somebody
-    /// is writing, as `spelrum token` never leaves one empty.
+    /// Rereads a file. An empty file would lock everyone out and is refused: a write is most likely in progress, as
+    /// `spelrum token` never leaves one empty.
     ///
     /// # Errors
-    /// As [`Self::read`], and if nothing is in it.
+    /// As [`Self::read`], and if the file is empty.
     pub(super) fn read_again(path: &Path) -> Result<Self, BookError> {
         let text = read_text(path)?;
         if text.trim().is_empty() {
@@ -196,7 +196,7 @@ impl TokenBook {
     fn parse(text: &str) -> Result<Self, BookError> {
         let WrittenBook { tokens: written, certificates } =
             toml::from_str(text).map_err(|error| {
-                // Its own words quote the file.
+                // The parser's own message quotes the file.
                 let line = error.span().map(|span| 1 + text[..span.start].matches('\n').count());
                 let at = line.map_or_else(String::new, |line| format!("line {line}: "));
                 BookError::Malformed(format!("{at}{}", error.message()))
@@ -226,10 +226,9 @@ impl TokenBook {
         Ok(book)
     }
 
-    /// Reads a file, changes what is in it, and writes it: whole or not at all, and one after the other if
-    /// several do. A file that is not there is begun, which only its owner may read; one that is there stays
-    /// where it is, also if the path leads there by a link, and for those who may read it: a coordinator that
-    /// could not would go on with what it read before.
+    /// Reads a file, applies a change, and writes the file atomically; concurrent changes run one after another. A
+    /// missing file is created, readable only by its owner. An existing file keeps its place (also behind a symbolic
+    /// link), group and permissions: a coordinator that could no longer read the file would go on with the old tokens.
     ///
     /// # Errors
     /// If the file cannot be read or written, and those of the change.
@@ -246,7 +245,7 @@ impl TokenBook {
         let open = |path: &Path| {
             OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
         };
-        // Held until the end. The lock's file stays: taking it away would let two hold two files of its name.
+        // Held until the end. The lock file stays: removing it would let two processes lock two files of its name.
         let lock = open(&beside("-lock"))?;
         lock.lock()?;
         let mut book = match Self::read(path) {
@@ -261,7 +260,7 @@ impl TokenBook {
         file.set_len(0)?;
         if let Ok(before) = path.metadata() {
             let (user, group) = (before.uid(), before.gid());
-            // Who may write here may not give files away, and need not.
+            // A user with write permission cannot always change the owner, and need not.
             if fchown(&file, Some(user), Some(group)).is_err() {
                 fchown(&file, None, Some(group))?;
             }
@@ -270,7 +269,7 @@ impl TokenBook {
         file.write_all(book.to_text().as_bytes())?;
         file.sync_all()?;
         std::fs::rename(&partial, path)?;
-        // What was revoked is not to come back with the power.
+        // A revoked token must not come back after a power failure.
         let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
         File::open(directory.unwrap_or(Path::new(".")))?.sync_all()?;
         Ok(changed)
@@ -281,7 +280,7 @@ impl TokenBook {
         for (name, TokenEntry { roles, sha256, created }) in &self.entries {
             let roles: Vec<String> = roles.iter().map(|role| format!("\"{role}\"")).collect();
             let (roles, sha256) = (roles.join(", "), hex::encode(sha256));
-            // A String takes everything.
+            // Writing to a String never fails.
             let _ = write!(
                 text,
                 "\n[{name}]\nroles = [{roles}]\nsha256 = \"{sha256}\"\ncreated = {created:?}\n"
@@ -299,10 +298,10 @@ impl TokenBook {
         text
     }
 
-    /// Lets a new token in and returns its text, which is nowhere else: these random bytes.
+    /// Adds a token made of these random bytes and returns its text, which is stored nowhere else.
     ///
     /// # Errors
-    /// If there is one of this name, or as many as there may be, or it is not a name.
+    /// If the name is taken or invalid, or the file is full.
     pub fn add(
         &mut self,
         name: &str,
@@ -324,18 +323,18 @@ impl TokenBook {
         Ok(token)
     }
 
-    /// Lets a token in no more.
+    /// Revokes a token.
     ///
     /// # Errors
-    /// If there is none of this name.
+    /// If no token has this name.
     pub fn remove(&mut self, name: &str) -> Result<TokenEntry, BookError> {
         self.entries.remove(name).ok_or_else(|| BookError::Unknown(name.to_owned()))
     }
 
-    /// Lets the client certificates of this name in no more, whichever there are.
+    /// Refuses all client certificates of this name from now on.
     ///
     /// # Errors
-    /// If they are refused already, or those of as many names as there may be, or it is not a name.
+    /// If they are refused already, the list is full, or the name is invalid.
     pub fn refuse_certificate(&mut self, name: &str, since: &str) -> Result<(), BookError> {
         check_name(name)?;
         if self.refused.contains_key(name) {
@@ -348,24 +347,23 @@ impl TokenBook {
         Ok(())
     }
 
-    /// Whether they are refused.
+    /// Whether the certificates of this name are refused.
     #[must_use]
     pub fn refuses_certificate(&self, name: &str) -> bool {
         self.refused.contains_key(name)
     }
 
-    /// Those names, with since when.
+    /// The names whose certificates are refused, each with since when.
     pub fn refused_certificates(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.refused.iter().map(|(name, since)| (&**name, &**since))
     }
 
-    /// All tokens with their names, in the order of these.
+    /// All tokens with their names, ordered by name.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &TokenEntry)> {
         self.entries.iter().map(|(name, entry)| (&**name, entry))
     }
 
-    /// What somebody may do who brings this: the token's name and its roles. It takes as long for each that is
-    /// not one.
+    /// The name and roles of a presented token. Takes the same time for every text that is not a token.
     pub(super) fn find(&self, presented: &[u8]) -> Option<(&str, Roles)> {
         let presented = hash(presented);
         let mut found = None;
@@ -441,7 +439,7 @@ mod tests {
         add(&path, "a").unwrap();
         assert_eq!(mode(), 0o600);
         std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        // Only root may, and then it is the coordinator's user that must go on reading it.
+        // Only root can, and then the coordinator's user must still be able to read the file.
         let is_given_away = chown(&path, Some(4_711), Some(4_712)).is_ok();
         let link = directory.path().join("link.toml");
         std::os::unix::fs::symlink("tokens.toml", &link).unwrap();

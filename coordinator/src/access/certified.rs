@@ -1,8 +1,8 @@
-//! Who somebody is by a client certificate.
+//! Identity by client certificate.
 //!
-//! Its names say it, as URIs: `spelrum:work:lab-workers` is of `lab-workers`, who may work. That the certificate is
-//! of a CA that is trusted was found out before, by TLS; until when it is valid is looked at with every call, as a
-//! worker's connection may last longer.
+//! The certificate's URI names state it: `spelrum:work:lab-workers` means `lab-workers`, with the role work. TLS has
+//! verified before that a trusted CA issued the certificate; its expiry is checked with every call, as a worker's
+//! connection may last longer.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,46 +13,47 @@ use x509_parser::prelude::FromDer as _;
 use super::book::{BookError, check_name};
 use super::role::{Role, Roles};
 
-/// What the names begin with that we read.
+/// Prefix of the URIs that are read.
 const SCHEME: &str = "spelrum:";
 
-/// What a client certificate says.
+/// The contents of a client certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Certified {
-    /// Of whom it is, and what they may; none if it does not say, or not clearly.
+    /// The name and its roles; `None` if the certificate states none, or contradicts itself.
     pub(super) who: Option<(String, Roles)>,
-    /// When it ends.
+    /// When the certificate expires.
     pub(super) until: SystemTime,
 }
 
-/// The names of a certificate of `name`, who may do this.
+/// The URIs for a certificate of `name` with these roles.
 ///
 /// # Errors
-/// If it is not a name.
+/// If the name is invalid.
 pub fn certificate_uris(name: &str, roles: Roles) -> Result<Vec<String>, BookError> {
     check_name(name)?;
     Ok(roles.iter().map(|role| format!("{SCHEME}{role}:{name}")).collect())
 }
 
 impl Certified {
-    /// Reads a certificate (DER), which nobody has to trust for that.
+    /// Reads a certificate (DER) without verifying it.
     pub(crate) fn read(certificate: &[u8]) -> Self {
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
             return Self { who: None, until: UNIX_EPOCH };
         };
-        // Before 1970 nothing is valid that matters here.
+        // No certificate that expired before 1970 matters here.
         let until = u64::try_from(certificate.validity().not_after.timestamp()).unwrap_or_default();
         let until = UNIX_EPOCH.checked_add(Duration::from_secs(until)).unwrap_or(UNIX_EPOCH);
         let names = certificate.subject_alternative_name().ok().flatten();
         let uris = names.iter().flat_map(|names| &names.value.general_names).filter_map(|name| {
-            // Those of other kinds say nothing to us.
+            // Other kinds of names are irrelevant here.
             if let GeneralName::URI(uri) = name { Some(*uri) } else { None }
         });
         Self { who: who(uris), until }
     }
 }
 
-/// All of them say the same name. What only a later version knows is left out: it is one thing less that they may.
+/// The name, on which all URIs must agree, and the roles. Roles of later versions are ignored: that only reduces
+/// access.
 fn who<'u>(uris: impl Iterator<Item = &'u str>) -> Option<(String, Roles)> {
     let said: Option<Vec<(&str, &str)>> =
         uris.filter_map(|uri| uri.strip_prefix(SCHEME)).map(|said| said.split_once(':')).collect();

@@ -1,9 +1,9 @@
-//! What let a call through, by its name.
+//! The credential that let a call through, by name.
 
 use std::sync::Arc;
 
-/// The name of what let a call through: a token's, a client certificate's, or that of the coordinator's owner, whose
-/// tokens have none. No secret.
+/// The name of a credential: a token's, a client certificate's, or that of the coordinator's owner, whose tokens have
+/// none. Not a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Credential(Arc<str>);
 
@@ -28,6 +28,6 @@ impl Credential {
     }
 }
 
-/// What let a call through, as services find it on the call; `None` where nothing is demanded.
+/// The credential of a call, as attached for the services; `None` if none is required.
 #[derive(Clone, Debug)]
 pub(crate) struct CalledBy(pub(crate) Option<Credential>);

@@ -1,4 +1,4 @@
-//! Reading small files that somebody may have put anything in the place of.
+//! Reads small files whose paths may lead to anything.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -7,15 +7,15 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// Reads an ordinary file of so many bytes at most. A pipe would let its reader wait for as long as nobody writes, and
-/// a device such as `/dev/zero` never ends.
+/// Reads an ordinary file of at most this many bytes. A pipe without a writer would block its reader, and a device such
+/// as `/dev/zero` never ends.
 ///
 /// # Errors
 ///
-/// If it cannot be read, is no ordinary file, or is longer.
+/// If the file cannot be read, is not an ordinary file, or is longer.
 pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let wrong = |problem: String| io::Error::new(io::ErrorKind::InvalidInput, problem);
-    // To open a pipe would wait for its other end.
+    // Opening a pipe would wait for its other end.
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     if !file.metadata()?.is_file() {
@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(read_small_file(&path("file"), 2_048).unwrap(), [7; 2_048]);
         let long = read_small_file(&path("file"), 1_024).unwrap_err();
         assert_eq!(long.to_string(), "it has more than 1 KiB");
-        // Nobody ever writes into it.
+        // A pipe without a writer.
         mkfifoat(rustix::fs::CWD, path("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
         for other in [path("pipe"), directory.path().to_owned(), "/dev/zero".into()] {
             let error = read_small_file(&other, 1_024).unwrap_err();

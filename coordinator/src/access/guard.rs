@@ -1,4 +1,4 @@
-//! Looks at the token of every call, or at its caller's certificate.
+//! Checks the token or the client certificate of every call.
 
 use std::convert::Infallible;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,48 +14,48 @@ use super::certified::Certified;
 use super::credential::Credential;
 use super::role::{Role, Roles};
 
-/// How often it is seen whether the file of tokens has changed.
+/// How often the token file is checked for changes.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Lets a call through that brings a token which may do it, or whose caller has a certificate that says so;
-/// every call, if nothing is demanded.
+/// Accepts calls whose token or client certificate has the role that they need; accepts every call if neither is
+/// required.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Guard {
-    /// One that may do everything.
+    /// A token with full access.
     owner: Option<Token>,
-    /// One more, which does not demand that others have one.
+    /// Another one, which does not make tokens required for other callers.
     own: Option<Token>,
     book: Option<Arc<SharedBook>>,
-    /// Who has neither a token nor a certificate is refused, also where there are no tokens.
+    /// Requires a token or a certificate, even without any tokens.
     takes_certificates: bool,
 }
 
-/// A file of tokens as it was read last.
+/// A token file as last read.
 #[derive(Debug)]
 struct SharedBook {
     path: PathBuf,
     read: RwLock<ReadBook>,
-    /// Tells calls under way that another book holds.
+    /// Notifies calls under way that the book has changed.
     changed: watch::Sender<()>,
 }
 
 #[derive(Debug)]
 struct ReadBook {
     book: TokenBook,
-    /// What told it from others.
+    /// Stamp of the file as last read.
     stamp: Option<Stamp>,
-    /// What tells a file that is being written in its place, and was not read yet.
+    /// Stamp of a changed file that is perhaps still being written and was not read yet.
     unsettled: Option<Stamp>,
 }
 
-/// What is another after a file was replaced or written to.
+/// Changes when a file is replaced or written to.
 type Stamp = (u64, u64, Option<SystemTime>);
 
 impl Guard {
-    /// Demands one of these, if there are any: the owner's token, or one of a file.
+    /// Requires one of these, if there are any: the owner's token, or one of a file.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not one of tokens.
+    /// If the file cannot be read or is not a token file.
     pub(crate) fn new(owner: Option<Token>, book: Option<PathBuf>) -> Result<Self, BookError> {
         let book = book.map(|path| {
             let stamp = stamp(&path);
@@ -69,24 +69,24 @@ impl Guard {
         Ok(Self { owner, own: None, book: book.transpose()?, takes_certificates: false })
     }
 
-    /// Demands a certificate of who brings no token.
+    /// Requires a certificate from callers without a token.
     #[must_use]
     pub(crate) fn with_certificates(self, takes_certificates: bool) -> Self {
         Self { takes_certificates, ..self }
     }
 
-    /// Lets this token do everything, beside those that are demanded.
+    /// Gives this token full access, beside those that are required.
     #[must_use]
     pub(crate) fn with_own(self, own: Option<Token>) -> Self {
         Self { own, ..self }
     }
 
-    /// Lets a call of a path through that brings this as `authorization`, on a connection that has this
-    /// certificate. A token is judged alone: one that was revoked is refused, whatever comes with it. Returns what
-    /// let the call through; `None` where nothing is demanded.
+    /// Checks a call to a path, with this `authorization` header, on a connection with this certificate. A token is
+    /// judged alone: a revoked one is refused even with a valid certificate. Returns the credential that was accepted;
+    /// `None` if none is required.
     ///
     /// # Errors
-    /// A refusal that says what to do about it.
+    /// A refusal that says what to do.
     pub(crate) fn check(
         &self,
         path: &str,
@@ -117,7 +117,7 @@ impl Guard {
         Ok(Some(Credential::token(&name)))
     }
 
-    /// Waits until [`Self::check`] refuses a call that it let through, since its token or certificate was revoked.
+    /// Waits until [`Self::check`] would refuse a call that it accepted, since its token or certificate was revoked.
     pub(crate) async fn refuses_later(
         &self,
         path: &str,
@@ -160,15 +160,14 @@ impl Guard {
         Ok(Credential::certificate(name))
     }
 
-    /// Reads the file of tokens again whenever it has changed. One that cannot be read is not taken: what was
-    /// read before holds.
+    /// Rereads the token file whenever it changes. If it cannot be read, the previous tokens stay in force.
     pub(crate) async fn watch(self) -> Infallible {
         let Some(shared) = self.book else { return std::future::pending().await };
         let mut said = None;
         loop {
             tokio::time::sleep(LOOK_INTERVAL).await;
             let book = Arc::clone(&shared);
-            // A file's system may hang, and must hang nothing else.
+            // A file system may hang, and must block nothing else.
             let looked = tokio::task::spawn_blocking(move || book.look()).await;
             let Ok(looked) = looked else { continue };
             match looked {
@@ -221,8 +220,8 @@ impl SharedBook {
         read.book.refuses_certificate(name)
     }
 
-    /// Reads it if it has changed: how many tokens it has then. One that somebody writes in its place may have lost
-    /// some of them for a moment: it is read once it stays as it is from one look to the next.
+    /// Rereads the file if it has changed, and returns its number of tokens. A file that is being written in place may
+    /// lack some tokens for a moment, so it is read once two checks in a row find it unchanged.
     fn look(&self) -> Result<Option<usize>, BookError> {
         let now = stamp(&self.path);
         let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
@@ -296,7 +295,7 @@ mod tests {
         assert_eq!(guard.check(WORK, None, None).unwrap_err().reason, Reason::BadToken);
         assert!(!format!("{guard:?}").contains("s3cret"));
 
-        // Without an owner's token nobody comes in but those of the file, and without those nobody.
+        // Without an owner's token only tokens of the file are accepted, and without those none.
         let shared = Guard::new(None, Some(path.clone())).unwrap();
         assert_eq!(said(&shared, WORK, &worker), None);
         TokenBook::change(&path, |book| book.remove("w")).unwrap();
@@ -315,7 +314,7 @@ mod tests {
         assert!(matches!(Guard::new(None, Some(path)), Err(BookError::File(_))));
     }
 
-    /// Whatever becomes of the file, who could come in comes in until a whole one says otherwise.
+    /// Whatever happens to the file, its tokens stay valid until a complete file replaces it.
     #[test]
     fn a_file_that_is_no_book_shuts_nobody_out() {
         let directory = tempfile::tempdir().unwrap();
@@ -337,14 +336,14 @@ mod tests {
         let empty = look().unwrap_err();
         assert_eq!(empty.to_string(), "it is not a file of tokens: it is empty");
         assert!(both_come_in());
-        // Half of it: a book, of the first alone.
+        // Half of the file: a valid book with only the first token.
         let half = &text[..text.find("[b]").unwrap()];
         std::fs::write(&path, half).unwrap();
         assert!(matches!(look(), Ok(None)) && both_come_in());
         std::fs::write(&path, &text).unwrap();
         assert!(matches!(look(), Ok(None)) && both_come_in());
         assert_eq!(look().unwrap(), Some(2));
-        // What nobody ever writes into, and what never ends.
+        // A pipe without a writer, a folder, and a device that never ends.
         for other in ["mkfifo", "mkdir", "/dev/zero"] {
             let _gone = std::fs::remove_file(&path);
             match other {
@@ -355,12 +354,12 @@ mod tests {
                 "mkdir" => std::fs::create_dir(&path).unwrap(),
                 device => std::os::unix::fs::symlink(device, &path).unwrap(),
             }
-            // At once, unless it has the number of the file that was removed, as one changed in place has.
+            // At once, unless it has the inode of the removed file, as a file changed in place has.
             let is_refused = || matches!(look(), Err(BookError::File(_)));
             assert!((0..2).any(|_| is_refused()) && both_come_in(), "{other}");
             let _gone = std::fs::remove_dir(&path);
         }
-        // A whole one in its place, as `spelrum token` writes it, holds at once …
+        // A complete replacement, as `spelrum token` writes it, holds at once …
         let _gone = std::fs::remove_file(&path);
         std::fs::write(&path, &text).unwrap();
         TokenBook::change(&path, |book| book.remove("a")).unwrap();
@@ -413,7 +412,7 @@ mod tests {
         guard.book.as_ref().unwrap().look().unwrap();
         assert_eq!(by(&guard, WORK, &worker), Some(Reason::BadToken));
         assert_eq!(by(&guard, WORK, &certified("w2", &[Role::Work], until)), None);
-        // The token of the same name is another thing.
+        // A token of the same name is a different credential.
         let by = guard.check(WORK, Some(bearer.as_bytes()), None);
         assert_eq!(by, Ok(Some(Credential::token("w"))));
     }

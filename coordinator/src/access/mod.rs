@@ -1,10 +1,10 @@
-//! Who may do what: tokens and client certificates with roles.
+//! Access control: tokens and client certificates with roles.
 //!
-//! A token is a secret that whoever calls brings along. Each has roles ([`Role`]), and each call of a
-//! service needs one. The tokens of a coordinator are in a file apart from the results, of which only
-//! their hashes are known ([`TokenBook`]); beside them there may be one token that may do everything,
-//! which its owner keeps in a file or the environment. A client certificate, by which somebody has proved
-//! who they are when TLS began, says the same of them (`Certified`). `Guard` looks at every call.
+//! A token is a secret that callers send. Each token has roles ([`Role`]), and each call of a service needs one. The
+//! tokens of a coordinator are in a file apart from the results, which stores only their hashes ([`TokenBook`]); in
+//! addition there can be one token with full access, which its owner keeps in a file or the environment. A client
+//! certificate, verified in the TLS handshake, states the same about its holder (`Certified`). `Guard` checks every
+//! call.
 
 mod book;
 mod certified;

@@ -1,24 +1,24 @@
-//! What calls need, and what tokens may.
+//! Roles: which one a call needs, and which ones a token has.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What somebody may do.
+/// A kind of access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Look at experiments and results, ask in SQL, and export.
+    /// View experiments and results, query them with SQL, and export.
     Read,
-    /// Submit sweeps, steer experiments and remove them; whoever may also reads.
+    /// Submit, steer and remove experiments; includes reading.
     Submit,
-    /// Play games and train networks: what a worker does, and nothing else.
+    /// Play games and train networks: a worker's calls, and nothing else.
     Work,
 }
 
 impl Role {
-    /// All there are.
+    /// All roles.
     pub const ALL: [Self; 3] = [Self::Read, Self::Submit, Self::Work];
 
-    /// Its name on the command line and in the file of tokens.
+    /// The role's name on the command line and in the token file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Role {
         }
     }
 
-    /// What a call of this path needs. What no service has is asked for at the most that a person may.
+    /// The role that a call to this path needs. An unknown path needs the highest role of a person.
     pub(super) fn needed_by(path: &str) -> Self {
         let Some((service, method)) = path.trim_start_matches('/').split_once('/') else {
             return Self::Submit;
@@ -57,7 +57,7 @@ impl FromStr for Role {
     }
 }
 
-/// What a token may do.
+/// The roles of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Roles {
     read: bool,
@@ -66,13 +66,13 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Whether it has any.
+    /// Whether there is any role.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         !(self.read || self.submit || self.work)
     }
 
-    /// Whether it is given a role.
+    /// Whether this role is listed.
     #[must_use]
     pub const fn has(self, role: Role) -> bool {
         match role {
@@ -82,13 +82,13 @@ impl Roles {
         }
     }
 
-    /// Whether who has it may call what needs a role: who submits also reads.
+    /// Whether these roles allow calls that need this one: submit includes read.
     #[must_use]
     pub const fn may(self, role: Role) -> bool {
         self.has(role) || matches!(role, Role::Read) && self.submit
     }
 
-    /// Those it is given, in their order.
+    /// The listed roles, in their order.
     pub fn iter(self) -> impl Iterator<Item = Role> {
         Role::ALL.into_iter().filter(move |&role| self.has(role))
     }

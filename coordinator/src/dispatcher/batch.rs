@@ -41,37 +41,36 @@ pub(super) struct Batch<'d, T> {
     epoch: i64,
     pub(super) faults: &'d Faults,
     pub(super) courses: &'d mut Courses,
-    /// Told to the roster after the commit.
+    /// Applied to the roster after the commit.
     pub(super) news: Vec<News>,
-    /// UUIDs of workers that say Hello for the first time: the roster hears of them afterwards.
+    /// UUIDs of workers that say Hello for the first time; the roster gets them after the commit.
     newcomers: BTreeSet<String>,
-    /// Secrets of workers that brought them for the first time, to be stored.
+    /// Secrets that workers presented for the first time, to be stored.
     brought: BTreeMap<WorkerId, SecretHash>,
-    /// The clock by which leases are granted, at the beginning of the batch; `None`: nothing is held against it.
+    /// The clock by which leases are granted, at the start of the batch; `None` disables checks against it.
     pub(super) leases_at: Option<Reading>,
-    /// Whether a removal was begun, or an exclusion.
+    /// Whether a removal or an exclusion was begun.
     pub(super) removing: bool,
     pub(super) excluding: bool,
-    /// Whether it has surely written something.
+    /// Whether the batch has surely written something.
     pub(super) has_written: bool,
-    /// What it has done, to be counted after the commit.
+    /// What the batch has done, to be counted after the commit.
     pub(super) done: Done,
 }
 
-/// When a worker for whom there is no place should try again.
+/// When a worker that got no place should retry.
 const FULL_RETRY_AFTER: Duration = Duration::from_secs(10);
 
 /// When to try again to delete an experiment whose games are still held.
 const HELD_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// A worker with so many refused results gets no more games until it is started again.
+/// A worker with this many refused results gets no more games until its restart.
 const REFUSED_MAX: u64 = 10;
 
 /// Why a request has no answer.
 pub(super) enum Failure {
-    /// It is refused; the transaction goes on.
+    /// The request is refused; the transaction goes on.
     Refused(Refusal),
-    /// The transaction failed.
     Batch(BatchError),
 }
 
@@ -190,7 +189,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
                 hold(held, reply, answer)
             }
             Request::Workers { reply } => {
-                // Nothing that the transaction could undo.
+                // The transaction can undo none of this.
                 let workers = self.roster.summaries(now);
                 let verifying = self.roster.verifying();
                 let offers = self.roster.offers(now);
@@ -201,8 +200,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
     }
 
-    /// Stores what the scheduler must find again, commits, and counts what was done. From then on the
-    /// answers are true.
+    /// Stores what the scheduler needs after a restart, commits, and updates the counters. From then on the answers are
+    /// true.
     pub(super) async fn commit(
         mut self,
         now: Time,
@@ -221,7 +220,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(self.news)
     }
 
-    /// Stores what the scheduler must find again, as far as the transaction has come.
+    /// Stores what the scheduler needs after a restart, as of this point of the transaction.
     pub(super) async fn store_changes(&mut self) -> Result<(), StoreError> {
         let changes = self.scheduler.take_changes();
         self.transaction.apply(&changes).await?;
@@ -243,7 +242,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         now: Time,
     ) -> Result<Welcome, Failure> {
         let Met { secret, lock } = self.meet(&introduction, brought).await?;
-        // One that is known takes no further place.
+        // A known worker takes no further place.
         if !self.roster.knows_uuid(&introduction.uuid) {
             self.newcomers.insert(introduction.uuid.clone());
             if !self.roster.has_places(self.newcomers.len(), now) {
@@ -268,7 +267,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(Welcome { worker, secret })
     }
 
-    /// Meets a worker, which must prove that it is the one with its UUID if there is one.
+    /// Checks a Hello: a worker with a known UUID must prove that it is the same worker.
     async fn meet(
         &mut self,
         introduction: &WorkerIntroduction,
@@ -375,7 +374,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         let (uuid, toml, files, plan) = (&uuid, &toml, &files, &plan);
         let fills = fills.as_deref();
         let sweep = Sweep { uuid, toml, files, plan, new_experiment, fills };
-        // What has been leased until now decides where a cell may end that is made smaller.
+        // The games leased so far limit where a shrunken cell can end.
         self.store_changes().await?;
         let stored = match self.transaction.submit(sweep).await {
             Ok(stored) => stored,
@@ -395,7 +394,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
         if tell {
             let (priority, allocation) = (plan.priority, plan.allocation);
-            // What takes a course of its own never changes by another sweep.
+            // A course of a new experiment only: a later sweep never changes it.
             let course = if existed { None } else { self.course_of(plan) };
             let open = course.is_some();
             let course = course.map(|course| {
@@ -412,7 +411,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
             }
         }
         if is_timeout_other {
-            // What took too long, or was given too little time, may do better now.
+            // Work that took too long, or had too little time, may succeed now.
             let found = self.found(&uuid).await?;
             self.retry(&found, now).await?;
         }
@@ -455,7 +454,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(steered(0))
     }
 
-    /// Lets the failed games of an experiment be played again. Returns how many they are.
+    /// Retries the failed games of an experiment. Returns their number.
     async fn retry(&mut self, of: &Found, now: Time) -> Result<u64, Failure> {
         let Found { experiment, uuid, state } = of;
         let experiment = *experiment;
@@ -501,7 +500,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
 
     async fn remove(&mut self, removal: Removal, now: Time) -> Result<String, Failure> {
         let Removal { experiment: which, what, games } = removal;
-        // What is due ends leases.
+        // Expiry ends leases.
         self.handle(Event::Tick, now).await?;
         let Found { experiment, uuid, state } = self.found(&which).await?;
         if what == Removing::Everything && state == ExperimentState::Running {
@@ -530,7 +529,8 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         self.transaction.experiment(which).await?.ok_or_else(|| unknown_experiment(which).into())
     }
 
-    /// Who calls, if it has said Hello to this run of the coordinator and proves who it is (invariant 6).
+    /// The caller's worker id, if the worker has said Hello to this run of the coordinator and proves its identity
+    /// (invariant 6).
     pub(super) fn known(&mut self, caller: &Caller, now: Time) -> Result<WorkerId, Refusal> {
         if caller.epoch != self.epoch || !self.roster.knows(caller.worker) {
             let problem = format!(
@@ -559,7 +559,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(worker)
     }
 
-    /// Lets the scheduler handle one event, and stores the event's consequences.
+    /// Passes one event to the scheduler, and stores the consequences.
     pub(super) async fn handle(
         &mut self,
         event: Event,
@@ -598,7 +598,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         Ok(())
     }
 
-    /// Adds to each range what its worker must be told of the cell.
+    /// Adds to each range the cell data that its worker needs.
     async fn with_cells(
         &mut self,
         ranges: Vec<GameRange>,
@@ -633,7 +633,7 @@ pub(super) fn hold<T: Send + 'static>(
     result
 }
 
-/// What the client is told of a sweep that cannot be stored, if that is the sweep's fault.
+/// The refusal for a sweep that cannot be stored, if the sweep is the cause.
 pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
     let reason = if let StoreError::TooLarge { .. } = error {
         Reason::BadSweep
@@ -653,7 +653,7 @@ pub(crate) fn not_submitted(error: &StoreError) -> Option<Refusal> {
     Some(Refusal::new(reason, error.to_string(), error.remedy()))
 }
 
-/// There is no experiment of this UUID or name.
+/// Refuses an unknown UUID or name of an experiment.
 pub(crate) fn unknown_experiment(which: &str) -> Refusal {
     let problem = format!("there is no experiment with the UUID or name {which:?}");
     Refusal::new(Reason::UnknownExperiment, problem, "`spelrum list` shows all")

@@ -1,4 +1,4 @@
-//! The courses under way: experiments whose results decide which cells they get.
+//! The courses under way: experiments whose results determine their next cells.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use spelrum_sweep::{SweepText, plan_sweep};
 use spelrum_store::contract::Store;
 use spelrum_store::{OpenCourse, StoreError};
 
-/// The course of a sweep, if it has one: a pure function of its plan.
+/// Returns the course of a sweep, if it has one: a pure function of its plan.
 pub type CourseOf = dyn Fn(&Plan) -> Option<Box<dyn Course>> + Send + Sync;
 
-/// The courses under way, and where new ones come from.
+/// The courses under way, and the source of new ones.
 pub(super) struct Courses {
     pub(super) of: Arc<CourseOf>,
     pub(super) led: BTreeMap<ExperimentId, Led>,
 }
 
 impl Courses {
-    /// None is under way.
+    /// Starts without courses.
     pub(super) fn new(of: Arc<CourseOf>) -> Self {
         Self { of, led: BTreeMap::new() }
     }
 
-    /// Builds those that go on again from the store.
+    /// Rebuilds the unfinished courses from the store.
     pub(super) async fn restart(&mut self, store: &mut impl Store) -> Result<(), StoreError> {
         self.led.clear();
         for open in store.open_courses().await? {
@@ -34,7 +34,7 @@ impl Courses {
                 Ok(led) => {
                     self.led.insert(experiment, led);
                 }
-                // It stays open, for a release that can.
+                // The experiment stays open, for a release that can go on with it.
                 Err(problem) => tracing::warn!(
                     experiment = name,
                     "not going on with the course of an experiment: {problem}; use the release that it was begun with"
@@ -44,7 +44,7 @@ impl Courses {
         Ok(())
     }
 
-    /// A course as far as it was, or why it cannot go on here.
+    /// Restores a course's progress, or returns why the course cannot go on here.
     fn restored(&self, open: OpenCourse) -> Result<Led, String> {
         let sweep = SweepText { files: open.files, ..SweepText::new(&open.name, &open.toml) };
         let unknown = || "this release does not know it".to_owned();

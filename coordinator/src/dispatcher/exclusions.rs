@@ -1,5 +1,5 @@
-//! Excluding workers: decided at once, and carried out between the batches, a piece at a time, in transactions
-//! of their own: what is taken out and what the scheduler then hands out again is on disk together.
+//! Exclusion of workers: decided at once, and carried out between the batches, a piece at a time, each in its own
+//! transaction: discarded results and the games that the scheduler hands out again are on disk together.
 
 use std::time::{Duration, Instant};
 
@@ -17,50 +17,50 @@ use super::{Dispatcher, FAILED_RETRY_AFTER};
 use spelrum_store::contract::{Store, WriteTransaction};
 use spelrum_store::{Retry, StoreError, TakenOut};
 
-/// A piece takes no further step after so much time.
+/// A piece begins no further step after this time.
 const PIECE_TIME_MAX: Duration = Duration::from_millis(5);
 
-/// When to try again to let a worker in whose results are still being taken out.
+/// When to retry readmitting a worker whose results are still being discarded.
 const GOES_ON_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// When the next piece is due.
 #[derive(Debug)]
 pub(super) struct Exclusions {
     goes_on: bool,
-    /// With nothing else to do: the next piece is due then.
+    /// When idle: the next piece is due then.
     idle_due: Instant,
-    /// With other things to do: at most half of the time is for exclusions.
+    /// When busy: at most half of the time is for exclusions.
     fair_due: Instant,
 }
 
 impl Exclusions {
-    /// At a start, with or without something left to do.
+    /// At startup, with or without unfinished exclusions.
     pub(super) fn new(goes_on: bool) -> Self {
         let now = Instant::now();
         Self { goes_on, idle_due: now, fair_due: now }
     }
 
-    /// One was decided.
+    /// Notes a new exclusion.
     pub(super) fn begin(&mut self) {
         self.goes_on = true;
     }
 
-    /// When the next piece is due, if nothing else is to be done.
+    /// When the next piece is due, if the dispatcher is idle.
     pub(super) fn due(&self) -> Option<Instant> {
         self.goes_on.then_some(self.idle_due)
     }
 
-    /// Whether the next piece is due although other things are to be done.
+    /// Whether the next piece is due although the dispatcher is busy.
     pub(super) fn has_its_turn(&self) -> bool {
         self.goes_on && Instant::now() >= self.fair_due
     }
 }
 
 impl<S: Store> Dispatcher<S> {
-    /// Takes the next results out.
+    /// Discards the next results.
     ///
     /// # Errors
-    /// If another coordinator has the database now, or it is gone.
+    /// If another coordinator has the database now, or the database is gone.
     pub(super) async fn exclude(&mut self) -> Result<(), StoreError> {
         let started = Instant::now();
         let (reply, mut answer) = oneshot::channel();
@@ -71,7 +71,7 @@ impl<S: Store> Dispatcher<S> {
         self.exclusions.fair_due = ended + (ended - started);
         match answer.try_recv() {
             Ok(Ok(goes_on)) => self.exclusions.goes_on = goes_on,
-            // It was rolled back.
+            // The piece was rolled back.
             Ok(Err(_)) | Err(_) => {
                 self.exclusions.idle_due = ended + FAILED_RETRY_AFTER;
                 self.exclusions.fair_due = self.exclusions.idle_due;
@@ -82,7 +82,7 @@ impl<S: Store> Dispatcher<S> {
 }
 
 impl<T: WriteTransaction> Batch<'_, T> {
-    /// Excludes workers, lets them in again, or only says what excluding them would do.
+    /// Excludes workers, readmits them, or only returns the effect that excluding them would have.
     pub(super) async fn exclude(
         &mut self,
         exclusion: Exclusion,
@@ -157,7 +157,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         Ok(Excluded { excludable, readmitted, dismissed })
     }
 
-    /// A worker that has said Hello is excluded from what an earlier start of it is.
+    /// Extends to a worker that has said Hello the exclusions of its earlier starts.
     pub(super) async fn exclude_again(
         &mut self,
         worker: WorkerId,
@@ -175,7 +175,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         Ok(())
     }
 
-    /// Takes some results out; returns whether there may be more.
+    /// Discards some results; returns whether more may be left.
     pub(super) async fn exclude_some(&mut self, now: Time) -> Result<bool, Failure> {
         let started = Instant::now();
         while started.elapsed() < PIECE_TIME_MAX {
@@ -188,7 +188,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         Ok(true)
     }
 
-    /// Lets games be played again whose results were taken out.
+    /// Replays games whose results were discarded.
     async fn play_again(&mut self, taken: TakenOut, now: Time) -> Result<(), Failure> {
         let TakenOut { experiment, state, is_of_this_engine, cell, games, reading, played } = taken;
         if games.is_empty() || state == ExperimentState::Cancelled {
@@ -197,7 +197,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         if state == ExperimentState::Finished {
             self.transaction.set_state(experiment, ExperimentState::Running).await?;
         }
-        // The release that it was begun with goes on with it (invariant 2).
+        // The release that began the experiment goes on with it (invariant 2).
         if !is_of_this_engine {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Forgets what ended long ago, a little at a time (invariant 9).
+//! Deletes old leases and workers, a few at a time (invariant 9).
 
 use std::time::{Duration, Instant};
 
@@ -11,18 +11,18 @@ use spelrum_store::{StoreError, unix_now_us};
 /// The latest leases, which are kept however they ended.
 const LEASES_KEPT: u64 = 100_000;
 
-/// For how long a worker that left no trace is kept after its last Hello: for people who ask why it ends. It
-/// goes later if it still calls, since what it is granted refers to it. Who has gone and comes back is asked
-/// to say Hello, as it is after a restart of the coordinator, and is a new worker then.
+/// How long a worker without results is kept after its last Hello, so that people can find out why it ends. A worker
+/// that still calls goes later, since its leases refer to it. One that comes back later must say Hello, as after a
+/// restart of the coordinator, and is a new worker then.
 const WORKERS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The time between two pieces, while there are more: a fiftieth of the time at the most.
+/// Time between two pieces of a round: at most a fiftieth of the time is spent on them.
 const PIECES_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time from the end of a round to looking at the first again.
+/// Time from the end of a round to the next one.
 const ROUNDS_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How far it is.
+/// Progress of the current round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Forgetting {
     next: Piece,
@@ -35,7 +35,7 @@ pub(super) struct Forgetting {
 enum Piece {
     /// Leases after this one.
     Leases(LeaseId),
-    /// Workers after this one, whose leases may be forgotten by now.
+    /// Workers after this one, whose leases may be deleted by now.
     Workers(WorkerId),
 }
 
@@ -47,12 +47,11 @@ impl Forgetting {
         Self { next: FIRST, due: Instant::now() + PIECES_INTERVAL, workers_kept: WORKERS_KEPT }
     }
 
-    /// When the next piece is due.
     pub(super) fn due(&self) -> Instant {
         self.due
     }
 
-    /// The same, which forgets workers at once.
+    /// Deletes workers without delay.
     #[cfg(test)]
     pub(super) fn without_delay(self) -> Self {
         Self { workers_kept: Duration::ZERO, ..self }
@@ -60,11 +59,11 @@ impl Forgetting {
 }
 
 impl<S: Store> Dispatcher<S> {
-    /// Looks at the next leases or workers; returns whether there are more of this round. What fails is tried
-    /// again in the next one.
+    /// Checks the next leases or workers; returns whether more are left in this round. A failed piece is retried in the
+    /// next round.
     ///
     /// # Errors
-    /// If another coordinator has the database now, or it is gone.
+    /// If another coordinator has the database now, or the database is gone.
     pub(super) async fn forget(&mut self) -> Result<bool, StoreError> {
         let next = match self.forget_some().await {
             Err(error) if error.is_final() => return Err(error),
@@ -80,7 +79,7 @@ impl<S: Store> Dispatcher<S> {
         Ok(next.is_some())
     }
 
-    /// Looks at a piece; returns the next one of the round.
+    /// Processes a piece; returns the next one of the round.
     async fn forget_some(&mut self) -> Result<Option<Piece>, StoreError> {
         let mut transaction = self.store.begin().await?;
         let next = match self.forgetting.next {

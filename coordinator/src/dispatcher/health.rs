@@ -1,6 +1,5 @@
-//! Whether the coordinator can do its work: whether its dispatcher answers, and whether what it commits
-//! comes to the disk. A transaction that changes nothing commits on a full disk too, so this is found
-//! out by one that writes.
+//! The coordinator's health: whether its dispatcher answers, and whether its commits reach the disk. A transaction that
+//! changes nothing commits on a full disk too, so the check writes something.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,17 +9,17 @@ use tokio::sync::{Mutex, watch};
 use super::request::{Dispatch, Request};
 use spelrum_store::StoreError;
 
-/// What was found out is believed for so long.
+/// How long a good result is cached.
 const FRESH: Duration = Duration::from_secs(8);
 
-/// The same, if it was a failure: room may be made at any moment.
+/// How long a failure is cached: the disk may get free space at any moment.
 const FRESH_FAILURE: Duration = Duration::from_secs(1);
 
-/// How long an answer may take.
+/// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A disk or a file that has failed for so long will not mend by itself: the program ends, so that a
-/// supervisor can start it anew, and people see it. A full disk is waited for.
+/// A disk or a file that has failed for this long will not recover by itself: the program ends, so that a supervisor
+/// can restart it and people notice. A full disk is waited for.
 const FAILING_MAX: Duration = Duration::from_secs(60);
 
 /// What keeps a coordinator from its work.
@@ -28,24 +27,24 @@ const FAILING_MAX: Duration = Duration::from_secs(60);
 pub struct Unwell {
     /// What is wrong, as a sentence without an end mark.
     pub problem: String,
-    /// Whether it waits for people, as on a full disk: to start it anew would change nothing.
+    /// Whether the coordinator waits for people, as on a full disk: a restart would change nothing.
     pub is_waiting: bool,
 }
 
-/// What was found out last, and when.
+/// The latest result, and its time.
 type Found = Option<(Instant, Result<(), Unwell>)>;
 
-/// Tells whether the coordinator can do its work; cheap to clone.
+/// Reports whether the coordinator can do its work; cheap to clone.
 #[derive(Clone)]
 pub struct Health {
     dispatch: Dispatch,
     found: watch::Receiver<Found>,
-    /// One asks for all. When nobody answered last, and what that means.
+    /// Held by the one check that runs for all. The time of the last unanswered check, and its meaning.
     asking: Arc<Mutex<Option<(Instant, Unwell)>>>,
 }
 
 impl Health {
-    /// Finds out, unless that was just done.
+    /// Checks, unless a recent result is cached.
     ///
     /// # Errors
     /// What is wrong.
@@ -84,7 +83,7 @@ impl Health {
     }
 }
 
-/// The dispatcher's side of it.
+/// The dispatcher's part of the health check.
 #[derive(Debug)]
 pub(super) struct Watch {
     found: watch::Sender<Found>,
@@ -97,30 +96,30 @@ impl Watch {
         Self { found: watch::Sender::new(None), failing_since: None, failing_max: FAILING_MAX }
     }
 
-    /// With another patience for a disk that fails.
+    /// With a different patience for a failing disk.
     #[cfg(test)]
     pub(super) fn with_failing_max(failing_max: Duration) -> Self {
         Self { failing_max, ..Self::new() }
     }
 
-    /// A handle for whoever wants to know.
+    /// A handle for checking the health.
     pub(super) fn health(&self, dispatch: Dispatch) -> Health {
         Health { dispatch, found: self.found.subscribe(), asking: Arc::default() }
     }
 
-    /// Something was written, and committed.
+    /// Records a committed write.
     pub(super) fn wrote(&mut self) {
         self.failing_since = None;
         self.found.send_replace(Some((Instant::now(), Ok(()))));
     }
 
-    /// A transaction has failed. Returns whether that has lasted for too long.
+    /// Records a failed transaction. Returns whether the failures have lasted too long.
     pub(super) fn failed(&mut self, error: &StoreError, now: Instant) -> bool {
         let is_waiting = matches!(error, StoreError::Full);
         let is_of_the_store = error.is_of_the_disk() || error.is_final();
         let is_ours = is_waiting || matches!(error, StoreError::Busy) || is_of_the_store;
         if !is_ours {
-            // It says something of the request, such as a result that nobody can store.
+            // The fault is in the request, such as a result that cannot be stored.
             return false;
         }
         let unwell = Unwell { problem: error.to_string(), is_waiting };

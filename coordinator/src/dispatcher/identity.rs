@@ -1,5 +1,5 @@
-//! By what a worker proves who it is: the secret that Hello's answer gave it, and the token or client certificate that
-//! it said Hello with. Ids count up, and anybody may say one.
+//! How a worker proves its identity: by the secret from Hello's answer, and the token or client certificate of its
+//! Hello. Ids count up, so any caller can name one.
 
 use sha2::{Digest as _, Sha256};
 use spelrum_model::WorkerId;
@@ -9,16 +9,16 @@ use subtle::ConstantTimeEq as _;
 use crate::access::Credential;
 use spelrum_store::WorkerProof;
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// The worker that the caller says it is.
+    /// The worker that the caller claims to be.
     pub(crate) worker: WorkerId,
     /// The coordinator's epoch as the caller learnt it.
     pub(crate) epoch: i64,
-    /// The secret that the call brings.
+    /// The secret that the call presents.
     pub(crate) secret: Option<WorkerSecret>,
-    /// What let the call through.
+    /// The credential that let the call through.
     pub(crate) credential: Option<Credential>,
 }
 
@@ -27,11 +27,11 @@ pub(crate) struct Caller {
 pub(crate) struct Welcome {
     /// The worker's id.
     pub(crate) worker: WorkerId,
-    /// The secret that each of its calls must bring.
+    /// The secret that each of its calls must present.
     pub(crate) secret: WorkerSecret,
 }
 
-/// SHA-256 of a secret. A secret has 256 random bits, so that a plain hash keeps it.
+/// SHA-256 of a secret. A secret has 256 random bits, so a plain hash is enough.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SecretHash(pub(super) [u8; 32]);
 
@@ -40,18 +40,18 @@ impl SecretHash {
         Self(Sha256::digest(secret.expose()).into())
     }
 
-    /// Whether this is the secret, in a time that does not depend on how much of it is right.
+    /// Compares a secret with the hash in constant time.
     pub(super) fn admits(&self, secret: Option<&WorkerSecret>) -> bool {
         secret.is_some_and(|secret| Self::of_secret(secret).0.ct_eq(&self.0).into())
     }
 }
 
-/// What a worker's calls must bring during this run of the coordinator.
+/// What a worker's calls must present during this run of the coordinator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lock {
     /// The secret's hash.
     pub(super) secret: SecretHash,
-    /// Whether the secret is stored: from the first call that brought it on, so that a worker whose answer to Hello was
+    /// Whether the secret is stored: from the first call that presented it, so that a worker whose answer to Hello was
     /// lost can ask again.
     pub(super) is_stored: bool,
 }
@@ -59,14 +59,14 @@ pub(super) struct Lock {
 /// Why a call is not that of the worker it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Impostor {
-    /// It brings no secret, or another one.
+    /// The secret is missing or wrong.
     Secret,
-    /// It came by another token or client certificate.
+    /// The call came with another token or client certificate.
     Credential,
 }
 
 impl Lock {
-    /// Whether a call may act for the worker that said Hello by this credential.
+    /// Whether a call can act for the worker that said Hello with this credential.
     pub(super) fn check(&self, hello_by: Option<&str>, caller: &Caller) -> Result<(), Impostor> {
         if !self.secret.admits(caller.secret.as_ref()) {
             return Err(Impostor::Secret);
@@ -76,15 +76,15 @@ impl Lock {
     }
 }
 
-/// What is to become of a Hello: the secret that the answer gives, and what later calls must bring.
+/// The outcome of a Hello: the secret for the answer, and the requirements for later calls.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Met {
     pub(super) secret: WorkerSecret,
     pub(super) lock: Lock,
 }
 
-/// Meets a worker whose Hello brings this secret. `kept` is what is stored of the one with its UUID; `random` becomes its
-/// secret if it needs a new one.
+/// Checks a Hello that presents this secret. `kept` is the stored proof of the worker with its UUID; `random` becomes
+/// the secret if the worker needs a new one.
 pub(super) fn meet(
     kept: Option<&WorkerProof>,
     brought: Option<WorkerSecret>,
@@ -98,13 +98,13 @@ pub(super) fn meet(
         }
         check_credential(credential.as_deref(), by)?;
     }
-    // A worker that has a secret keeps it, also where no call has brought it yet.
+    // A worker keeps its secret, even if no call has presented it yet.
     let secret = brought.unwrap_or_else(|| WorkerSecret::new(random));
     let is_stored = kept.is_some_and(|kept| kept.secret_sha256.is_some());
     Ok(Met { secret, lock: Lock { secret: SecretHash::of_secret(&secret), is_stored } })
 }
 
-/// Where nothing was demanded then, or is now, there are no names to compare.
+/// If no credential was required then, or is now, there are no names to compare.
 fn check_credential(before: Option<&str>, now: Option<&str>) -> Result<(), Impostor> {
     match (before, now) {
         (Some(before), Some(now)) if before != now => Err(Impostor::Credential),
@@ -113,7 +113,7 @@ fn check_credential(before: Option<&str>, now: Option<&str>) -> Result<(), Impos
 }
 
 impl Impostor {
-    /// What a caller is told that is not the worker it names.
+    /// The refusal of a call that fails the check of the worker it names.
     pub(super) fn refuse_call(self, worker: WorkerId) -> Refusal {
         let problem = match self {
             Self::Secret => {
@@ -128,7 +128,7 @@ impl Impostor {
         Refusal::new(Reason::WrongSecret, problem, "say Hello again, then repeat the call")
     }
 
-    /// What a caller is told that says Hello with the UUID of another worker.
+    /// The refusal of a Hello with the UUID of another worker.
     pub(super) fn refuse_hello(self) -> Refusal {
         let problem = match self {
             Self::Secret => {
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Or the answer to its first Hello would shut a worker out by being lost.
+    /// Otherwise a lost answer to its first Hello would lock a worker out.
     #[test]
     fn a_secret_that_was_never_brought_is_given_anew() {
         let first = meet(None, None, None, [1; 32]).unwrap();

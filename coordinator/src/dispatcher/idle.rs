@@ -1,26 +1,24 @@
-//! When workers that there are no games for ask again.
+//! When workers without games ask again.
 
 use std::time::Duration;
 
 use spelrum_scheduling::scheduler::Time;
 
-/// Workers without games come back one after another, so far apart, however many they are:
-/// 200 of their calls a second.
+/// Spacing of the calls of workers without games, however many there are: 200 calls a second.
 const APART_MS: u64 = 5;
 
-/// No worker waits longer, also if there are so many that they then come more often: the first games
-/// of a new experiment would wait as long.
+/// No worker waits longer, even if the calls then come more often: the first games of a new experiment would wait as
+/// long.
 const WAIT_MS_MAX: u64 = 30_000;
 
-/// The moment at which the last of them is to come back.
+/// When the last of the waiting workers is due back.
 #[derive(Debug, Default)]
 pub(super) struct Idlers {
     last: Time,
 }
 
 impl Idlers {
-    /// When a worker should ask again for whom there is nothing now, if the scheduler would have it
-    /// wait for so long at least.
+    /// When a worker without games should ask again; the scheduler demands a wait of at least `at_least`.
     pub(super) fn retry_after(&mut self, at_least: Duration, now: Time) -> Duration {
         let at_least_ms = u64::try_from(at_least.as_millis()).unwrap_or(u64::MAX);
         let earliest = now.0.saturating_add(at_least_ms);
@@ -38,7 +36,7 @@ mod tests {
 
     const AT_LEAST: Duration = Duration::from_millis(500);
 
-    /// Calls in a minute of so many workers that never get any games.
+    /// Calls in a minute from this many workers that never get any games.
     fn calls_in_a_minute(workers: u64) -> usize {
         let mut idlers = Idlers::default();
         let mut coming: BTreeSet<_> = (0..workers).map(|worker| (0, worker)).collect();
@@ -46,7 +44,7 @@ mod tests {
         while let Some((at, worker)) = coming.pop_first()
             && at < 120_000
         {
-            // The first minute is for those that come all at once.
+            // In the first minute all of them come at once.
             calls += usize::from(at >= 60_000);
             let wait = idlers.retry_after(AT_LEAST, Time(at));
             assert!(wait >= AT_LEAST && wait <= Duration::from_millis(WAIT_MS_MAX));
@@ -66,7 +64,7 @@ mod tests {
         let bound = 60 * 1_000 / usize::try_from(APART_MS).unwrap();
         assert!(calls_in_a_minute(1_000) <= bound);
         assert!(calls_in_a_minute(5_000) <= bound);
-        // As many as there can be come every half minute.
+        // The largest number of workers: each comes every half minute.
         assert!(calls_in_a_minute(10_000) <= 2 * 10_000);
     }
 

@@ -1,5 +1,5 @@
-//! Courses in a batch: each decides in the transaction in which the results are stored that it decides by,
-//! and what it decides is stored in it. No kill comes between them.
+//! Courses in a batch: each decision is stored in the same transaction as the results that it depends on, so no kill
+//! comes between them.
 
 use spelrum_model::{CellId, ExperimentId, Plan};
 use spelrum_scheduling::course::{Course, CourseFault, Led, Step};
@@ -15,7 +15,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         (self.courses.of)(plan)
     }
 
-    /// Begins a course: of an experiment that was stored in this transaction, with these cells.
+    /// Begins the course of an experiment that was stored in this transaction, with these cells.
     pub(super) async fn begin_course(
         &mut self,
         experiment: ExperimentId,
@@ -28,7 +28,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         self.lead_one(experiment, now).await
     }
 
-    /// Lets courses decide by what was settled in this transaction.
+    /// Lets courses decide by the results settled in this transaction.
     pub(super) async fn lead(&mut self, now: Time) -> Result<(), BatchError> {
         loop {
             let news = self.scheduler.take_settled();
@@ -46,7 +46,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
 
     async fn lead_one(&mut self, experiment: ExperimentId, now: Time) -> Result<(), BatchError> {
         let Some(mut led) = self.courses.led.remove(&experiment) else { return Ok(()) };
-        // Where cells end must be stored before what came of them is told.
+        // The ends of cells must be stored before the course learns their outcome.
         self.store_changes().await?;
         while self.scheduler.is_open(experiment) {
             let is_settled = |cell| self.scheduler.is_settled(cell) == Some(true);

@@ -1,8 +1,8 @@
-//! How long ago leases were granted, by a clock that may be set.
+//! The age of leases, by a clock that may be set.
 //!
-//! Grants are stored by the system's clock, which outlives a restart. Where the clock is set back during a run, the time
-//! since a grant would come out too short, and honest results would be refused: so the step is added again. A clock that
-//! is set back between two runs excludes nothing that was granted before, as far as that is seen.
+//! Grants are stored by the system's clock, which outlives a restart. If the clock is set back during a run, the time
+//! since a grant would come out too short and honest results would be refused, so the step is added again. If the clock
+//! is set back between two runs, results of earlier grants are accepted as far as the step is detectable.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub(super) struct LeaseClock {
     started: Instant,
     started_unix_us: i64,
-    /// By how much the system's clock was behind the monotonic one, when it was least behind.
+    /// The smallest lag of the system's clock behind the monotonic one.
     least_lag_us: i64,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct LeaseClock {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
     unix_us: i64,
-    /// By how much the system's clock was set back at most, since anything was granted in this run.
+    /// The most that the system's clock can have been set back since the first grant of this run.
     set_back_us: i64,
 }
 
@@ -41,7 +41,8 @@ impl LeaseClock {
 }
 
 impl Reading {
-    /// How long ago that was at most; `None` if it is still to come, as after the clock was set back.
+    /// The longest possible time since a grant; `None` if the grant lies in the future, as after the clock was set
+    /// back.
     pub(super) fn since(self, granted_unix_us: i64) -> Option<Duration> {
         let us = self.unix_us.saturating_sub(granted_unix_us).saturating_add(self.set_back_us);
         u64::try_from(us).ok().map(Duration::from_micros)
@@ -79,9 +80,9 @@ mod tests {
     fn a_clock_that_is_set_back_takes_no_time_away() {
         let mut clock = clock();
         clock.read_at(HOUR, 101 * HOUR);
-        // Granted at 101; then it is set back by five hours, and two pass.
+        // Granted at 101; then the clock is set back by five hours, and two pass.
         assert_eq!(hours(clock.read_at(3 * HOUR, 98 * HOUR).since(101 * HOUR)), Some(2));
-        // It was ahead by five hours when this was granted, and was set right since.
+        // The clock was ahead by five hours at this grant, and was corrected since.
         let mut clock = self::clock();
         clock.read_at(HOUR, 106 * HOUR);
         assert_eq!(hours(clock.read_at(3 * HOUR, 103 * HOUR).since(106 * HOUR)), Some(2));
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(self::clock().read_at(HOUR, 101 * HOUR).since(102 * HOUR), None);
     }
 
-    /// A machine's monotonic clock stands still while it is suspended, and a worker's does not.
+    /// A suspended machine's monotonic clock stands still, and its worker's clock does not.
     #[test]
     fn a_suspended_machine_counts_the_time_of_its_sleep() {
         let mut clock = clock();

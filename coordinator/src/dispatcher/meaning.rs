@@ -1,4 +1,4 @@
-//! What the scheduler's effects mean: which answer goes out, and what is stored where. Pure.
+//! Translates the scheduler's effects into answers and rows to store. Pure.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -36,20 +36,20 @@ pub(super) enum Answer {
     Verdict(Verdict),
 }
 
-/// What any event may bring beside its answer, since every event also expires what is due.
+/// Consequences of an event beside its answer; every event also expires what is due.
 #[derive(Debug, Default)]
 pub(super) struct Consequences {
-    /// Games that are settled as failed, with the message.
+    /// Games settled as failed, with the message.
     pub(super) failed: Vec<(GameId, String)>,
-    /// Experiments whose every game is settled.
+    /// Experiments whose games are all settled.
     pub(super) finished: Vec<ExperimentId>,
-    /// Workers that are quarantined from now on: faults, of so many games.
+    /// Newly quarantined workers, each with its faults and number of games.
     pub(super) quarantined: Vec<(WorkerId, u64, u64)>,
     /// Workers that get no more games of an engine.
     pub(super) barred: Vec<(WorkerId, Barred)>,
 }
 
-/// Splits the effects of one event into its answer, if the event has one, and consequences.
+/// Splits the effects of one event into its answer, if any, and consequences.
 pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Option<Answer> {
     let mut answer = None;
     for effect in effects {
@@ -87,7 +87,7 @@ pub(super) fn read(effects: Vec<Effect>, consequences: &mut Consequences) -> Opt
     answer
 }
 
-/// Whether a result is kept beside the game's own, and the game played again: its players were disturbed, or it is
+/// Whether a result is kept beside the game's own and the game replayed: its players were disturbed, or the result is
 /// kept so already. `kept` are the leases under which such results of the game came in the same transaction.
 pub(super) fn plays_again(
     facts: &GameFacts,
@@ -102,7 +102,7 @@ pub(super) fn plays_again(
         || timed.plays_again(game.game.number, &game.record.moves, before)
 }
 
-/// A result whose time limits were scaled as no sweep allows is none.
+/// Rejects a result whose time limits were scaled beyond what any sweep allows.
 pub(super) fn within_scaling(what: ReportedWhat) -> ReportedWhat {
     let ReportedWhat::Played(game) = &what else { return what };
     let Some(Err(problem)) = game.scaled.map(ScaledTime::check) else { return what };
@@ -111,7 +111,7 @@ pub(super) fn within_scaling(what: ReportedWhat) -> ReportedWhat {
     ReportedWhat::Irregular { engine_revision, record, problem }
 }
 
-/// A result that took longer than the time since its lease was granted is none, if that time is known.
+/// Rejects a result that took longer than the time since its lease was granted, if that time is known.
 pub(super) fn within_lease(what: ReportedWhat, since_grant: Option<Duration>) -> ReportedWhat {
     let Some(since_grant) = since_grant else { return what };
     let (wall_us, engine_revision) = match &what {
@@ -132,7 +132,7 @@ pub(super) fn within_lease(what: ReportedWhat, since_grant: Option<Duration>) ->
     ReportedWhat::Irregular { engine_revision, record, problem: irregularity.to_string() }
 }
 
-/// What the scheduler must know of a reported result.
+/// The scheduler's view of a reported result.
 pub(super) fn report_of(
     what: &ReportedWhat,
     plays_again: bool,
@@ -153,24 +153,24 @@ pub(super) fn report_of(
     }
 }
 
-/// Where results go (invariant 4), each with its worker, and what the workers are told.
+/// The tables for the results (invariant 4), each with its worker, and the verdicts for the workers.
 #[derive(Debug, Default)]
 pub(super) struct Placement {
     /// Into `games`.
     pub(super) counted: Vec<(WorkerId, PlayedGame)>,
-    /// Into `uncounted_games`, as repeats, conflicts, or those of an excluded worker.
+    /// Into `uncounted_games`, as repeats, conflicts, or results of an excluded worker.
     pub(super) again: Vec<(WorkerId, PlayedGame)>,
     /// Into `uncounted_games`, as results of a cancelled experiment.
     pub(super) after_cancel: Vec<(WorkerId, PlayedGame)>,
-    /// Into `uncounted_games`, as results whose games are played again.
+    /// Into `uncounted_games`, as results whose games are replayed.
     pub(super) disturbed: Vec<(WorkerId, LeaseId, PlayedGame)>,
-    /// Into `networks`. Whatever becomes of the experiment, others have them.
+    /// Into `networks`, whatever happens to the experiment: networks are shared.
     pub(super) trained: Vec<(WorkerId, FinishedTraining)>,
     /// Into `verifications`.
     pub(super) verified: Vec<(WorkerId, PlayedVerification)>,
-    /// What workers said of games that failed and will be tried again.
+    /// Workers' messages about failed games that will be retried.
     pub(super) noted: Vec<(GameId, String)>,
-    /// Into `refused_results`, with what is wrong.
+    /// Into `refused_results`, with the reason.
     pub(super) refused: Vec<Refused>,
     /// One for each result, in order.
     pub(super) verdicts: Vec<v1::Verdict>,
@@ -226,14 +226,14 @@ impl Placement {
     }
 }
 
-/// Why a worker gets no games, for whoever looks at it.
+/// Why a worker gets no games, for display.
 pub(super) fn withheld_text(why: Withheld, worker: WorkerId) -> String {
     match why {
         Withheld::Excluded => format!(
             "somebody has excluded this worker, since its results are not believed; to let it in again: \
              spelrum readmit {worker}"
         ),
-        // The same for as long as it goes on: a worker writes it whenever it is another.
+        // Constant while the quarantine lasts: a worker logs the text whenever it changes.
         Withheld::Quarantined { .. } => format!(
             "half of its last games or more failed here and were then played by other workers; it gets games again \
              within ten minutes, or by: spelrum readmit {worker}"
@@ -256,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    /// A worker writes it when it is another.
+    /// A worker logs the text when it changes.
     #[test]
     fn a_quarantine_is_told_once() {
         let told = |faults, left_ms| {

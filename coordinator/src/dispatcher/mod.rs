@@ -1,10 +1,9 @@
 //! The dispatcher: one task that owns the scheduler and the right to write to the store.
 //!
-//! Services put well-formed requests into a bounded queue. The dispatcher drains a bounded batch of
-//! them, answers each by the scheduler inside one transaction, stores what the scheduler must find
-//! again, commits, and only then lets the answers go (group commit; invariants 4, 5). If anything
-//! fails, the whole batch is rolled back and refused, and the scheduler is built again from what is
-//! on disk: memory never runs ahead of it.
+//! Services put well-formed requests into a bounded queue. The dispatcher drains a bounded batch of them, answers each
+//! by the scheduler inside one transaction, stores what the scheduler needs after a restart, commits, and only then
+//! sends the answers (group commit; invariants 4, 5). If anything fails, the whole batch is rolled back and refused,
+//! and the scheduler is rebuilt from disk: memory never runs ahead of the disk.
 
 mod batch;
 mod courses;
@@ -66,27 +65,26 @@ use crate::metrics::Work;
 use spelrum_store::StoreError;
 use spelrum_store::contract::Store;
 
-/// A transaction takes no further request after so much time, so that the write lock is short and
-/// the first request of a batch does not wait for a long tail.
+/// A transaction accepts no further request after this time, so that the write lock is short and the first request of a
+/// batch does not wait for a long tail.
 const BATCH_TIME_MAX: Duration = Duration::from_millis(20);
 
-/// A transaction takes no further request after so many reported games.
+/// A transaction accepts no further request after this many reported games.
 const BATCH_GAMES_MAX: usize = 1_000;
 
-/// A transaction takes no more requests than these.
+/// Most requests of a transaction.
 const BATCH_REQUESTS_MAX: usize = 256;
 
-/// How often the dispatcher stops for the store's upkeep at the most: while a reader is in its way,
-/// trying again at once would only cost time.
+/// Shortest time between two runs of the store's upkeep: while a reader blocks it, an immediate retry would only cost
+/// time.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// When callers whose batch failed should try again.
+/// When callers whose batch failed should retry.
 const FAILED_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// The task's state.
 pub(crate) struct Dispatcher<S> {
     store: S,
-    /// `None` after a failed transaction, until it is built again from the store.
+    /// `None` after a failed transaction, until rebuilt from the store.
     scheduler: Option<Scheduler>,
     policy: Policy,
     roster: Roster,
@@ -94,12 +92,12 @@ pub(crate) struct Dispatcher<S> {
     turns: Turns,
     requests: mpsc::Receiver<Arrived>,
     clock: Clock,
-    /// After a batch failed: how many requests are served one in a transaction, so that one that
-    /// the store cannot take fails alone.
+    /// After a failed batch: the number of requests that still get a transaction each, so that one that the store
+    /// cannot take fails alone.
     alone: usize,
-    /// How long requests are taken into one batch: [`BATCH_TIME_MAX`], but in tests on a crowded machine.
+    /// How long requests are taken into one batch: [`BATCH_TIME_MAX`], except in tests on a crowded machine.
     batch_time_max: Duration,
-    /// When it last stopped for the store's upkeep.
+    /// Time of the last upkeep of the store.
     looked_after: Option<Instant>,
     removals: Removals,
     exclusions: Exclusions,
@@ -156,27 +154,28 @@ impl<S: Store> Dispatcher<S> {
         Ok((dispatcher, dispatch))
     }
 
-    /// Whether no worker comes but one.
+    /// Sets whether only one worker is expected.
     pub(crate) const fn expect_one_worker(&mut self, is_alone: bool) {
         self.roster.expect_one_worker(is_alone);
     }
 
-    /// Tells whether it can do its work.
+    /// Handle that reports whether the dispatcher can do its work.
     pub(crate) fn health(&self, dispatch: Dispatch) -> Health {
         self.watch.health(dispatch)
     }
 
-    /// Serves requests until `stop`, and then those that are in the queue. Gives the store back, and why
-    /// it has ended if nobody asked for that.
+    /// Serves requests until `stop`, and then those still in the queue. Returns the store, and the error if one ended
+    /// the dispatcher.
     pub(crate) async fn run(mut self, stop: CancellationToken) -> (S, Result<(), StoreError>) {
         let ended = self.serve_until(stop).await;
         (self.store, ended)
     }
 
-    /// Serves.
+    /// Serves requests until `stop`.
     ///
     /// # Errors
-    /// If another coordinator has the database now, it is gone or damaged, or the disk has failed for too long.
+    /// If another coordinator has the database now, the database is gone or damaged, or the disk has failed for too
+    /// long.
     async fn serve_until(&mut self, stop: CancellationToken) -> Result<(), StoreError> {
         loop {
             self.publish_if_due();
@@ -227,7 +226,7 @@ impl<S: Store> Dispatcher<S> {
                 Turn::Stop => self.requests.close(),
                 Turn::Serve(first) => {
                     self.serve(first).await?;
-                    // Also while requests never cease to come.
+                    // Also under an unbroken stream of requests.
                     if self.removals.has_its_turn() {
                         self.remove().await?;
                     }
@@ -246,12 +245,11 @@ impl<S: Store> Dispatcher<S> {
         }
     }
 
-    /// Serves one batch: the first request, if it is not the clock that woke us, and those that
-    /// are waiting behind it.
+    /// Serves one batch: the first request, unless the clock caused this turn, and those waiting behind it.
     async fn serve(&mut self, first: Option<Arrived>) -> Result<(), StoreError> {
         let mut next = first;
         if let Some(Arrived { at, request: Request::Workers { reply }, call: _ }) = next {
-            // Whatever the disk does, people may see who works.
+            // The list of workers is available whatever the disk does.
             let workers = self.roster.summaries(at);
             let verifying = self.roster.verifying();
             let offers = self.roster.offers(at);
@@ -299,11 +297,11 @@ impl<S: Store> Dispatcher<S> {
         }
     }
 
-    /// Lets the store do what it has to do for itself, such as beginning its log anew (invariant 9):
-    /// under load it never stands still for long enough.
+    /// Runs the store's own upkeep, such as restarting its log (invariant 9): under load the store is never idle for
+    /// long enough.
     ///
     /// # Errors
-    /// If another coordinator has the database now, or it is gone or damaged.
+    /// If another coordinator has the database now, or the database is gone or damaged.
     async fn look_after_store(&mut self) -> Result<(), StoreError> {
         let was_just_now = self.looked_after.is_some_and(|at| at.elapsed() < UPKEEP_INTERVAL);
         if was_just_now || !self.store.is_upkeep_due() {
@@ -313,7 +311,7 @@ impl<S: Store> Dispatcher<S> {
         match self.store.upkeep().await {
             Err(error) if error.is_final() => Err(error),
             Err(error) => {
-                // Nothing is lost: the next one may succeed.
+                // Nothing is lost: the next attempt may succeed.
                 tracing::warn!("failed to tidy up: {error}; {}", error.remedy());
                 Ok(())
             }
@@ -321,8 +319,8 @@ impl<S: Store> Dispatcher<S> {
         }
     }
 
-    /// Answers a batch and commits it. If it fails, `next` has the request that was not begun, and
-    /// `held` the answers to all that were. Says also whether it surely has written something.
+    /// Answers a batch and commits it. If that fails, `next` has the request that was not begun, and `held` the answers
+    /// to all that were. Also returns whether the batch has surely written something.
     async fn commit_batch(
         &mut self,
         next: &mut Option<Arrived>,
@@ -360,7 +358,7 @@ impl<S: Store> Dispatcher<S> {
         while let Some(arrived) = next.take() {
             requests += 1;
             match arrived {
-                // Reports that come one behind the other are one write.
+                // Consecutive reports are stored in one write.
                 Arrived { at, request: Request::Report { caller, results, reply }, call } => {
                     if !reply.is_closed() {
                         games += results.len();
@@ -370,7 +368,7 @@ impl<S: Store> Dispatcher<S> {
                 arrived => {
                     let before = batch.serve_reports(std::mem::take(&mut gathered), held).await;
                     if let Err(error) = before {
-                        // It was not begun.
+                        // This request was not begun.
                         *next = Some(arrived);
                         return Err(error);
                     }
@@ -402,9 +400,9 @@ impl<S: Store> Dispatcher<S> {
     }
 }
 
-/// What a turn of the dispatcher is for.
+/// The purpose of a dispatcher's turn.
 enum Turn {
-    /// It is asked to stop.
+    /// Stop, as requested.
     Stop,
     /// Requests, or what is due.
     Serve(Option<Arrived>),
@@ -414,12 +412,12 @@ enum Turn {
     Exclude,
     /// The next old leases or workers.
     Forget,
-    /// To know that it does not stand still.
+    /// Nothing, only to notice standstills.
     Nothing,
 }
 
-/// The durable state of everything that this engine may play: an experiment is played by the one
-/// revision of the engine that it was submitted to (invariant 2).
+/// The durable state of everything that this engine can play: an experiment is played only by the revision of the
+/// engine that it was submitted to (invariant 2).
 async fn playable(store: &mut impl Store) -> Result<Snapshot, StoreError> {
     let mut snapshot = store.snapshot().await?;
     for other in store.unfinished_of_other_revisions(ENGINE_REVISION).await? {
@@ -469,8 +467,8 @@ impl BatchError {
         }
     }
 
-    /// What callers are told. A request that failed alone, and not because of the disk, is
-    /// `hopeless`: it would fail again.
+    /// The refusal for callers. A request that failed alone, and not because of the disk, is `hopeless`: it would fail
+    /// again.
     fn refusal(&self, hopeless: bool) -> Refusal {
         let (reason, retry_after) = match self {
             Self::Store(error) if error.is_final() => (Reason::Ending, None),

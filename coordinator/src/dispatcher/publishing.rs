@@ -1,5 +1,4 @@
-//! How much there is of everything, told to whoever counts: from time to time, and never asked for, so that
-//! nobody waits for the dispatcher.
+//! Pushes the current totals to the metrics periodically, so that no metrics request waits for the dispatcher.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,29 +6,29 @@ use std::time::{Duration, Instant};
 use super::Dispatcher;
 use crate::metrics::Work;
 
-/// How often: it takes time with the number of workers and of experiments that go on.
+/// Publishing interval: the cost grows with the number of workers and of active experiments.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Who counts, and when it is told next.
+/// The target metrics, and the next time they are updated.
 pub(super) struct Publishing {
     pub(super) work: Arc<Work>,
     due: Instant,
 }
 
 impl Publishing {
-    /// It is told at once.
+    /// Publishes for the first time at once.
     pub(super) fn new(work: Arc<Work>) -> Self {
         Self { work, due: Instant::now() }
     }
 
-    /// When it is told next.
+    /// When the next update is due.
     pub(super) fn due(&self) -> Instant {
         self.due
     }
 }
 
 impl<S> Dispatcher<S> {
-    /// Tells, if it is time.
+    /// Publishes if an update is due.
     pub(super) fn publish_if_due(&mut self) {
         let now = Instant::now();
         if now < self.publishing.due {
@@ -37,7 +36,7 @@ impl<S> Dispatcher<S> {
         }
         self.publishing.due = now + INTERVAL;
         let workers = self.roster.heard_within(self.policy.lease_duration_ms, self.clock.now());
-        // Without a scheduler, after a transaction that has failed, all stays as it was.
+        // Without a scheduler, after a failed transaction, the gauges stay as they were.
         if let Some(scheduler) = &self.scheduler {
             self.publishing.work.set(scheduler.counts(), workers, &scheduler.withheld());
         }

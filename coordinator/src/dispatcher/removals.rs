@@ -1,4 +1,4 @@
-//! Removals go on between the batches, a piece at a time, and never hold one up for long.
+//! Removals, carried out between the batches, a piece at a time, so that no batch waits for long.
 
 use std::time::{Duration, Instant};
 
@@ -6,16 +6,16 @@ use super::{Dispatcher, FAILED_RETRY_AFTER, UPKEEP_INTERVAL};
 use spelrum_store::contract::{Store, WriteTransaction as _};
 use spelrum_store::{Removed, StoreError};
 
-/// A piece takes no further step after so much time.
+/// A piece begins no further step after this time.
 const PIECE_TIME_MAX: Duration = Duration::from_millis(5);
 
 /// When the next piece of the removals is due.
 #[derive(Debug)]
 pub(super) struct Removals {
     stage: Stage,
-    /// With nothing else to do: the next piece is due then.
+    /// When idle: the next piece is due then.
     idle_due: Instant,
-    /// With other things to do: at most half of the time is for removals.
+    /// When busy: at most half of the time is for removals.
     fair_due: Instant,
 }
 
@@ -23,33 +23,33 @@ pub(super) struct Removals {
 enum Stage {
     /// Nothing is being removed.
     Nothing,
-    /// Rows are.
+    /// Rows are being removed.
     Rows,
-    /// None are left; the file has to shrink.
+    /// No rows are left; the file has to shrink.
     Pages,
-    /// The free pages are at its end, where only a complete checkpoint cuts them off.
+    /// The free pages are at the file's end, where only a complete checkpoint cuts them off.
     End,
 }
 
 impl Removals {
-    /// At a start, with or without something left to do.
+    /// At startup, with or without unfinished removals.
     pub(super) fn new(any: bool) -> Self {
         let now = Instant::now();
         let stage = if any { Stage::Rows } else { Stage::Nothing };
         Self { stage, idle_due: now, fair_due: now }
     }
 
-    /// One was decided.
+    /// Notes a new removal.
     pub(super) fn begin(&mut self) {
         self.stage = Stage::Rows;
     }
 
-    /// When the next piece is due, if nothing else is to be done.
+    /// When the next piece is due, if the dispatcher is idle.
     pub(super) fn due(&self) -> Option<Instant> {
         (self.stage != Stage::Nothing).then_some(self.idle_due)
     }
 
-    /// Whether the next piece is due although other things are to be done.
+    /// Whether the next piece is due although the dispatcher is busy.
     pub(super) fn has_its_turn(&self) -> bool {
         self.stage != Stage::Nothing && Instant::now() >= self.fair_due
     }
@@ -59,7 +59,7 @@ impl<S: Store> Dispatcher<S> {
     /// Removes the next piece.
     ///
     /// # Errors
-    /// If another coordinator has the database now, or it is gone.
+    /// If another coordinator has the database now, or the database is gone.
     pub(super) async fn remove(&mut self) -> Result<(), StoreError> {
         let started = Instant::now();
         let done = match self.removals.stage {
@@ -90,7 +90,7 @@ impl<S: Store> Dispatcher<S> {
         self.look_after_store().await
     }
 
-    /// One transaction.
+    /// Removes rows in one transaction.
     async fn remove_rows(&mut self) -> Result<Stage, StoreError> {
         let started = Instant::now();
         let mut transaction = self.store.begin().await?;
@@ -117,7 +117,7 @@ async fn shrink(store: &mut impl Store) -> Result<Stage, StoreError> {
     Ok(if store.shrink().await? { Stage::Pages } else { Stage::End })
 }
 
-/// Cuts the free pages off the file, if no reader needs what is in the log.
+/// Cuts the free pages off the file, if no reader needs the log.
 async fn cut(store: &mut impl Store) -> Result<Stage, StoreError> {
     Ok(if store.upkeep().await? { Stage::Nothing } else { Stage::End })
 }

@@ -1,4 +1,4 @@
-//! Reports: looked up together, judged one by one, stored together, however many workers sent them.
+//! Reports: looked up together, judged one by one, stored together, whichever workers sent them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +21,19 @@ use super::{BatchError, unanswered};
 use spelrum_store::contract::WriteTransaction;
 use spelrum_store::{Deviation, StoppedForForfeits};
 
-/// A result with the worker that reported it, and when.
+/// A result with the worker that reported it, and the time.
 struct Delivered {
     worker: WorkerId,
     result: Reported,
     at: Time,
-    /// Which of the calls brought it.
+    /// The index of the call that brought the result.
     call: usize,
 }
 
 impl<T: WriteTransaction> Batch<'_, T> {
-    /// Answers the reports that were gathered; the answers are held.
+    /// Answers the gathered reports; the answers are held.
     ///
-    /// What is looked up of them is looked up now: after all that this transaction has stored.
+    /// Lookups happen now: after all that this transaction has stored.
     pub(super) async fn serve_reports(
         &mut self,
         gathered: Vec<Gathered>,
@@ -58,7 +58,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         }
         let (verdicts, result) = match self.take_results(delivered, &calls).await {
             Ok(verdicts) => (verdicts, Ok(())),
-            // Nothing of it happened: all callers are told so.
+            // None of the reports took effect, so all callers get the error.
             Err(error) => (Vec::new(), Err(error)),
         };
         let mut verdicts = verdicts.into_iter();
@@ -69,7 +69,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         result
     }
 
-    /// Takes results in, and gives one verdict for each, in order.
+    /// Processes results, and returns one verdict for each, in order.
     async fn take_results(
         &mut self,
         delivered: Vec<Delivered>,
@@ -138,7 +138,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         for (call, results) in unwelcome {
             calls[call].in_scope(|| results.tell());
         }
-        // In this order: what is stored as uncounted is compared with the settled result.
+        // In this order: a result stored as uncounted is compared with the settled one.
         let finished = std::mem::take(&mut consequences.finished);
         self.store(consequences).await?;
         self.store_placed(&placement).await?;
@@ -148,7 +148,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         Ok(placement.verdicts)
     }
 
-    /// The engine that forfeited a game, if one did, and after how many plies.
+    /// The engine that forfeited a game, if any, and after how many plies.
     async fn forfeit_of(
         &mut self,
         game: GameId,
@@ -192,7 +192,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         Ok(())
     }
 
-    /// Counts a result by where it goes.
+    /// Counts a result by its destination.
     fn count(&mut self, what: &ReportedWhat, verdict: Verdict) {
         let done = &mut self.done;
         *match verdict {
@@ -259,7 +259,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 }
 
-/// Results of one report that should not have come: the first, and how many they are.
+/// Unexpected results of one report: the first, and their number.
 struct Unwelcome {
     worker: WorkerId,
     lease: LeaseId,
@@ -268,7 +268,7 @@ struct Unwelcome {
 }
 
 impl Unwelcome {
-    /// Tells people.
+    /// Logs a warning.
     fn tell(&self) {
         let Self { worker, lease, game: GameId { cell, number }, results } = self;
         tracing::warn!(
@@ -279,7 +279,7 @@ impl Unwelcome {
     }
 }
 
-/// Tells whoever debugs of a result.
+/// Logs a result for debugging.
 fn tell(worker: WorkerId, lease: LeaseId, game: GameId, verdict: Verdict) {
     let GameId { cell, number } = game;
     tracing::debug!(%worker, %lease, %cell, number, ?verdict, "took a result");

@@ -1,4 +1,4 @@
-//! What the dispatcher is asked, and the handle that services ask it through.
+//! Requests to the dispatcher, and the handle that services send them through.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -21,24 +21,24 @@ use tracing::Span;
 use super::identity::{Caller, Welcome};
 use spelrum_store::{Excludable, KeptResults, NamedWorker, Removing, ToVerify, WorkerIntroduction};
 
-/// Requests that may wait for their turn (invariant 9).
+/// Requests that can wait for their turn (invariant 9).
 pub(super) const QUEUE_MAX: usize = 256;
 
-/// How long a request waits for a place in the queue before the caller hears that we are busy.
+/// Time a request waits for a place in the queue before its caller gets a busy refusal.
 const QUEUE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// When a caller whom we had no place for should try again.
+/// When a caller that got no place should retry.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Where an answer goes.
 pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
-/// One request, well-formed: services have checked everything that needs no database.
+/// One well-formed request: services have checked everything that needs no database.
 pub(super) enum Request {
     /// A worker introduces itself; answered with its id and its secret.
     Hello {
         introduction: Box<WorkerIntroduction>,
-        /// The secret that an earlier Hello gave it.
+        /// The secret from an earlier Hello.
         secret: Option<WorkerSecret>,
         reply: Reply<Welcome>,
     },
@@ -46,7 +46,7 @@ pub(super) enum Request {
     Lease { caller: Caller, slots: u32, speeds: Vec<Speed>, reply: Reply<Leased> },
     /// A worker reports results; answered with a verdict for each.
     Report { caller: Caller, results: Vec<Reported>, reply: Reply<Vec<v1::Verdict>> },
-    /// A worker is alive; answered with the leases it must drop.
+    /// A worker is alive; answered with the leases that the worker must drop.
     Heartbeat {
         caller: Caller,
         leases: Vec<LeaseId>,
@@ -55,27 +55,26 @@ pub(super) enum Request {
     },
     /// A worker hands leases back.
     GiveBack { caller: Caller, leases: Vec<LeaseId>, reply: Reply<()> },
-    /// A client submits a sweep, planned.
+    /// A client submits a planned sweep.
     Submit { submission: Box<Submission>, reply: Reply<Submitted> },
     /// A client steers an experiment, named by UUID or name.
     Steer { experiment: String, what: Steering, reply: Reply<Steered> },
-    /// A client throws an experiment or its moves away; answered with its UUID.
+    /// A client deletes an experiment or its moves; answered with its UUID.
     Remove { removal: Removal, reply: Reply<String> },
-    /// A client excludes workers, or lets them in again.
+    /// A client excludes workers, or readmits them.
     Exclude { exclusion: Exclusion, reply: Reply<Excluded> },
-    /// The dispatcher itself takes the next results out of those who are excluded; answered with whether there
-    /// are more.
+    /// The dispatcher itself discards the next results of excluded workers; answered with whether more are left.
     ExcludeSome { reply: Reply<bool> },
-    /// A client asks who works.
+    /// A client asks for the list of workers.
     Workers { reply: Reply<Workforce> },
-    /// A client orders that games of an experiment, named by its UUID, are played again by others; answered with how
-    /// many were ordered.
+    /// A client orders replays of an experiment's games by other workers; answered with the number ordered. The
+    /// experiment is named by its UUID.
     Verify { experiment: String, games: Vec<ToVerify>, reply: Reply<u64> },
-    /// Somebody asks whether anything can be committed.
+    /// A health check asks whether anything can be committed.
     Probe { reply: Reply<()> },
 }
 
-/// A report that waits for those that come right behind it.
+/// A report that is merged with those right behind it.
 pub(super) struct Gathered {
     pub(super) caller: Caller,
     pub(super) results: Vec<Reported>,
@@ -87,22 +86,21 @@ pub(super) struct Gathered {
 /// Answer to [`Request::Workers`].
 #[derive(Debug)]
 pub(crate) struct Workforce {
-    /// Who works.
     pub(crate) workers: Vec<WorkerSummary>,
-    /// Of each experiment that waits for workers the cell whose games need most memory, and how much.
+    /// For each experiment that waits for workers, the cell whose games need most memory, and that memory.
     pub(crate) largest: Vec<(ExperimentId, CellId, u64)>,
-    /// What waits for workers that meet its demands.
+    /// Work that waits for workers that meet its demands.
     pub(crate) wanted: Vec<Wanted>,
-    /// Of these, who verifies games of others.
+    /// Workers that verify games of other workers.
     pub(crate) verifying: BTreeSet<WorkerId>,
-    /// What each worker has, beside memory.
+    /// What each worker offers beside memory.
     pub(crate) offers: BTreeMap<WorkerId, Offer>,
     /// Workers that get no games, and why.
     pub(crate) withheld: Vec<(WorkerId, Withheld)>,
 }
 
 impl Workforce {
-    /// These workers, and what waits for them, as far as that is known.
+    /// These workers, and the work that waits for them as far as the scheduler is available.
     pub(super) fn of(
         workers: Vec<WorkerSummary>,
         verifying: BTreeSet<WorkerId>,
@@ -120,19 +118,19 @@ impl Workforce {
     }
 }
 
-/// How an experiment is steered.
+/// A change to an experiment's state, priority or failed games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Steering {
-    /// Into another state.
+    /// A new state.
     State(ExperimentState),
-    /// To another priority.
+    /// A new priority.
     Priority(i32),
-    /// Its failed games are played again.
+    /// A retry of its failed games.
     Retry,
 }
 
 impl Steering {
-    /// What it is, for the log.
+    /// The change's name in the log.
     pub(super) fn name(self) -> String {
         match self {
             Self::State(state) => state.name().to_owned(),
@@ -147,25 +145,24 @@ impl Steering {
 pub(crate) struct Steered {
     /// The experiment's UUID.
     pub(crate) uuid: String,
-    /// How many failed games are played again.
+    /// Number of failed games that are retried.
     pub(crate) games_retried: u64,
 }
 
-/// What is thrown away.
+/// A request to delete an experiment or its moves.
 #[derive(Debug)]
 pub(crate) struct Removal {
     /// A UUID or a name.
     pub(crate) experiment: String,
-    /// All of it, or its moves.
+    /// The whole experiment, or its moves.
     pub(crate) what: Removing,
-    /// How many games that concerns, if it is meant; `None` only asks whether it may be.
+    /// Number of games concerned, as a confirmation; `None` only asks whether the removal is allowed.
     pub(crate) games: Option<u64>,
 }
 
 /// Answer to [`Request::Lease`].
 #[derive(Debug)]
 pub(crate) enum Leased {
-    /// Games.
     Grant(Grant),
     /// Nothing to do now.
     Idle {
@@ -173,14 +170,14 @@ pub(crate) enum Leased {
         retry_after: Duration,
         /// Whether no running experiment has an unsettled game.
         all_done: bool,
-        /// Why this worker gets none of what waits; empty if that is not because of it.
+        /// Why this worker gets none of the waiting games; empty if the worker is not the reason.
         withheld: String,
-        /// The game whose speed it is to measure; empty if it is to measure none.
+        /// The game whose speed the worker should measure; empty if none.
         calibrate: String,
     },
 }
 
-/// Who is excluded, and from what.
+/// A change to the exclusion of workers.
 #[derive(Debug)]
 pub(crate) struct Exclusion {
     /// The id or the name of the workers.
@@ -190,27 +187,27 @@ pub(crate) struct Exclusion {
     pub(crate) what: Excluding,
 }
 
-/// What is to become of them.
+/// The change for these workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Excluding {
-    /// Nothing: somebody asks what excluding them would do.
+    /// None: the client asks what excluding them would do.
     Nothing,
-    /// They are excluded. Results of games that began before, by their clocks, stay.
+    /// Exclude them. Results of games that began earlier, by the workers' clocks, stay.
     Out { since_unix_us: Option<i64> },
-    /// They are let in again: to whatever they were excluded from, or only to the games of an engine.
+    /// Readmit them: to everything, or only to the games of one engine.
     In { engine: Option<String> },
-    /// They are no longer reported as silent.
+    /// No longer report them as silent.
     Dismissed,
 }
 
 /// Answer to [`Request::Exclude`].
 #[derive(Debug)]
 pub(crate) struct Excluded {
-    /// What excluding them does.
+    /// The effect of excluding them.
     pub(crate) excludable: Excludable,
-    /// Who is let in again.
+    /// Workers that are readmitted.
     pub(crate) readmitted: Vec<WorkerId>,
-    /// Who was reported as silent and is not any more.
+    /// Workers that were reported as silent and no longer are.
     pub(crate) dismissed: Vec<WorkerId>,
 }
 
@@ -249,41 +246,40 @@ pub(crate) struct Submission {
     pub(crate) uuid: String,
     /// The sweep's text.
     pub(crate) toml: String,
-    /// The files that it names, by the names it has for them.
+    /// The files that the sweep names, by those names.
     pub(crate) files: BTreeMap<String, String>,
-    /// What it means.
+    /// The sweep's meaning.
     pub(crate) plan: Plan,
-    /// Whether it becomes an experiment of its own, although there is one of its name.
+    /// Whether the sweep becomes a new experiment, even if one of its name exists.
     pub(crate) new_experiment: bool,
-    /// The UUID of the experiment for whose awaited builds it names those that have come.
+    /// The UUID of the experiment whose awaited builds this sweep fills in.
     pub(crate) fills: Option<String>,
-    /// Its place among the few plans that may be in memory at once (invariant 9).
+    /// Its place among the few plans allowed in memory at once (invariant 9).
     pub(crate) place: Option<OwnedSemaphorePermit>,
 }
 
 /// Answer to [`Request::Submit`].
 #[derive(Debug)]
 pub(crate) struct Submitted {
-    /// The experiment's UUID: of the one that was there, if it existed.
+    /// The experiment's UUID: that of the existing one, if it existed.
     pub(crate) uuid: String,
-    /// Whether it existed.
+    /// Whether the experiment existed.
     pub(crate) existed: bool,
-    /// What the sweep changed of it, if it existed.
+    /// The sweep's changes to the experiment, if it existed.
     pub(crate) change: Option<Change>,
-    /// How many games it has.
+    /// The experiment's number of games.
     pub(crate) games: u64,
-    /// How its claims stand.
+    /// The state of the experiment's claims.
     pub(crate) claims: Vec<ClaimStanding>,
 }
 
 impl Request {
-    /// Whether its caller has gone, and nothing is lost if it is not carried out: nobody was told
-    /// that it was, and whoever still wants it asks again. A coordinator that cannot keep up would
-    /// else do everything twice, and fall ever further behind.
+    /// Whether the request can be dropped because its caller has gone: its answer was never sent, and a caller that
+    /// still needs it asks again. Otherwise an overloaded coordinator would do everything twice and fall ever further
+    /// behind.
     ///
-    /// A heartbeat and what is given back are carried out nevertheless. They cost little, and nobody
-    /// may repeat them: the one names the game that killed its worker, the other is a worker's last
-    /// word.
+    /// A heartbeat and returned leases are processed nevertheless. They cost little and may never be repeated: the
+    /// heartbeat names the game that killed its worker, and returning leases is a worker's last call.
     pub(super) fn is_abandoned(&self) -> bool {
         match self {
             Self::Hello { reply, .. } => reply.is_closed(),
@@ -301,7 +297,7 @@ impl Request {
         }
     }
 
-    /// Its answer, when there is nothing to answer yet: it can only be refused.
+    /// The held answer of a request that was not begun, which can only be refused.
     pub(super) fn hold(self) -> Held {
         match self {
             Self::Hello { reply, .. } => Held::unanswered(reply),
@@ -328,7 +324,7 @@ pub(super) struct Held(Box<Answering>);
 type Answering = dyn FnOnce(Option<&Refusal>) + Send;
 
 impl Held {
-    /// The answer to be sent once it is true.
+    /// Holds an answer until the commit makes it true.
     pub(super) fn new<T: Send + 'static>(reply: Reply<T>, answer: Result<T, Refusal>) -> Self {
         Self(Box::new(move |failed| {
             // A caller that has gone away does not need it.
@@ -343,27 +339,27 @@ impl Held {
         Self::new(reply, Err(ending()))
     }
 
-    /// Lets the answer go.
+    /// Sends the answer.
     pub(super) fn send(self) {
         (self.0)(None);
     }
 
-    /// Tells the caller that nothing of it happened.
+    /// Reports to the caller that the request had no effect.
     pub(super) fn refuse(self, refusal: &Refusal) {
         (self.0)(Some(refusal));
     }
 }
 
-/// A request with the moment at which it arrived. The scheduler goes by that moment: a heartbeat
-/// that waited behind a slow commit came in time.
+/// A request with its time of arrival. The scheduler uses that time, so a heartbeat that waited behind a slow commit
+/// counts as punctual.
 pub(super) struct Arrived {
     pub(super) at: Time,
     pub(super) request: Request,
-    /// Whose it is, for the log.
+    /// The caller's span, for the log.
     pub(super) call: Span,
 }
 
-/// How services ask the dispatcher; cheap to clone.
+/// Handle through which services reach the dispatcher; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Dispatch {
     requests: mpsc::Sender<Arrived>,
@@ -386,12 +382,11 @@ impl Clock {
         self.started.elapsed()
     }
 
-    /// The scheduler's time now.
     pub(super) fn now(self) -> Time {
         Time(u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// The moment of a time.
+    /// Converts the scheduler's time to an instant.
     pub(super) fn instant(self, time: Time) -> Instant {
         self.started + Duration::from_millis(time.0)
     }
@@ -498,7 +493,7 @@ impl Dispatch {
     }
 }
 
-/// The answer of a coordinator that takes no more requests.
+/// The answer of a coordinator that accepts no more requests.
 fn ending() -> Refusal {
     Refusal {
         retry_after: Some(BUSY_RETRY_AFTER),

@@ -1,4 +1,4 @@
-//! Who works, as people see it in `Status`, and the memory and the engines that each offers. Kept in memory only.
+//! The workers that `Status` shows, and the memory and engines that each offers. Kept in memory only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,72 +14,72 @@ use super::identity::{Caller, Impostor, Lock, SecretHash};
 use crate::rarely::Rarely;
 use spelrum_store::{LeaseHolder, WorkerIntroduction};
 
-/// Workers that may be known at once (invariant 9).
+/// Most workers at once (invariant 9).
 pub(super) const WORKERS_MAX: usize = 10_000;
 
-/// A worker that was silent for so long, and holds nothing, gives its place up to a newcomer. Longer
-/// than any that lives is silent; if one comes back after all, it says Hello again.
+/// A worker that was silent for this long and holds no lease gives its place up to a newcomer. No live worker is silent
+/// for this long; a returning one says Hello again.
 const SILENT_MS: u64 = 60 * 1_000;
 
 /// The workers that have said Hello to this run of the coordinator.
 #[derive(Debug)]
 pub(super) struct Roster {
     workers_max: usize,
-    /// Whether no worker comes but one.
+    /// Whether only one worker is expected.
     is_alone: bool,
     workers: BTreeMap<WorkerId, Entry>,
     /// Workers that hold leases of an earlier run and have not said Hello to this one.
     absent: BTreeMap<WorkerId, Absent>,
-    /// Live leases: who holds each, and how many of its games have no result yet.
+    /// Live leases: the holder of each, and its number of games without a result.
     leases: BTreeMap<LeaseId, (WorkerId, u64)>,
-    /// Calls that named a worker and were not its.
+    /// Calls that named a worker but failed its identity check.
     pub(super) impostors: Rarely,
 }
 
 #[derive(Debug)]
 struct Entry {
     introduction: Box<WorkerIntroduction>,
-    /// What its calls must bring.
+    /// What the worker's calls must present.
     lock: Lock,
-    /// Those of the introduction.
+    /// The labels of its introduction.
     labels: Arc<[Label]>,
-    /// What it said last of its speeds, and when.
+    /// Its latest reported speeds, and when they were reported.
     speeds: (Time, Vec<Speed>),
     heard: Time,
     playing: u64,
     reported: u64,
     refused: u64,
-    /// Games of its leases that expired since it was last heard of.
+    /// Games of its leases that expired since its last call.
     lost: u64,
 }
 
 #[derive(Debug)]
 struct Absent {
     holder: LeaseHolder,
-    /// When this run began.
+    /// Start of this run.
     since: Time,
     /// Games of its leases that have expired.
     lost: u64,
 }
 
-/// What has happened to a worker. Noted while a transaction is open, told after its commit.
+/// An event in a worker's life. Recorded while a transaction is open, applied to the roster after its commit.
 #[derive(Debug)]
 pub(super) enum News {
-    /// It said Hello.
+    /// The worker said Hello.
     Hello(WorkerId, Box<WorkerIntroduction>, Lock, Time),
-    /// It has brought its secret, which is stored.
+    /// The worker presented its secret, which is now stored.
     Proved(WorkerId),
-    /// It is playing so many games.
+    /// The worker is playing this many games.
     Playing(WorkerId, u64),
-    /// It was granted a lease of so many games.
+    /// The worker was granted a lease of this many games.
     Granted(WorkerId, LeaseId, u64),
-    /// One result of a lease was taken.
+    /// One result of a lease was accepted.
     Taken(WorkerId, LeaseId),
-    /// One more of its results was refused.
+    /// One more of the worker's results was refused.
     Refused(WorkerId),
     /// A lease ended.
     Ended(LeaseId, LeaseEnd),
-    /// It is no longer reported as silent.
+    /// The worker is no longer reported as silent.
     Dismissed(WorkerId),
 }
 
@@ -90,7 +90,7 @@ impl Default for Roster {
 }
 
 impl Roster {
-    /// Of nobody yet, with places for so many.
+    /// Creates an empty roster with this many places.
     pub(super) fn with_places(workers_max: usize) -> Self {
         Self {
             workers_max,
@@ -102,7 +102,7 @@ impl Roster {
         }
     }
 
-    /// Whether no worker comes but one.
+    /// Sets whether only one worker is expected.
     pub(super) const fn expect_one_worker(&mut self, is_alone: bool) {
         self.is_alone = is_alone;
     }
@@ -129,48 +129,49 @@ impl Roster {
         workers.find(|(_, entry)| entry.introduction.uuid == uuid).map(|(&worker, _)| worker)
     }
 
-    /// Whether a call is that of the worker it names, which has said Hello. Returns its secret if that is to be stored.
+    /// Checks that a call comes from the worker it names, which has said Hello. Returns its secret if that has to be
+    /// stored.
     pub(super) fn check(&self, caller: &Caller) -> Result<Option<SecretHash>, Impostor> {
         let Some(entry) = self.workers.get(&caller.worker) else { return Ok(None) };
         entry.lock.check(entry.introduction.credential.as_deref(), caller)?;
         Ok((!entry.lock.is_stored).then_some(entry.lock.secret))
     }
 
-    /// All that have said Hello, and have not given their places up.
+    /// All workers that have said Hello and have not given up their places.
     pub(super) fn workers(&self) -> BTreeSet<WorkerId> {
         self.workers.keys().copied().collect()
     }
 
-    /// How many were heard of within so many milliseconds.
+    /// The number of workers heard from within this many milliseconds.
     pub(super) fn heard_within(&self, ms: u64, now: Time) -> u64 {
         let is_heard = |entry: &&Entry| now.0.saturating_sub(entry.heard.0) <= ms;
         self.workers.values().filter(is_heard).count() as u64
     }
 
-    /// The memory that a worker offers its slots together, if it says.
+    /// The memory that a worker offers to all its slots together, if reported.
     pub(super) fn memory_of(&self, worker: WorkerId) -> Option<u64> {
         self.workers.get(&worker)?.introduction.memory_bytes
     }
 
-    /// How many quiet slots a worker has for timed games; 0 if it plays them on all.
+    /// A worker's exclusive slots for timed games; 0 if all its slots play them.
     pub(super) fn quiet_slots_of(&self, worker: WorkerId) -> u32 {
         let entry = self.workers.get(&worker);
         entry.and_then(|entry| entry.introduction.machine.quiet_slots).unwrap_or(0)
     }
 
-    /// A worker tells its speeds: all that it knows.
+    /// Records the full list of speeds that a worker reported.
     pub(super) fn measured(&mut self, worker: WorkerId, speeds: Vec<Speed>, now: Time) {
         if let Some(entry) = self.workers.get_mut(&worker) {
             entry.speeds = (now, speeds);
         }
     }
 
-    /// What else each worker has.
+    /// What each worker offers beside memory.
     pub(super) fn offers(&self, now: Time) -> BTreeMap<WorkerId, Offer> {
         self.workers.keys().map(|&worker| (worker, self.offer_of(worker, now))).collect()
     }
 
-    /// What else a worker has.
+    /// What a worker offers beside memory.
     pub(super) fn offer_of(&self, worker: WorkerId, now: Time) -> Offer {
         let Some(entry) = self.workers.get(&worker) else { return Offer::default() };
         let (told, speeds) = &entry.speeds;
@@ -185,34 +186,34 @@ impl Roster {
         }
     }
 
-    /// Whether a worker trains networks for others.
+    /// Whether a worker trains networks.
     pub(super) fn trains(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|entry| entry.introduction.trains)
     }
 
-    /// Whether a worker verifies games of others.
+    /// Whether a worker verifies games of other workers.
     pub(super) fn verifies(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|entry| entry.introduction.verifies)
     }
 
-    /// Who verifies games of others.
+    /// Workers that verify games of other workers.
     pub(super) fn verifying(&self) -> BTreeSet<WorkerId> {
         let verifies = |(_, entry): &(&WorkerId, &Entry)| entry.introduction.verifies;
         self.workers.iter().filter(verifies).map(|(&worker, _)| worker).collect()
     }
 
-    /// How many results of a worker were refused.
+    /// The number of a worker's refused results.
     pub(super) fn refused(&self, worker: WorkerId) -> u64 {
         self.workers.get(&worker).map_or(0, |entry| entry.refused)
     }
 
-    /// Games of a worker's leases that expired since it was last heard of.
+    /// Games of a worker's leases that expired since its last call.
     pub(super) fn lost_games_of(&self, worker: WorkerId) -> u64 {
         let lost = self.workers.get(&worker).map(|entry| entry.lost);
         lost.or_else(|| Some(self.absent.get(&worker)?.lost)).unwrap_or(0)
     }
 
-    /// Notes that a worker was heard of, whatever becomes of what it said.
+    /// Records a sign of life from a worker, whether or not its call succeeds.
     pub(super) fn hear(&mut self, worker: WorkerId, at: Time) {
         if let Some(entry) = self.workers.get_mut(&worker) {
             entry.heard = entry.heard.max(at);
@@ -225,9 +226,8 @@ impl Roster {
         self.workers.values().any(|entry| entry.introduction.uuid == uuid)
     }
 
-    /// Whether there is a place for so many newcomers. If need be, those give theirs up that hold no
-    /// lease and were silent for longest: a program that ends as soon as it has said Hello, and is
-    /// started again and again, takes places of its own only.
+    /// Whether there is a place for this many newcomers. If necessary, evicts the workers without a lease that were
+    /// silent for longest, so a program that keeps restarting and ends right after Hello takes only its own places.
     pub(super) fn has_places(&mut self, newcomers: usize, now: Time) -> bool {
         let excess = (self.workers.len() + newcomers).saturating_sub(self.workers_max);
         if excess == 0 {
@@ -246,7 +246,7 @@ impl Roster {
         gone.len() >= excess
     }
 
-    /// Takes note.
+    /// Applies an event.
     pub(super) fn tell(&mut self, news: News) {
         match news {
             News::Hello(worker, introduction, lock, heard) => {
@@ -326,7 +326,7 @@ impl Roster {
         }
     }
 
-    /// All workers, for people.
+    /// Summaries of all workers, for display.
     pub(super) fn summaries(&self, now: Time) -> Vec<WorkerSummary> {
         let mut leased = BTreeMap::<WorkerId, u64>::new();
         for &(worker, games) in self.leases.values() {
@@ -342,7 +342,7 @@ impl Roster {
                 engine_revision: entry.introduction.engine_revision,
                 silent_ms: now.0.saturating_sub(entry.heard.0),
                 leased_games,
-                // As it said last: what it has reported since, it does not play any more.
+                // As last reported: games whose results came since are no longer being played.
                 playing_games: entry.playing.min(leased_games),
                 reported_games: entry.reported,
                 lost_games: entry.lost,
@@ -488,7 +488,7 @@ mod tests {
         roster.tell(News::Dismissed(WorkerId(3)));
         assert_eq!(roster.summaries(Time(9)), []);
 
-        // It comes back, or its next start does.
+        // The worker comes back, or its next start does.
         for worker in [WorkerId(3), WorkerId(4)] {
             let mut roster = restarted();
             roster.tell(News::Hello(worker, introduction("a"), lock(), Time(6)));

@@ -1,22 +1,22 @@
-//! The dispatcher's turns, and what it notices if it stood still between two of them: it was
-//! stopped, its machine was, or its disk was slow. Nobody could be heard then, so nobody was silent.
+//! The dispatcher's turns, and gaps between them: the process or its machine was stopped, or the disk was slow. No call
+//! could be received then, so no worker counts as silent.
 
 use spelrum_scheduling::scheduler::Time;
 
-/// A turn begins so many times in the life of a lease, also if there is nothing to do.
+/// Turns in the life of a lease, also without any work.
 const TURNS_PER_LEASE: u64 = 12;
 
 /// When turns began.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// How long a turn may take.
+    /// Expected longest duration of a turn.
     turn_ms: u64,
     begun: Time,
     gap_ms: u64,
 }
 
 impl Turns {
-    /// The first begins now.
+    /// Begins the first turn now.
     pub(super) fn new(lease_duration_ms: u64, now: Time) -> Self {
         Self { turn_ms: (lease_duration_ms / TURNS_PER_LEASE).max(1), begun: now, gap_ms: 0 }
     }
@@ -26,9 +26,8 @@ impl Turns {
         Time(self.begun.0.saturating_add(self.turn_ms))
     }
 
-    /// A turn begins. If the one before took much longer than it may, the rest of it was a gap:
-    /// whatever happens, a lease grows no older by a turn than by the time that a turn may take,
-    /// and still grows older while every turn is slow.
+    /// Begins a turn. If the previous one took much longer than allowed, the excess was a gap: a turn ages a lease by
+    /// at most the time that a turn may take, but leases still age while every turn is slow.
     pub(super) fn begin(&mut self, now: Time) {
         let took_ms = now.0.saturating_sub(self.begun.0);
         self.begun = now;
@@ -41,7 +40,7 @@ impl Turns {
         }
     }
 
-    /// How long the gaps were since this was last asked.
+    /// Total length of the gaps since the last call of this function.
     pub(super) fn take_gap_ms(&mut self) -> u64 {
         std::mem::take(&mut self.gap_ms)
     }

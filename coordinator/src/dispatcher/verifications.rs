@@ -1,4 +1,4 @@
-//! Ordering that games are played once more by others than who played them.
+//! Orders replays of games by workers other than those that played them.
 
 use spelrum_engine::ENGINE_REVISION;
 use spelrum_model::ExperimentState;
@@ -10,8 +10,8 @@ use spelrum_store::contract::WriteTransaction;
 use spelrum_store::{Found, Retry, ToVerify};
 
 impl<T: WriteTransaction> Batch<'_, T> {
-    /// Lets games of an experiment be verified; returns how many were ordered. One that was finished runs again until
-    /// they are.
+    /// Orders verifications for games of an experiment; returns their number. A finished experiment runs again until
+    /// they are done.
     pub(super) async fn order_verifications(
         &mut self,
         which: &str,
@@ -22,7 +22,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         if state == ExperimentState::Cancelled {
             return Err(cancelled(which).into());
         }
-        // What the scheduler is told of the experiment as a whole is read again.
+        // The scheduler gets the experiment as a whole, reread from the store.
         self.store_changes().await?;
         let ordered = self.transaction.order_verifications(experiment, games).await?;
         if ordered.is_empty() {
@@ -36,7 +36,7 @@ impl<T: WriteTransaction> Batch<'_, T> {
         let open = self.scheduler.is_open(experiment);
         let Retry { cells, attempts, priority, allocation, .. } =
             self.transaction.whole(experiment).await?;
-        // Those that it knows have not changed.
+        // The cells that the scheduler knows have not changed.
         let cells = if knows { ordered } else { cells };
         let attempts = if knows { Vec::new() } else { attempts };
         let event = Event::Submitted { experiment, priority, open, allocation, cells, attempts };
@@ -46,14 +46,14 @@ impl<T: WriteTransaction> Batch<'_, T> {
     }
 }
 
-/// Nothing is played of an experiment that was cancelled.
+/// Refuses a cancelled experiment, whose games are no longer played.
 pub(crate) fn cancelled(which: &str) -> Refusal {
     let problem = format!("the experiment {which:?} was cancelled, which is final");
     let remedy = "verify its games on this machine: leave out --on-workers";
     Refusal::new(Reason::WrongState, problem, remedy)
 }
 
-/// What this engine would play may be other games (invariant 2).
+/// Refuses an experiment of another engine revision: this engine might play other games (invariant 2).
 pub(crate) fn of_other_engine(which: &str, revision: u32) -> Refusal {
     let problem = format!(
         "the games of {which:?} are of engine revision {revision}: what this one ({ENGINE_REVISION}) would play may be \

@@ -12,7 +12,7 @@ use spelrum_store::StoreError;
 
 use end::{End, Point};
 
-/// The faults to come. None, unless a test holds another end of it.
+/// The faults to come: none, unless a test holds a clone.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     failing_commits: Arc<AtomicU32>,
@@ -21,53 +21,53 @@ pub struct Faults {
     poison: Arc<AtomicU64>,
     /// Held while commits wait.
     slow_disk: Arc<Mutex<()>>,
-    /// Whether one does.
+    /// Whether a commit is waiting.
     stalled: Arc<AtomicBool>,
-    /// How many fewer connections there are places for than there could be.
+    /// By how much the places for connections are reduced.
     connections_missing: Arc<AtomicUsize>,
-    /// Where its process ends.
+    /// Where the process ends.
     end: Arc<End>,
 }
 
 impl Faults {
-    /// Those that the environment orders: where this process ends ([`End::from_environment`]).
+    /// The faults that the environment orders: where this process ends ([`End::from_environment`]).
     pub(crate) fn from_environment() -> Self {
         Self { end: Arc::new(End::from_environment()), ..Self::default() }
     }
 
-    /// Lets the next so many commits fail as on a full disk.
+    /// Makes the next commits fail as on a full disk, this many of them.
     pub fn fail_commits(&self, commits: u32) {
         self.failing_commits.store(commits, Ordering::SeqCst);
     }
 
-    /// Lets every commit fail as on a disk that fails, until it does no more.
+    /// Makes every commit fail as on a failing disk, until reset.
     pub fn break_disk(&self, fails: bool) {
         self.disk_fails.store(fails, Ordering::SeqCst);
     }
 
-    /// How many commits have still to fail.
+    /// Number of commits that have still to fail.
     #[must_use]
     pub fn failing_commits(&self) -> u32 {
         self.failing_commits.load(Ordering::SeqCst)
     }
 
-    /// Lets every transaction fail that has a result of a game with this number.
+    /// Makes every transaction fail that has a result of a game with this number.
     pub fn poison(&self, number: u64) {
         self.poison.store(number + 1, Ordering::SeqCst);
     }
 
-    /// Lets commits wait, as for a slow disk, until the guard is dropped.
+    /// Makes commits wait, as for a slow disk, until the guard is dropped.
     pub async fn stall_commits(&self) -> OwnedMutexGuard<()> {
         Arc::clone(&self.slow_disk).lock_owned().await
     }
 
-    /// Whether a commit has come to the slow disk.
+    /// Whether a commit has reached the slow disk.
     #[must_use]
     pub fn is_stalled(&self) -> bool {
         self.stalled.load(Ordering::SeqCst)
     }
 
-    /// Leaves places for so many connections only, from the next start on.
+    /// Limits the places for connections, from the next start on.
     pub fn limit_connections(&self, connections: usize) {
         self.connections_missing.store(usize::MAX - connections, Ordering::SeqCst);
     }
@@ -95,12 +95,12 @@ impl Faults {
         Ok(())
     }
 
-    /// A transaction is on disk, and nobody has heard of it.
+    /// Reached when a transaction is on disk, before any answer.
     pub(crate) fn after_commit(&self) {
         self.end.reached(Point::AfterCommit);
     }
 
-    /// One answer of a transaction has gone, and others have not.
+    /// Reached when one answer of a transaction is sent, and the others are not.
     pub(crate) fn amid_answers(&self) {
         self.end.reached(Point::AmidAnswers);
     }

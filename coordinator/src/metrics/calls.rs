@@ -1,8 +1,7 @@
-//! Calls: how long they take and what becomes of them, by method, and those that no service heard of.
+//! Calls: their durations and outcomes by method, and calls refused before they reached a service.
 //!
-//! Labels are the methods of our own contract and the codes of gRPC. A call of any other method is of
-//! `other`, and one that is refused before a service hears of it is counted by the reason alone: so nobody
-//! adds a line to the page by what he calls.
+//! Labels are the methods of our own contract and the codes of gRPC. Calls of unknown methods are counted as `other`,
+//! and refused calls only by the reason, so no caller can add lines to the page.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +17,9 @@ use tonic::Code;
 
 use super::SECONDS;
 
-/// The label of whatever is no method of ours.
+/// The label of unknown methods.
 const OTHER: &str = "other";
 
-/// Calls.
 pub(crate) struct Calls {
     /// By their paths.
     methods: BTreeMap<String, Arc<Method>>,
@@ -30,30 +28,30 @@ pub(crate) struct Calls {
     refused: [IntCounter; Why::ALL.len()],
 }
 
-/// A method that is called.
+/// A method of the contract, or `other`.
 #[derive(Debug)]
 struct Method {
-    /// As the page and the log have it.
+    /// The method's name on the page and in the log.
     name: String,
     seconds: Histogram,
 }
 
-/// Why a call was refused before a service heard of it.
+/// Why a call was refused before it reached a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// It is not gRPC.
+    /// Not gRPC.
     NotGrpc,
-    /// It is gRPC by an old HTTP.
+    /// gRPC over an old HTTP.
     OldHttp,
-    /// It is for another host.
+    /// Sent to another host.
     Host,
-    /// A web page sent it.
+    /// Sent by a web page.
     Origin,
-    /// It has no token that may do it.
+    /// No token with the role that the call needs.
     Token,
-    /// Its message did not come.
+    /// Its message did not arrive.
     Message,
-    /// Too many others were under way.
+    /// Too many other calls were under way.
     Crowded,
 }
 
@@ -102,7 +100,7 @@ impl Calls {
         let refused = IntCounterVec::new(refused, &["why"])?;
         registry.register(Box::new(refused.clone()))?;
         let method = |name: &str| {
-            // A rate is known from the first call on only if it was 0 before.
+            // A rate includes the first call only if the counter was 0 before.
             outcomes.get_metric_with_label_values(&[name, name_of(Code::Ok)])?;
             let seconds = seconds.get_metric_with_label_values(&[name])?;
             Ok::<_, prometheus::Error>(Arc::new(Method { name: name.to_owned(), seconds }))
@@ -117,20 +115,20 @@ impl Calls {
         Ok(Self { methods, other, outcomes, refused: [a?, b?, c?, d?, e?, f?, g?] })
     }
 
-    /// What the page and the log call the method of this path.
+    /// The name of this path's method on the page and in the log.
     pub(crate) fn name(&self, path: &str) -> &str {
         &self.method(path).name
     }
 
-    /// A service is about to hear of a call to this path.
+    /// Starts counting a call that is about to reach its service.
     pub(crate) fn begin(self: &Arc<Self>, path: &str) -> UnderWay {
         let method = Arc::clone(self.method(path));
         UnderWay { calls: Arc::clone(self), method, began: Instant::now(), is_ended: false }
     }
 
-    /// A call is refused, and no service hears of it.
+    /// Counts a call refused before it reached a service.
     pub(crate) fn refused(&self, why: Why) {
-        // Its place among all of them.
+        // The variant's position.
         self.refused[why as usize].inc();
     }
 
@@ -139,7 +137,7 @@ impl Calls {
     }
 }
 
-/// A call that a service has heard of. One that is dropped without an end was given up: its caller has gone.
+/// A call that has reached its service. If dropped without an end, it counts as abandoned: its caller has gone.
 pub(crate) struct UnderWay {
     calls: Arc<Calls>,
     method: Arc<Method>,
@@ -148,12 +146,12 @@ pub(crate) struct UnderWay {
 }
 
 impl UnderWay {
-    /// The answer begins.
+    /// Records that the answer begins.
     pub(crate) fn answered(&self) {
         self.method.seconds.observe(self.began.elapsed().as_secs_f64());
     }
 
-    /// The answer has ended, with this code.
+    /// Records that the answer has ended, with this code.
     pub(crate) fn ended(&mut self, code: Code) {
         if !std::mem::replace(&mut self.is_ended, true) {
             let outcome = [&*self.method.name, name_of(code)];
@@ -171,9 +169,9 @@ impl Drop for UnderWay {
     }
 }
 
-/// All methods, `package.Service/Method`, as the contract has them.
+/// All methods of the contract, as `package.Service/Method`.
 fn methods_of_the_contract() -> Vec<String> {
-    // Reflection tells the same bytes, and no coordinator starts with others than they should be.
+    // Reflection serves the same bytes, and no coordinator starts with invalid ones.
     let files = FileDescriptorSet::decode(FILE_DESCRIPTOR_SET).unwrap_or_default();
     let mut methods = Vec::new();
     for file in &files.file {

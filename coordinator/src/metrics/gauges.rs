@@ -2,7 +2,7 @@
 
 use prometheus::{IntGauge, Registry};
 
-/// As a gauge has it.
+/// Converts a count for a gauge.
 pub(super) fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,10 +1,9 @@
-//! What a coordinator counts of itself, for Prometheus: `GET /metrics` (docs/operating.md, "Metrics").
+//! The coordinator's metrics for Prometheus: `GET /metrics` (docs/operating.md, "Metrics").
 //!
-//! Counters and histograms are atomics, changed where things happen; gauges are told from time to time by
-//! whoever knows them. So the page is made of what is in memory, waits for nobody, and answers while the
-//! dispatcher waits for the disk. Whoever reaches the port may read it: it has numbers and words of this
-//! program only, never a name, an address or whatever else came from outside, and what comes from outside
-//! adds no line to it.
+//! Counters and histograms are atomics, changed where things happen; gauges are set periodically by the parts that own
+//! the values. So the page is made from memory, waits for nothing, and works while the dispatcher waits for the disk.
+//! Every client that reaches the port can read it: the page has only numbers and words of this program, never a name,
+//! an address or other outside input, and outside input adds no line to it.
 
 mod calls;
 mod gauges;
@@ -21,34 +20,34 @@ pub(crate) use work::{Done, Work};
 use self::gauges::{gauge, whole};
 use crate::metrics::process::Process;
 
-/// The page's form (Prometheus, "Exposition formats").
+/// The page's format (Prometheus, "Exposition formats").
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Bounds of what is measured in seconds: from a commit without the disk to a disk that hangs.
+/// Histogram bounds in seconds: from a commit without the disk to a disk that hangs.
 const SECONDS: [f64; 12] =
     [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 2.5, 10.0];
 
-/// Everything that is counted; cheap to clone.
+/// All metrics; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Metrics {
     registry: Registry,
     process: Arc<Process>,
-    /// What the dispatcher does.
+    /// The dispatcher's metrics.
     pub(crate) work: Arc<Work>,
-    /// Calls, by what becomes of them.
+    /// Calls, by outcome.
     pub(crate) calls: Arc<Calls>,
     wal_bytes: IntGauge,
     database_bytes: IntGauge,
     connections: IntGauge,
-    /// Whether what is committed comes to the disk.
+    /// Whether commits reach the disk.
     healthy: IntGauge,
 }
 
 impl Metrics {
-    /// All begin with nothing.
+    /// Creates the metrics, all zero.
     ///
     /// # Errors
-    /// If two have one name, or a name is none: the program was built wrong.
+    /// If a name is invalid or used twice: the program was built wrong.
     pub(crate) fn new(engine_revision: u32) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let build = Opts::new("spelrum_build_info", "Which program this is; always 1.")
@@ -83,34 +82,34 @@ impl Metrics {
         })
     }
 
-    /// Takes note of whether the coordinator is well.
+    /// Records whether the coordinator is healthy.
     pub(crate) fn set_healthy(&self, is_well: bool) {
         self.healthy.set(is_well.into());
     }
 
-    /// Takes note of how large the database and its log are.
+    /// Records the sizes of the database and its log.
     pub(crate) fn set_sizes(&self, database_bytes: u64, wal_bytes: u64) {
         self.database_bytes.set(whole(database_bytes));
         self.wal_bytes.set(whole(wal_bytes));
     }
 
-    /// A connection is open, for as long as what this returns is there.
+    /// Counts a connection for as long as the returned value lives.
     pub(crate) fn connection(&self) -> OpenConnection {
         self.connections.inc();
         OpenConnection(self.connections.clone())
     }
 
-    /// The page.
+    /// Renders the page.
     ///
     /// # Errors
-    /// If it cannot be written: the program was built wrong.
+    /// If it cannot be rendered: the program was built wrong.
     pub(crate) fn page(&self) -> Result<String, prometheus::Error> {
         self.process.look();
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }
 
-/// A connection, which counts while this is there.
+/// A connection, counted until this is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenConnection(IntGauge);
 

@@ -1,5 +1,5 @@
-//! What the process takes of its machine, by the names that monitoring knows from other programs. A system
-//! that does not say what Linux says has less of it.
+//! The process's use of its machine, under the metric names that monitoring tools know from other programs. Systems
+//! other than Linux provide fewer of them.
 
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -10,10 +10,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::gauges::{gauge, whole};
 
-/// What was found out is told for so long: whoever asks without a pause costs no more.
+/// How long measurements are cached, so that frequent requests cost no more.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What the process takes.
+/// The process's resource use.
 pub(super) struct Process {
     cpu_seconds: Counter,
     resident_bytes: IntGauge,
@@ -40,7 +40,7 @@ impl Process {
         })
     }
 
-    /// Finds out, unless that was just done.
+    /// Measures, unless a recent measurement is cached.
     pub(super) fn look(&self) {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if looked.is_some_and(|at| at.elapsed() < FRESH) {
@@ -48,7 +48,7 @@ impl Process {
         }
         *looked = Some(Instant::now());
         let cpu = Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
-        // Never less: a counter that falls is a program that was started anew.
+        // Never less: a counter that falls means a restarted program.
         self.cpu_seconds.inc_by((cpu.as_secs_f64() - self.cpu_seconds.get()).max(0.0));
         if let Some(bytes) = resident_bytes() {
             self.resident_bytes.set(whole(bytes));
@@ -59,7 +59,7 @@ impl Process {
     }
 }
 
-/// From `/proc/self/status`, which has it in kilobytes (proc_pid_status(5)).
+/// From `/proc/self/status`, in kilobytes (proc_pid_status(5)).
 fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -67,13 +67,13 @@ fn resident_bytes() -> Option<u64> {
     kilobytes.checked_mul(1_024)
 }
 
-/// The size of `/proc/self/fd` since Linux 6.2; before, there is its list only.
+/// The size of `/proc/self/fd` since Linux 6.2; before, the number of its entries.
 fn open_fds() -> Option<u64> {
     let open = fs::metadata("/proc/self/fd").ok()?.len();
     if open > 0 {
         return Some(open);
     }
-    // The list is open while it is read.
+    // The folder itself is open while its entries are read.
     Some((fs::read_dir("/proc/self/fd").ok()?.count() as u64).saturating_sub(1))
 }
 

@@ -1,4 +1,4 @@
-//! What the dispatcher does: games, leases, workers, results, transactions.
+//! The dispatcher's metrics: games, leases, workers, results, transactions.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use spelrum_scheduling::scheduler::Counts;
 
 use super::{SECONDS, gauge, whole};
 
-/// What the dispatcher does.
+/// The dispatcher's metrics.
 pub(crate) struct Work {
     games_queued: IntGauge,
     games_leased: IntGauge,
@@ -40,38 +40,35 @@ pub(crate) struct Work {
     rolled_back: IntCounter,
 }
 
-/// What one transaction of the dispatcher has done: counted once it is committed.
+/// Counts of one transaction of the dispatcher, added to the metrics after the commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Done {
     /// Games with a result that counts.
     pub(crate) finished: u64,
     /// Games and trainings that were given up.
     pub(crate) failed: u64,
-    /// Trainings that came to a network.
+    /// Trainings that produced a network.
     pub(crate) trained: u64,
-    /// Games that were played once more, to be compared.
+    /// Games that were replayed for comparison.
     pub(crate) verified: u64,
-    /// Of these, those that came out otherwise.
+    /// Replays whose results differ.
     pub(crate) deviating: u64,
-    /// Failures that were noted, of games that are tried again.
+    /// Recorded failures of games that are retried.
     pub(crate) attempts: u64,
     /// Results of games that had one.
     pub(crate) again: u64,
     /// Results of experiments that are over.
     pub(crate) over: u64,
-    /// Results of workers that are excluded.
+    /// Results of excluded workers.
     pub(crate) excluded: u64,
-    /// Results that were disturbed, and whose games are played again.
+    /// Disturbed results, whose games are replayed.
     pub(crate) disturbed: u64,
-    /// Results that the rules do not allow.
+    /// Results that violate the rules.
     pub(crate) irregular: u64,
-    /// Results of games that their worker never had.
+    /// Results of games that were never leased to their worker.
     pub(crate) not_leased: u64,
-    /// Leases that were granted.
     pub(crate) granted: u64,
-    /// Leases that ran out.
     pub(crate) expired: u64,
-    /// Workers that were quarantined.
     pub(crate) quarantined: u64,
 }
 
@@ -185,10 +182,10 @@ impl Work {
         })
     }
 
-    /// A transaction is committed, which took so long.
+    /// Records a committed transaction and its duration.
     pub(crate) fn committed(&self, done: Done, took: Duration) {
         self.commit_seconds.observe(took.as_secs_f64());
-        // All of them by name: none can be forgotten.
+        // All fields by name: none can be forgotten.
         let Done {
             finished,
             failed,
@@ -229,12 +226,12 @@ impl Work {
         }
     }
 
-    /// A transaction has failed.
+    /// Records a failed transaction.
     pub(crate) fn rolled_back(&self) {
         self.rolled_back.inc();
     }
 
-    /// There is so much now, and there are so many workers.
+    /// Sets the gauges to the current totals.
     pub(crate) fn set(&self, counts: Counts, workers: u64, withheld: &[(WorkerId, Withheld)]) {
         let why = |is_it: fn(&Withheld) -> bool| {
             let workers: BTreeSet<_> =

@@ -1,9 +1,8 @@
 //! Answers on their way to clients, which may read them slowly, or not at all.
 //!
-//! HTTP/2 asks for an answer's next piece when its client has room for it, and never asks if the client
-//! does not read. So what an answer holds, such as a query's rows and its place, is where it can be taken
-//! away without being asked for; and it is handed on in small pieces, so that little of it waits where it
-//! cannot.
+//! HTTP/2 polls for an answer's next piece when its client has room for it, and never if the client does not read. So
+//! an answer's resources, such as a query's rows and its place, are kept where they can be dropped without being
+//! polled; and the answer is passed on in small pieces, so that little of it waits where it cannot be dropped.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,13 +15,13 @@ use tonic::Status;
 
 use super::crowd::{ConnectionId, Crowd, Member};
 
-/// The largest piece: a frame of HTTP/2, as large as clients take them by default.
+/// Largest piece: a frame of HTTP/2, as large as clients accept by default.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// What an answer weighs, beside what waits of it.
+/// An answer's weight, beside its waiting bytes.
 const WEIGHT: u64 = PIECE_BYTES as u64;
 
-/// A body that may be taken away.
+/// A body that can be taken away.
 #[derive(Debug)]
 pub(super) struct Answer {
     inside: Arc<Mutex<Inside>>,
@@ -31,16 +30,16 @@ pub(super) struct Answer {
 
 #[derive(Debug)]
 struct Inside {
-    /// None once it was taken away.
+    /// `None` once taken away.
     body: Option<Body>,
-    /// What came of it and was not handed on.
+    /// Bytes read from the body and not yet passed on.
     rest: Bytes,
     is_over: bool,
     waker: Option<Waker>,
 }
 
 impl Answer {
-    /// Lets a body be part of a crowd; how many others have had to go for it.
+    /// Adds a body to a crowd; also returns how many others were evicted for it.
     pub(super) fn among(crowd: &Arc<Crowd>, connection: ConnectionId, body: Body) -> (Self, usize) {
         let inside = Inside { body: Some(body), rest: Bytes::new(), is_over: false, waker: None };
         let inside = Arc::new(Mutex::new(inside));
@@ -55,7 +54,7 @@ fn take_away(inside: &Mutex<Inside>) {
     let taken = (inside.body.take(), std::mem::take(&mut inside.rest));
     let waker = inside.waker.take();
     drop(inside);
-    // It may hold much, and places.
+    // The body may hold much memory, and places.
     drop(taken);
     if let Some(waker) = waker {
         waker.wake();
@@ -110,7 +109,7 @@ impl HttpBody for Answer {
         let polled = inside.poll(cx);
         let weight = WEIGHT + inside.rest.len() as u64;
         drop(inside);
-        // Not with the lock held: it may throw this very one out.
+        // Not with the lock held: the update may evict this very member.
         self.member.moved(weight);
         polled
     }
@@ -122,7 +121,7 @@ impl HttpBody for Answer {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // What is taken away is shorter.
+        // A body that is taken away ends early.
         SizeHint::default()
     }
 }

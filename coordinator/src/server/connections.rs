@@ -1,4 +1,4 @@
-//! The connections there are, bounded: strangers that say nothing make room for who comes.
+//! The open connections, bounded: silent strangers make room for newcomers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -11,38 +11,37 @@ use tokio_util::sync::CancellationToken;
 
 use super::crowd::ConnectionId;
 
-/// A connection that was never let through to a service is closed after so long without a call.
+/// A connection that never got through to a service is closed after this long without a call.
 const STRANGERS_IDLE_MAX: Duration = Duration::from_secs(30);
 
-/// What there is for each connection.
+/// Limits for each connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
-    /// Calls that a service answers at once.
+    /// Calls that services answer at once.
     pub(super) calls: usize,
     /// Units of messages that are being received at once.
     pub(super) units: usize,
 }
 
-/// A connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: ConnectionId,
-    /// Where it comes from.
+    /// The remote address.
     pub(super) peer: SocketAddr,
-    /// Our own address, to which it came.
+    /// Our own address, to which the client connected.
     pub(super) local: IpAddr,
-    /// Its part of the places for calls, so that no few of them can take all.
+    /// The connection's share of the places for calls, so that a few connections cannot take them all.
     pub(super) calls: Arc<Semaphore>,
-    /// Its part of the room for messages.
+    /// The connection's share of the room for messages.
     pub(super) units: Arc<Semaphore>,
-    /// It is to be closed at once.
+    /// Cancelled to close the connection at once.
     pub(super) closing: CancellationToken,
     under_way: AtomicUsize,
     quiet_since: Mutex<Instant>,
     all: Arc<Connections>,
 }
 
-/// All of them.
+/// All open connections.
 #[derive(Debug)]
 pub(super) struct Connections {
     connections_max: usize,
@@ -54,7 +53,7 @@ pub(super) struct Connections {
 struct Open {
     next: u64,
     connections: BTreeMap<ConnectionId, Arc<Connection>>,
-    /// Those that no service has heard of.
+    /// Connections that have not reached a service.
     strangers: BTreeSet<ConnectionId>,
 }
 
@@ -62,17 +61,17 @@ struct Open {
 #[derive(Debug)]
 pub(super) struct Calling(Arc<Connection>);
 
-/// A connection that is open; it is forgotten when this is dropped.
+/// An open connection, removed from the list when this is dropped.
 #[derive(Debug)]
 pub(super) struct Opened(pub(super) Arc<Connection>);
 
 impl Connections {
-    /// With places for so many.
+    /// Creates an empty list with this many places.
     pub(super) fn with_places(connections_max: usize, share: Share) -> Arc<Self> {
         Arc::new(Self { connections_max, share, open: Mutex::default() })
     }
 
-    /// Has a place for one more, if need be that of another; none if each of the others is at work.
+    /// Takes a place for a new connection, if necessary by closing another; `None` if all the others are busy.
     pub(super) fn open(self: &Arc<Self>, peer: SocketAddr, local: IpAddr) -> Option<Opened> {
         let mut open = self.lock();
         if open.connections.len() >= self.connections_max && !open.close_one() {
@@ -96,12 +95,12 @@ impl Connections {
         Some(Opened(connection))
     }
 
-    /// Makes room where the system has none; whether it could.
+    /// Closes a connection if the system has no room; returns whether that was possible.
     pub(super) fn close_one(&self) -> bool {
         self.lock().close_one()
     }
 
-    /// Closes those that are no use to anybody.
+    /// Closes idle connections of strangers.
     pub(super) fn close_idle_strangers(&self) {
         self.close_strangers(STRANGERS_IDLE_MAX);
     }
@@ -118,13 +117,13 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        // Nothing panics with it locked.
+        // Nothing panics while holding the lock.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Open {
-    /// Closes the stranger that came first, or else what was idle for longest.
+    /// Closes the stranger that came first, or else the connection that was idle for longest.
     fn close_one(&mut self) -> bool {
         let found = self.strangers.first().copied().or_else(|| {
             let idle = self.connections.values().filter_map(|it| Some((it.idle_for()?, it.id)));
@@ -145,18 +144,18 @@ impl Open {
 }
 
 impl Connection {
-    /// A call has come.
+    /// Begins a call.
     pub(super) fn call(self: &Arc<Self>) -> Calling {
         self.under_way.fetch_add(1, Ordering::AcqRel);
         Calling(Arc::clone(self))
     }
 
-    /// It has made a call that a service is to answer.
+    /// Records that the connection has made a call that a service is to answer.
     pub(super) fn is_known(&self) {
         self.all.lock().strangers.remove(&self.id);
     }
 
-    /// For how long it has had no call under way, if it has none.
+    /// How long the connection has been without a call, if there is none now.
     fn idle_for(&self) -> Option<Duration> {
         let is_idle = self.under_way.load(Ordering::Acquire) == 0;
         is_idle.then(|| self.quiet_since.lock().unwrap_or_else(PoisonError::into_inner).elapsed())
@@ -201,7 +200,7 @@ mod tests {
         let known = open(&all).unwrap();
         known.0.is_known();
         let (first, second) = (open(&all).unwrap(), open(&all).unwrap());
-        // What a stranger has under way does not help it.
+        // A stranger's calls under way do not protect it.
         let _calling = first.0.call();
         let third = open(&all).unwrap();
         assert!(is_closed(&first));

@@ -1,4 +1,4 @@
-//! An answer that says how it has ended, to whoever counts calls: gRPC tells that after everything else.
+//! An answer whose outcome is counted when it ends: gRPC sends the status last.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,10 +17,10 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// The rest of an answer with these headers, which begins now.
+    /// Wraps the body of an answer with these headers, which begins now.
     pub(super) fn new(mut call: UnderWay, headers: &HeaderMap, body: Body) -> Self {
         call.answered();
-        // A refusal says all at once, with its headers.
+        // A refusal is complete with its headers.
         if let Some(code) = code(headers) {
             call.ended(code);
         }
@@ -28,7 +28,7 @@ impl Counted {
     }
 }
 
-/// What became of a call, if these headers or trailers say so.
+/// A call's status code, if these headers or trailers contain it.
 fn code(headers: &HeaderMap) -> Option<Code> {
     let code = headers.get("grpc-status")?;
     Some(Code::from_bytes(code.as_bytes()))
@@ -49,7 +49,7 @@ impl HttpBody for Counted {
                     self.call.ended(code);
                 }
             }
-            // Without a word of how it has ended.
+            // The answer ended without a status.
             Poll::Ready(Some(Err(_)) | None) => self.call.ended(Code::Unknown),
             Poll::Pending => {}
         }

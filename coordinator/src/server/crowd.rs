@@ -1,19 +1,19 @@
-//! What clients have begun and not ended, bounded without locking anybody out: once there is too much,
-//! who has most of it loses the oldest.
+//! Clients' unfinished work, bounded without locking anyone out: above the limit, the connection with the most loses
+//! its oldest.
 //!
-//! A limit that makes newcomers wait is an off switch for whoever fills it. Here a newcomer always comes
-//! in; what is honest is over in a moment, and is not what has been there for longest.
+//! A limit that makes newcomers wait lets any client that fills it shut out the others. Here newcomers are always
+//! admitted; honest work is over in a moment, and so is rarely the oldest.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A connection, in the order in which they came.
+/// A connection; ids are in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ConnectionId(pub(super) u64);
 
-/// Things under way, each of a connection and of some weight.
+/// Work under way, each item with its connection and a weight.
 #[derive(Debug)]
 pub(super) struct Crowd {
     weight_max: u64,
@@ -27,7 +27,7 @@ struct Inside {
     by_connection: BTreeMap<ConnectionId, Group>,
 }
 
-/// What one connection has; in the order in which it came.
+/// The items of one connection, in order of arrival.
 #[derive(Debug, Default)]
 struct Group {
     weight: u64,
@@ -36,7 +36,7 @@ struct Group {
 
 struct Entry {
     weight: u64,
-    /// When it last went on.
+    /// Time of its last progress.
     moved: Instant,
     throw_out: Box<dyn FnOnce() + Send>,
 }
@@ -47,7 +47,7 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// One of them; it leaves when this is dropped.
+/// A membership in the crowd, which ends when dropped.
 #[derive(Debug)]
 pub(super) struct Member {
     crowd: Arc<Crowd>,
@@ -56,13 +56,13 @@ pub(super) struct Member {
 }
 
 impl Crowd {
-    /// With room for so much.
+    /// Creates a crowd with room for this total weight.
     pub(super) fn with_room(weight_max: u64) -> Arc<Self> {
         Arc::new(Self { weight_max, inside: Mutex::default() })
     }
 
-    /// Comes in. Also says how many others have had to go, each of which heard of it by its own
-    /// `throw_out`, which is called outside of any lock.
+    /// Adds a member. Also returns how many others were evicted; each is notified by its own `throw_out`, which is
+    /// called outside of any lock.
     pub(super) fn enter(
         self: &Arc<Self>,
         connection: ConnectionId,
@@ -82,7 +82,7 @@ impl Crowd {
         (Member { crowd: Arc::clone(self), connection, number }, count)
     }
 
-    /// Throws out what has not gone on for so long; how many.
+    /// Evicts members without progress for this long; returns their number.
     pub(super) fn expire(&self, patience: Duration) -> usize {
         let mut inside = self.inside();
         let old: Vec<_> = inside
@@ -103,7 +103,7 @@ impl Crowd {
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
-        // Nothing panics with it locked.
+        // Nothing panics while holding the lock.
         self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,11 +130,11 @@ impl Inside {
         Some(entry)
     }
 
-    /// Takes out what is too much.
+    /// Removes members above the limit.
     fn excess(&mut self, weight_max: u64) -> Vec<Entry> {
         let mut gone = Vec::new();
         while self.weight > weight_max {
-            // Of several that have as much, the one that came first.
+            // Among equally heavy connections, the one that came first.
             let heaviest = self.by_connection.iter().rev().max_by_key(|(_, group)| group.weight);
             let Some((&connection, group)) = heaviest else { break };
             let oldest = group.entries.keys().next().copied();
@@ -145,7 +145,7 @@ impl Inside {
 }
 
 impl Member {
-    /// It went on, and has another weight now; how many others have had to go for it.
+    /// Records progress and a new weight; returns how many others were evicted for it.
     pub(super) fn moved(&self, weight: u64) -> usize {
         let mut inside = self.crowd.inside();
         let group = inside.by_connection.get_mut(&self.connection);
@@ -163,7 +163,7 @@ impl Member {
 
 impl Drop for Member {
     fn drop(&mut self) {
-        // What it held is dropped outside of the lock.
+        // What the member held is dropped outside of the lock.
         let gone = self.crowd.inside().remove(self.connection, self.number);
         drop(gone);
     }
@@ -207,11 +207,11 @@ mod tests {
         assert_eq!(second.moved(3), 0);
         assert_eq!(second.moved(4), 1);
         assert!(second_gone.is_cancelled() && !third_gone.is_cancelled());
-        // It is out already.
+        // This member was evicted already.
         assert_eq!(second.moved(9), 0);
         drop(second);
         assert_eq!(crowd.inside().weight, 1);
-        // What is too much by itself has no room.
+        // A member larger than the limit never fits.
         let (_large, large_gone) = enter(&crowd, 4, 5);
         assert!(large_gone.is_cancelled() && !third_gone.is_cancelled());
     }

@@ -1,5 +1,6 @@
-//! What a call has to pass before a service hears of it, in this order: that no web page sent it, its
-//! token or certificate, its whole message, and a place. Whatever fails costs nothing that others wait for.
+//! The checks that a call passes before it reaches a service, in this order: not sent by a web page, a valid token or
+//! certificate, a complete message, and a free place. A call that fails a check takes nothing that other calls wait
+//! for.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -29,35 +30,35 @@ use crate::access::{CalledBy, Certified, Credential, Guard};
 use crate::metrics::{Metrics, UnderWay, Why};
 use crate::rarely::Rarely;
 
-/// Where the numbers are.
+/// Path of the metrics page.
 pub(super) const METRICS_PATH: &str = "/metrics";
 
-/// Calls that services answer at once, of all connections (invariant 9).
+/// Calls that services answer at once, over all connections (invariant 9).
 const CALLS_MAX: usize = 512;
 
-/// Of those, the ones of one connection. A proxy that has the calls of many workers on one connection
-/// needs more of them.
+/// The share of `CALLS_MAX` for one connection. A proxy that carries the calls of many workers over one connection
+/// needs more.
 const CALLS_SHARE: usize = 32;
 
-/// Calls whose messages are still to come, or that wait for a place, or that are open to all.
+/// Calls that are receiving their message, waiting for a place, or open to everyone.
 const ARRIVING_MAX: u64 = 4_096;
 
-/// Answers that are being sent, in bytes that wait here.
+/// Bytes of answers that are being sent and wait here.
 const ANSWERS_BYTES_MAX: u64 = 64 << 20;
 
-/// An answer of which a client has taken nothing for so long is not sent any more.
+/// An answer is dropped if its client has read nothing of it for this long.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(20);
 
-/// Streams of the open services at once, such as of reflection, which may last.
+/// Concurrent streams of the open services (such as reflection), which may last.
 const STREAMS_MAX: u64 = 64 * (16 << 10);
 
-/// When a caller that was thrown out should try again.
+/// When an evicted caller should retry.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// One connection's part.
+/// The share of one connection.
 pub(super) const SHARE: Share = Share { calls: CALLS_SHARE, units: UNITS_PER_CONNECTION_MAX };
 
-/// What all calls pass.
+/// The checks for all calls.
 pub(super) struct Gate {
     guard: Guard,
     names: Names,
@@ -71,7 +72,7 @@ pub(super) struct Gate {
     metrics: Metrics,
 }
 
-/// What is told of rarely.
+/// Rate limits for log lines.
 #[derive(Debug, Default)]
 struct Told {
     bad_tokens: Rarely,
@@ -82,8 +83,8 @@ struct Told {
     unread: Rarely,
 }
 
-/// What a call of a service has on it that has passed: the services look for it, should a path ever lead to them
-/// that is not taken for one of theirs here.
+/// Marks a call that has passed. Services check for it, in case a path that leads to a service is not recognised as one
+/// here.
 #[derive(Clone, Copy, Debug)]
 struct Passed;
 
@@ -95,15 +96,15 @@ pub(super) fn only_passed(call: tonic::Request<()>) -> Result<tonic::Request<()>
     }
 }
 
-/// What a path is of.
+/// The kind of a path.
 enum Of {
-    /// Our services, which the token guards.
+    /// A Spelrum service, guarded by the token.
     Service,
-    /// Services that are open to all and know nothing.
+    /// A service that is open to everyone and has no data.
     Open,
-    /// The page of numbers, which is long beside the others, and which web pages need not know.
+    /// The metrics page, which is larger than the other pages and not for web pages of other sites.
     Metrics,
-    /// Pages, which know nothing either; also what is not there.
+    /// A page without data, or an unknown path.
     Page,
 }
 
@@ -137,20 +138,20 @@ impl Gate {
         })
     }
 
-    /// Lets go of answers that nobody reads.
+    /// Drops answers that are not being read.
     pub(super) fn look_around(&self) {
         if let Some(times) = self.told.unread.happened(self.answers.expire(ANSWER_PATIENCE)) {
             tracing::warn!(times, "answers were not read by their clients, and are not kept");
         }
     }
 
-    /// Refuses what a web page, or nobody we know, has sent.
+    /// Refuses calls from web pages and from unknown callers.
     fn check_sender(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
         origin::check_grpc(request.method(), request.version(), request.headers())?;
         self.check_site(request, connection)
     }
 
-    /// Refuses what another site's web page has sent, whatever it asks for.
+    /// Refuses calls from web pages of other sites, whatever the path.
     fn check_site(&self, request: &Request, connection: &Connection) -> Result<(), Foreign> {
         let transport = request.extensions().get().copied().unwrap_or(Transport::Plain);
         let (uri, headers) = (request.uri(), request.headers());
@@ -178,7 +179,7 @@ impl Gate {
         checked
     }
 
-    /// Waits until a call that was let through would be refused, since its token or certificate was revoked.
+    /// Waits until a call that has passed would be refused because its token or certificate was revoked.
     fn revoked(&self, request: &Request) -> BoxFuture<'static, Refusal> {
         let guard = self.guard.clone();
         let path = request.uri().path().to_owned();
@@ -190,7 +191,7 @@ impl Gate {
         })
     }
 
-    /// Refuses a call of others, counts it and tells of it.
+    /// Refuses, counts and logs a call that failed a check.
     fn foreign(&self, foreign: &Foreign, peer: SocketAddr, is_grpc: bool) -> Response {
         self.metrics.calls.refused(match foreign {
             Foreign::NotGrpc => Why::NotGrpc,
@@ -204,7 +205,7 @@ impl Gate {
         refuse(foreign, is_grpc)
     }
 
-    /// Answers what is open to all. It takes no place, and has none to wait for.
+    /// Answers a call that is open to everyone. Such a call needs no place.
     async fn open(
         &self,
         connection: &Connection,
@@ -232,8 +233,8 @@ impl Gate {
         member
     }
 
-    /// The call's message, and a place to answer it. The call counts from when its message is there: from then
-    /// on it is we who let the caller wait.
+    /// Receives the call's message, then waits for a place. The call's time counts from the complete message: from then
+    /// on the coordinator causes the wait.
     async fn receive(
         &self,
         connection: &Connection,
@@ -269,7 +270,7 @@ impl Gate {
         Refusal::busy(problem, RETRY_AFTER)
     }
 
-    /// A place, when it is this call's turn.
+    /// Waits for a place.
     async fn place(&self, connection: &Connection) -> Option<Place> {
         // The semaphores are never closed.
         let own = Arc::clone(&connection.calls).acquire_owned().await.ok()?;
@@ -282,7 +283,7 @@ impl Gate {
         Some([Arc::clone(&self.places).acquire_owned().await.ok()?, own])
     }
 
-    /// Answers what is open to all and may be long, or last: what is not read of it may be let go of.
+    /// Answers an open call whose answer may be long or lasting; its unread part may be dropped.
     async fn open_stream(&self, connection: &Connection, request: Request, next: Next) -> Response {
         let response = self.open(connection, next.run(request)).await;
         response.map(|body| {
@@ -291,7 +292,7 @@ impl Gate {
         })
     }
 
-    /// Lets a service answer, if all is well with the call.
+    /// Checks a call and passes it to its service.
     async fn serve(&self, connection: &Connection, request: Request, next: Next) -> Response {
         if let Err(foreign) = self.check_sender(&request, connection) {
             let is_grpc = origin::is_grpc(request.headers().get(header::CONTENT_TYPE));
@@ -331,10 +332,10 @@ impl Gate {
     }
 }
 
-/// One of all, and one of the connection's.
+/// One permit of all, and one of the connection's.
 type Place = [OwnedSemaphorePermit; 2];
 
-/// Lets a request through, or says why not.
+/// Passes a request on, or refuses it with the reason.
 pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     // Every request has it from its connection.
     let Some(connection) = request.extensions().get::<Arc<Connection>>().cloned() else {
@@ -368,7 +369,7 @@ pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: 
     }
 }
 
-/// Says why not, to a gRPC client or to whoever it is.
+/// Refuses with the reason, to a gRPC client or any other.
 fn refuse(foreign: &Foreign, is_grpc: bool) -> Response {
     let (status, problem) = match foreign {
         Foreign::NotGrpc => (

@@ -1,7 +1,7 @@
-//! A call's message, received as a whole before anything is done for the call.
+//! A call's message, received as a whole before any work is done for the call.
 //!
-//! Every call of ours has one message, and its first bytes say how long that is (the five bytes before
-//! each message of gRPC over HTTP/2). So room for it can be had before it comes.
+//! Every call of ours has one message, and its first bytes state its length (the five bytes before each message of gRPC
+//! over HTTP/2). So room can be reserved before the message arrives.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use spelrum_proto::limits::MESSAGE_BYTES_MAX;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// How long a call is waited for.
+/// Time limits for receiving a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// The next bytes of its message must come within so long.
+    /// Time within which the next bytes of the message must arrive.
     next: Duration,
-    /// All of the message must come within so long, and longer for each [`UNIT_BYTES`] of it.
+    /// Time for the whole message, extended for each [`UNIT_BYTES`] of it.
     whole: Duration,
     unit: Duration,
-    /// A large message waits so long for room before its client hears that we are busy.
+    /// Time a large message waits for room before its client gets a busy refusal.
     room: Duration,
 }
 
@@ -31,40 +31,40 @@ pub(super) const PATIENCE: Patience = Patience {
     room: Duration::from_secs(10),
 };
 
-/// Room is counted in these.
+/// The unit of room.
 const UNIT_BYTES: usize = 1 << 10;
 
-/// What needs no room: almost every message but reports and sweeps.
+/// Messages up to this size need no room: almost all but reports and sweeps.
 const SMALL_BYTES: usize = 16 << 10;
 
 /// The room for all messages that are not small.
 pub(super) const UNITS_MAX: usize = (64 << 20) / UNIT_BYTES;
 
-/// The part of it that one connection can have: the largest message.
+/// One connection's share of the room: the largest message.
 pub(super) const UNITS_PER_CONNECTION_MAX: usize = MESSAGE_BYTES_MAX / UNIT_BYTES + 1;
 
 const PREFIX_BYTES: usize = 5;
 
-/// A whole message, or as much as shows that it is too long.
+/// A whole message, or enough to show that it is too long.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) bytes: Bytes,
-    /// Kept until nobody has the bytes.
+    /// Held as long as the bytes are.
     pub(super) room: Option<[OwnedSemaphorePermit; 2]>,
 }
 
 /// Why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoMessage {
-    /// It did not come in time.
+    /// The message was too slow.
     Late,
-    /// There was no room for it.
+    /// There was no room for the message.
     NoRoom,
-    /// The client has gone, or is not sending what it said.
+    /// The client has gone, or is not sending what it announced.
     Broken,
 }
 
-/// Receives it, into the room of all and that of its connection.
+/// Receives a message, within the room of all and that of its connection.
 pub(super) async fn receive(
     body: Body,
     rooms: [&Arc<Semaphore>; 2],
@@ -76,7 +76,7 @@ pub(super) async fn receive(
         has_ended = !incoming.more().await?;
     }
     let Some(length) = incoming.length().filter(|&length| length <= MESSAGE_BYTES_MAX) else {
-        // The service says what is wrong.
+        // The service reports the error.
         return Ok(Message { bytes: incoming.bytes.into(), room: None });
     };
     let units = length.div_ceil(UNIT_BYTES);
@@ -84,7 +84,7 @@ pub(super) async fn receive(
         if length > SMALL_BYTES { Some(room(rooms, units, patience.room).await?) } else { None };
     let whole = patience.whole + patience.unit * u32::try_from(units).unwrap_or(u32::MAX);
     let rest = async {
-        // To the end, so that the client is known to have no more to say.
+        // To the end, so that the client has no more to send.
         while !has_ended && incoming.bytes.len() <= PREFIX_BYTES + length {
             has_ended = !incoming.more().await?;
         }
@@ -101,7 +101,7 @@ async fn room(
 ) -> Result<[OwnedSemaphorePermit; 2], NoMessage> {
     let units = u32::try_from(units).unwrap_or(u32::MAX);
     let both = async {
-        // The own one first: nobody waits for a connection that wants too much.
+        // Its own room first: no other connection waits for one that wants too much.
         let own = Arc::clone(own).acquire_many_owned(units).await.ok()?;
         Some([Arc::clone(all).acquire_many_owned(units).await.ok()?, own])
     };
@@ -115,7 +115,7 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// Waits for more bytes; whether there may be more to come.
+    /// Waits for more bytes; returns whether more may follow.
     async fn more(&mut self) -> Result<bool, NoMessage> {
         if self.body.is_end_stream() {
             return Ok(false);
@@ -134,7 +134,7 @@ impl Incoming {
         }
     }
 
-    /// The length of the message that begins, if enough of it is there.
+    /// The length of the message that begins, if enough of it has arrived.
     fn length(&self) -> Option<usize> {
         let prefix = self.bytes.first_chunk::<PREFIX_BYTES>()?;
         let [_is_compressed, length @ ..] = *prefix;
@@ -188,7 +188,7 @@ mod tests {
             let got = receive(in_pieces(&sent, 16_384), [&all, &own], PATIENCE).await.unwrap();
             assert!(sent.starts_with(&got.bytes) && got.bytes.len() <= 16_384);
         }
-        // Not all that somebody likes to send.
+        // An endless message is not received in full.
         let endless = stream::repeat(0).map(|_| Ok::<_, std::io::Error>(vec![0; 10_000]));
         let [all, own] = rooms(1);
         let got = receive(Body::from_stream(endless), [&all, &own], PATIENCE).await.unwrap();
@@ -206,7 +206,7 @@ mod tests {
             let body = Body::from_stream(first.chain(stream::pending()));
             assert_eq!(receive(body, [&all, &own], patience).await.unwrap_err(), NoMessage::Late);
         }
-        // Nor for what comes a byte at a time, each of them in time.
+        // Nor for bytes that trickle in one at a time, each within its limit.
         let patience = Patience { next: Duration::from_secs(3_600), ..patience };
         let slowly = stream::iter(message(100_000)).then(async |byte| {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -215,7 +215,7 @@ mod tests {
         let late = receive(Body::from_stream(slowly), [&all, &own], patience).await.unwrap_err();
         assert_eq!(late, NoMessage::Late);
         assert_eq!(all.available_permits(), UNITS_MAX);
-        // One connection has no more than its part.
+        // One connection gets no more than its share.
         let _others = Arc::clone(&own).acquire_many_owned(4_000).await.unwrap();
         let body = in_pieces(&message(200_000), 16_384);
         assert_eq!(receive(body, [&all, &own], patience).await.unwrap_err(), NoMessage::NoRoom);

@@ -1,8 +1,8 @@
-//! One listener for everything: gRPC, and pages for people who point a browser at it.
+//! One listener for everything: gRPC, and pages for browsers.
 //!
-//! hyper tells HTTP/1 from HTTP/2 by a connection's first bytes, and one axum router has tonic's
-//! routes beside the pages. Strangers reach this far, and no farther than [`gate`] lets them: what they
-//! can hold is bounded, and none of it is what others need (docs/reliability.md, "Strangers").
+//! hyper distinguishes HTTP/1 from HTTP/2 by a connection's first bytes, and one axum router has tonic's routes beside
+//! the pages. Strangers get no farther than [`gate`]: what they can hold is bounded, and takes nothing that other
+//! callers need (docs/reliability.md, "Strangers").
 
 mod answer;
 mod connections;
@@ -61,57 +61,55 @@ use crate::metrics::{self, Metrics};
 use crate::rarely::Rarely;
 use crate::services::{ExperimentsService, ResultsService, WorkService};
 
-/// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for
-/// clients.
+/// Connections at once (invariant 9): one for each worker that the roster has a place for, and some for clients.
 const CONNECTIONS_MAX: usize = 12_288;
 
-/// Calls under way at once of one connection.
+/// Calls under way at once on one connection.
 const CALLS_PER_CONNECTION_MAX: u32 = 64;
 
-/// What a client may send before it is read, of a call and of a connection.
+/// Unread bytes that a client may send, for a call and for a connection.
 const CALL_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 1 << 20;
 
-/// What is kept of an answer that waits to be sent, below [`answer`], where it cannot be taken away.
+/// Bytes of a waiting answer that are buffered below [`answer`], where they cannot be dropped.
 const SEND_BUFFER_BYTES: usize = 64 << 10;
 
-/// The headers of an HTTP/1 request.
+/// Most bytes of an HTTP/1 request's headers.
 const HEADERS_BYTES_MAX: usize = 16 << 10;
 
-/// How long a client may take over an HTTP/1 request's headers, and over TLS's handshake.
+/// Time for a client to send an HTTP/1 request's headers, and for the TLS handshake.
 const HEADERS_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A silent HTTP/2 connection is asked for a sign of life after so long, and closed after as long
-/// again.
+/// A silent HTTP/2 connection is pinged after this long, and closed after as long again.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// How long calls under way may take to end at a shutdown.
+/// Time for calls under way to end at a shutdown.
 const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it finds out whether it can do its work.
+/// Interval of the health checks.
 const HEALTH_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long to wait when no connection can be accepted, as when there are too many open files.
+/// Wait after a failed accept, as with too many open files.
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// How often what nobody needs is looked for.
+/// Interval for closing idle connections and dropping unread answers.
 const LOOK_AROUND_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Where connections come from.
+/// The listeners.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For everybody: by TLS, if the coordinator was told to.
+    /// For everyone: by TLS, if configured.
     pub public: TcpListener,
-    /// On loopback, and never by TLS, for who has its own token ([`crate::Config::own_token`]).
+    /// On loopback and never by TLS, for the owner's own token ([`crate::Config::own_token`]).
     pub own: Option<TcpListener>,
 }
 
-/// A connection's bytes, encrypted on their way or not.
+/// A connection's bytes, encrypted or not.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// What each call of a connection has on it.
+/// Attached to each call of a connection.
 #[derive(Clone, Debug)]
 struct Arrival {
     connection: Arc<Connection>,
@@ -151,7 +149,7 @@ pub(crate) struct Server {
     tls: Option<Tls>,
 }
 
-/// Why the reflection service could not be made: the program was built wrong.
+/// The reflection service could not be made: the program was built wrong.
 pub(crate) type ReflectionError = tonic_reflection::server::Error;
 
 impl Server {
@@ -181,7 +179,7 @@ impl Server {
             .max_decoding_message_size(MESSAGE_BYTES_MAX)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
         let gate = Gate::new(guard.clone(), Names::new(hosts), metrics.clone());
-        // What only says that somebody is there, health, reflection and the pages, stays open.
+        // Health, reflection and the pages reveal only that a coordinator is here and stay open.
         let router = Routes::new(InterceptedService::new(work, gate::only_passed))
             .add_service(InterceptedService::new(experiments, gate::only_passed))
             .add_service(InterceptedService::new(results, gate::only_passed))
@@ -198,7 +196,7 @@ impl Server {
         Ok(Self { router, gate, guard, connections_max, health, state, metrics, tls: None })
     }
 
-    /// By TLS, where everybody may connect.
+    /// Requires TLS on the public listener.
     pub(crate) fn with_tls(self, tls: Option<Tls>) -> Self {
         Self { tls, ..self }
     }
@@ -268,7 +266,7 @@ impl Server {
                 let Opened(connection) = &opened;
                 let served = connection.closing.run_until_cancelled(served);
                 if let Some(Some(Err(error))) = abort.run_until_cancelled(served).await {
-                    // Everyday events: a client that went away, or that speaks no HTTP, or no TLS.
+                    // Everyday events: a client that went away, or that speaks neither HTTP nor TLS.
                     tracing::debug!(%error, "a connection ended");
                     if is_of_excess(&*error)
                         && let Some(times) = excessive.happened(1)
@@ -288,15 +286,15 @@ impl Server {
     }
 }
 
-/// Whether a connection was ended for what its client has overdone, such as resetting streams. The library says so in
-/// a line for each, which `cli/src/terminal/logging.rs` keeps out of the log.
+/// Whether a connection was ended for its client's excesses, such as resetting streams. The library logs a line for
+/// each, which `cli/src/terminal/logging.rs` keeps out of the log.
 fn is_of_excess(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     let ended = causes.find_map(|cause| cause.downcast_ref::<h2::Error>());
     ended.is_some_and(|error| error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM))
 }
 
-/// Finds out whether the coordinator can do its work, and says so to whoever asks the health service.
+/// Checks periodically whether the coordinator can do its work, and updates the health service.
 async fn watch_health(reporter: HealthReporter, state: Health, metrics: Metrics) -> Infallible {
     let mut interval = tokio::time::interval(HEALTH_INTERVAL);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -330,7 +328,7 @@ async fn tell_health(reporter: &HealthReporter, is_well: bool) {
     }
 }
 
-/// "ok" if what it commits comes to the disk; else 503, and what is wrong.
+/// Returns "ok" if commits reach the disk; else 503 and the problem.
 async fn healthz(State(state): State<Health>) -> Response {
     match state.check().await {
         Ok(()) => "ok\n".into_response(),
@@ -340,7 +338,7 @@ async fn healthz(State(state): State<Health>) -> Response {
     }
 }
 
-/// The numbers for monitoring: only of what is in memory.
+/// The metrics page: only numbers from memory.
 async fn numbers(State(metrics): State<Metrics>) -> Response {
     match metrics.page() {
         Ok(page) => ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
@@ -370,14 +368,14 @@ fn connection_builder() -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// Where connections come in.
+/// Accepts connections.
 struct Door<'s> {
     listeners: &'s Listeners,
     connections: &'s Arc<Connections>,
     told: Rarely,
 }
 
-/// By which listener somebody comes.
+/// The listener of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Public,
@@ -385,7 +383,7 @@ enum By {
 }
 
 impl Door<'_> {
-    /// The next connection that there is a place for.
+    /// The next connection that has a place.
     async fn next(&mut self) -> (TcpStream, Opened, By) {
         let Listeners { public, own } = self.listeners;
         loop {
@@ -406,7 +404,7 @@ impl Door<'_> {
                     tracing::debug!(%error, "a connection ended");
                 }
                 Err(error) => {
-                    // Too many open files, most often.
+                    // Usually too many open files.
                     self.connections.close_one();
                     self.tell(format_args!("could not accept a connection: {error}"));
                     tokio::time::sleep(ACCEPT_RETRY_AFTER).await;
@@ -422,7 +420,7 @@ impl Door<'_> {
     }
 }
 
-/// A client that has gone before it was accepted (accept(2)).
+/// Whether the client went away before its connection was accepted (accept(2)).
 fn is_of_the_client(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -458,7 +456,7 @@ async fn index() -> String {
     )
 }
 
-/// What is not served: the answer a gRPC client understands, or one for people.
+/// Answers an unknown path, for gRPC clients or for people.
 async fn nothing_there(request: Request) -> Response {
     let is_grpc = request
         .headers()

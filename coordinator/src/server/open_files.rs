@@ -1,17 +1,16 @@
-//! How many connections this process can have: each is an open file.
+//! The number of connections that this process can have: each is an open file.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Open files that are no connections: the database with its log, once for each reader and query, and
-/// what the program has open besides.
+/// Open files other than connections: the database with its log, once for each reader and query, and the program's
+/// other files.
 const OTHERS: u64 = 256;
 
-/// Raises the number of files that this process may have open as far as it is worth, and says how many
-/// connections it can have then, of so many that are wanted.
+/// Raises the limit on open files as far as useful, and returns how many of the wanted connections fit.
 pub(super) fn connections_max(wanted: usize) -> usize {
     let needed = wanted as u64 + OTHERS;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    // None is without a limit.
+    // `None` means no limit.
     let mut allowed = current.unwrap_or(u64::MAX);
     if allowed < needed {
         let raised = needed.min(maximum.unwrap_or(u64::MAX));
@@ -30,7 +29,7 @@ pub(super) fn connections_max(wanted: usize) -> usize {
     connections
 }
 
-/// Half of them at least: with very few, something fails either way.
+/// At least half of the files: with very few, something fails either way.
 fn connections_of(files: u64, wanted: usize) -> usize {
     let connections = files.saturating_sub(OTHERS).max(files / 2);
     usize::try_from(connections).unwrap_or(usize::MAX).min(wanted)

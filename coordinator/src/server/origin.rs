@@ -1,58 +1,58 @@
 //! Whether a call may have come from a web page (docs/protocol.md, "Who may call").
 //!
-//! A browser lets any page send requests to any address that its machine reaches. What it cannot do is
-//! send gRPC's content type, or HTTP/2 without TLS, to another site without asking first; and it names
-//! the page's site in `Origin`. A page can have its own name point at this machine, and is of the same
-//! site then (DNS rebinding): so a name must be one of ours.
+//! A browser lets any page send requests to any address that its machine reaches. Without a preflight request, it
+//! cannot send gRPC's content type, or HTTP/2 without TLS, to another site; and `Origin` names the page's site. A page
+//! can make its own name resolve to this machine and then counts as the same site (DNS rebinding), so the host name
+//! must be one of ours.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, Version, header};
 
-/// The names by which this coordinator is called.
+/// The host names of this coordinator.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
-    /// Those that were configured.
+    /// The configured names.
     configured: Vec<String>,
-    /// This machine's own. A page's site cannot have it.
+    /// This machine's own name. A page's site cannot have it.
     machine: String,
 }
 
-/// How a call comes to us.
+/// The transport of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Transport {
-    /// By TLS, so that a page of ours is https://, too.
+    /// By TLS, so that our own pages are https://, too.
     Tls,
-    /// As it is, maybe from a proxy that speaks TLS with a page.
+    /// Without TLS, maybe from a proxy that speaks TLS with a page.
     Plain,
 }
 
 /// Why a call is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Foreign {
-    /// It is not gRPC.
+    /// Not gRPC.
     NotGrpc,
-    /// It is gRPC by an old HTTP.
+    /// gRPC over an old HTTP.
     OldHttp,
-    /// It was sent to somebody else.
+    /// Sent to another host.
     Host(String),
-    /// A web page sent it.
+    /// Sent by a web page.
     Origin(String),
 }
 
 impl Names {
-    /// These, and those that always mean this machine.
+    /// The configured names, and those that always mean this machine.
     pub(super) fn new(configured: Vec<String>) -> Self {
         let machine = gethostname::gethostname().to_string_lossy().into_owned();
         Self { configured, machine }
     }
 
-    /// Whether an authority means us, as seen by a connection that came to our address `local`.
+    /// Whether an authority means this coordinator, on a connection to our address `local`.
     fn are_of(&self, authority: &Authority, local: IpAddr) -> bool {
         let host = authority.host();
         let is_configured = self.configured.iter().any(|name| is_name(host, name));
-        // No name that points anywhere is an address.
+        // An IP address cannot be rebound by DNS.
         let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         let address = address.unwrap_or(host).parse::<IpAddr>().ok();
         if local.to_canonical().is_loopback() {
@@ -65,10 +65,10 @@ impl Names {
         }
     }
 
-    /// Whether they are known well enough to tell our own pages by them.
+    /// Whether the authority suffices to recognise our own pages.
     fn are_certain(&self, authority: &Authority, local: IpAddr) -> bool {
         let known = Self {
-            // Not empty: what is not known is not ours.
+            // Not empty: an unknown name is not ours.
             configured: self
                 .configured
                 .iter()
@@ -81,12 +81,12 @@ impl Names {
     }
 }
 
-/// Names are the same in any case (RFC 9110, section 4.2.3), and with the root's dot.
+/// Compares names regardless of case (RFC 9110, section 4.2.3) and of the root's dot.
 fn is_name(host: &str, name: &str) -> bool {
     host.strip_suffix('.').unwrap_or(host).eq_ignore_ascii_case(name)
 }
 
-/// Whether a content type is gRPC's. Others that begin alike, such as gRPC-Web's, are not.
+/// Whether a content type is gRPC's. Others with the same start, such as gRPC-Web's, do not count.
 pub(super) fn is_grpc(kind: Option<&HeaderValue>) -> bool {
     let kind = kind.map_or(&b""[..], HeaderValue::as_bytes);
     let kind = kind.to_ascii_lowercase();
@@ -109,7 +109,7 @@ pub(super) fn check_grpc(
     }
 }
 
-/// Refuses a call to another host, and one of another site's page.
+/// Refuses a call to another host, and one from another site's page.
 pub(super) fn check_sender(
     names: &Names,
     local: IpAddr,
@@ -118,7 +118,7 @@ pub(super) fn check_sender(
     headers: &HeaderMap,
 ) -> Result<(), Foreign> {
     let read = |value: &HeaderValue| Authority::try_from(value.as_bytes()).ok();
-    // HTTP/2 has it in `:authority`, which is the URI's. Whatever names a host must name us.
+    // HTTP/2 has the host in `:authority`, which is the URI's. Every host given must be ours.
     let mut ours = None;
     for host in headers.get_all(header::HOST) {
         match read(host).filter(|authority| names.are_of(authority, local)) {
@@ -134,7 +134,7 @@ pub(super) fn check_sender(
     }
     let Some(ours) = ours else { return Err(Foreign::Host(String::new())) };
     for origin in headers.get_all(header::ORIGIN) {
-        // That of a page which we served ourselves.
+        // The origin of a page that we served ourselves.
         let own = origin.to_str().ok().and_then(|origin| {
             let authority = match transport {
                 Transport::Tls => origin.strip_prefix("https://"),
@@ -151,7 +151,7 @@ pub(super) fn check_sender(
     Ok(())
 }
 
-/// A header's value, as it can be told.
+/// A header's value, in printable form.
 fn text(value: &HeaderValue) -> String {
     value.as_bytes().escape_ascii().to_string()
 }

@@ -1,4 +1,4 @@
-//! What a call is called in the log.
+//! A call's name in the log.
 
 use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,32 +6,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::http::HeaderMap;
 use uuid::Uuid;
 
-/// The header by which a client, or a proxy before us, names its call.
+/// The header in which a client, or a proxy before us, names its call.
 const HEADER: &str = "x-request-id";
 
-/// A longer name is none: it is written with every line of the call.
+/// Longer names are ignored: the name is written with every line of the call.
 const LENGTH_MAX: usize = 64;
 
-/// Gives names to calls that bring none.
+/// Names calls that have no name.
 #[derive(Debug)]
 pub(super) struct RequestIds(AtomicU64);
 
 /// A call's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestId<'h> {
-    /// As the caller says.
+    /// Given by the caller.
     Brought(&'h str),
-    /// As we say.
+    /// Generated here.
     Made(u64),
 }
 
 impl RequestIds {
-    /// From a number by chance on, so that the names of two starts differ.
+    /// Starts at a random number, so that the names of two starts differ.
     pub(super) fn new() -> Self {
         Self(AtomicU64::new(Uuid::new_v4().as_u64_pair().0))
     }
 
-    /// The name that a call brings, if it is plain and short, or a new one.
+    /// The name that a call brings, if plain and short, or a new one.
     pub(super) fn of<'h>(&self, headers: &'h HeaderMap) -> RequestId<'h> {
         let brought = headers.get(HEADER).and_then(|name| name.to_str().ok());
         match brought.filter(|name| is_plain(name)) {
@@ -41,7 +41,7 @@ impl RequestIds {
     }
 }
 
-/// Whether a name can stand in a line of the log without being taken for anything else.
+/// Whether a name in a log line cannot be mistaken for anything else.
 fn is_plain(name: &str) -> bool {
     let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     (1..=LENGTH_MAX).contains(&name.len()) && name.bytes().all(is_of_names)

@@ -1,5 +1,5 @@
-//! An answer that ends once its caller's token or certificate is revoked: a query that runs, or an export, would go on
-//! for as long as it takes.
+//! An answer that ends once its caller's token or certificate is revoked: a running query or export would otherwise
+//! continue to its end.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,13 +13,13 @@ use tonic::Status;
 
 /// The answer to a call.
 pub(super) struct UntilRevoked {
-    /// Nothing once it has ended. What it holds, such as a query, ends with it.
+    /// `None` once ended. Everything that the body holds, such as a query, ends with it.
     body: Option<Body>,
     revoked: BoxFuture<'static, Refusal>,
 }
 
 impl UntilRevoked {
-    /// The rest of an answer, as long as its caller may call.
+    /// Wraps an answer that lasts as long as its caller has access.
     pub(super) fn new(body: Body, revoked: BoxFuture<'static, Refusal>) -> Self {
         Self { body: Some(body), revoked }
     }
@@ -55,7 +55,7 @@ impl HttpBody for UntilRevoked {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // What is ended early is shorter.
+        // An answer that is cut off is shorter.
         SizeHint::default()
     }
 }

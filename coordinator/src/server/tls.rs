@@ -1,7 +1,7 @@
-//! TLS on the way in (docs/operating.md, "TLS").
+//! TLS for incoming connections (docs/operating.md, "TLS").
 //!
-//! A client is given as long for its handshake as for a request's headers, and its connection counts among the
-//! others meanwhile: whoever stalls in it is a stranger who says nothing.
+//! A handshake has the same time limit as a request's headers, and its connection counts among the others meanwhile: a
+//! client that stalls in the handshake is a silent stranger.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,54 +23,53 @@ use tokio_rustls::server::TlsStream;
 
 use crate::access::{Certified, read_small_file};
 
-/// What the first message of a handshake begins with: a record of that kind (RFC 8446, section 5.1).
+/// First byte of a handshake: the record type (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// What HTTP/2 without TLS begins with, as far as that tells it from HTTP/1 (RFC 9113, section 3.4).
+/// Start of HTTP/2 without TLS, as far as needed to distinguish it from HTTP/1 (RFC 9113, section 3.4).
 const HTTP_2: &[u8] = b"PRI";
 
-/// HTTP/2's error for a transport that is not safe enough (RFC 9113, section 7).
+/// HTTP/2's error for an insufficiently secure transport (RFC 9113, section 7).
 const INADEQUATE_SECURITY: u32 = 0xc;
 
-/// What is read and thrown away of somebody who is let go. Closing with something unread would take
-/// the answer from them.
+/// Most bytes that are read and discarded before closing. Closing with unread data would lose the answer.
 const THROWN_AWAY_BYTES_MAX: u64 = 64 << 10;
 
-/// What somebody hears who speaks HTTP/1 to it as it is, such as with a browser.
+/// Answer to a client that speaks HTTP/1 without TLS, such as a browser.
 const NOT_TLS: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n\
     This port speaks TLS: write https:// in front of the address.\n";
 
-/// No file of certificates or of a key is longer: all CAs that browsers trust are shorter.
+/// Largest file of certificates or of a key: all CAs that browsers trust take less.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
-/// What a coordinator needs to speak TLS.
+/// The files that a coordinator needs for TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Its certificate as PEM, and those after it that lead to what clients trust.
+    /// The certificate as PEM, followed by its chain up to a CA that clients trust.
     pub certificate: PathBuf,
     /// The certificate's private key as PEM.
     pub key: PathBuf,
-    /// The CAs, as PEM, whose client certificates are let in instead of tokens.
+    /// The CAs, as PEM, whose client certificates are accepted instead of tokens.
     pub client_ca: Option<PathBuf>,
 }
 
-/// Why a coordinator cannot speak TLS.
+/// An error in setting up TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or has nothing of the kind.
+    /// A file cannot be read, or lacks the expected item.
     #[error("failed to read {what} in {}: {problem}", path.display())]
     File {
-        /// What it should hold.
+        /// The expected item.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         problem: String,
         /// What to do about it.
         remedy: &'static str,
     },
-    /// The certificate and the key cannot be used, most often because they do not belong together.
+    /// The certificate and the key cannot be used, usually because they do not match.
     #[error("failed to use the certificate in {} with the key in {}: {problem}", files.certificate.display(), files.key.display())]
     Pair {
         /// The files.
@@ -81,7 +80,7 @@ pub enum TlsError {
 }
 
 impl TlsError {
-    /// What to do about it, as a sentence without an end mark.
+    /// What to do about the error, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -93,7 +92,7 @@ impl TlsError {
     }
 }
 
-/// What is in a file of PEM, and what to do if it is not.
+/// An item of a PEM file, and the remedy if it is missing.
 struct Kind {
     what: &'static str,
     remedy: &'static str,
@@ -123,7 +122,7 @@ impl Kind {
     }
 
     fn unreadable(&self, path: &Path, error: &pem::Error) -> TlsError {
-        // Its own words say less.
+        // The error's own text says less.
         let problem = if let pem::Error::Io(error) = error {
             error.to_string()
         } else if let pem::Error::NoItemsFound = error {
@@ -140,7 +139,7 @@ impl Kind {
         read_small_file(path, PEM_BYTES_MAX).map_err(|error| self.wrong(path, error.to_string()))
     }
 
-    /// All that are in a file, of which there must be one.
+    /// All certificates of a file, at least one.
     fn certificates(&self, path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
         let pem = self.pem(path)?;
         let certificates = CertificateDer::pem_slice_iter(&pem)
@@ -153,12 +152,12 @@ impl Kind {
     }
 }
 
-/// How connections become encrypted ones.
+/// Encrypts connections.
 #[derive(Clone)]
 pub(crate) struct Tls(TlsAcceptor);
 
 impl Tls {
-    /// Reads what it needs.
+    /// Reads the files.
     pub(crate) fn read(files: &TlsFiles) -> Result<Self, TlsError> {
         let TlsFiles { certificate, key, client_ca } = files;
         let chain = CERTIFICATE.certificates(certificate)?;
@@ -180,10 +179,10 @@ impl Tls {
         Ok(Self(TlsAcceptor::from(Arc::new(config))))
     }
 
-    /// Shakes hands with a client, which may take so long.
+    /// Performs the handshake with a client within a time limit.
     ///
     /// # Errors
-    /// If it does not speak TLS, or not such as we do, or not in time.
+    /// If the client does not speak TLS, has no protocol in common with us, or is too slow.
     pub(super) async fn shake_hands(
         &self,
         stream: TcpStream,
@@ -198,7 +197,7 @@ impl Tls {
                     match shaken {
                         Ok(stream) => Ok(stream),
                         Err((error, stream)) => {
-                            // The client is to hear what is wrong, and may have said more already.
+                            // The client should learn the reason, and may have sent more already.
                             let_go(stream).await?;
                             Err(error)
                         }
@@ -216,7 +215,7 @@ impl Tls {
     }
 }
 
-/// Takes client certificates of these CAs, and who has none: they may have a token, or only ask how it is.
+/// Accepts client certificates of these CAs, and clients without one: they may have a token, or only check health.
 fn verifier(
     path: &Path,
     provider: &Arc<CryptoProvider>,
@@ -243,13 +242,13 @@ fn in_words(error: &rustls::Error) -> String {
     }
 }
 
-/// Who the client is, by a certificate that was verified in the handshake, if it has shown one.
+/// The client's identity, by a certificate that was verified in the handshake, if one was presented.
 pub(super) fn certified(stream: &TlsStream<TcpStream>) -> Option<Certified> {
     let shown = stream.get_ref().1.peer_certificates()?;
     shown.first().map(|certificate| Certified::read(certificate))
 }
 
-/// Tells somebody who does not speak TLS, in their own language.
+/// Answers a client that does not speak TLS, in its own protocol.
 async fn send_away(mut stream: TcpStream) -> io::Result<()> {
     let mut begun = [0; HTTP_2.len()];
     stream.read_exact(&mut begun).await?;
@@ -260,14 +259,14 @@ async fn send_away(mut stream: TcpStream) -> io::Result<()> {
     let_go(stream).await
 }
 
-/// Closes a connection so that what was said is heard.
+/// Closes a connection so that the client still receives what was sent.
 async fn let_go(mut stream: TcpStream) -> io::Result<()> {
     stream.shutdown().await?;
     tokio::io::copy(&mut stream.take(THROWN_AWAY_BYTES_MAX), &mut tokio::io::sink()).await?;
     Ok(())
 }
 
-/// The frames SETTINGS and GOAWAY (RFC 9113, sections 6.5 and 6.8), with the reason for people.
+/// The frames SETTINGS and GOAWAY (RFC 9113, sections 6.5 and 6.8), with a readable reason.
 fn go_away() -> Vec<u8> {
     const SETTINGS: u8 = 4;
     const GOAWAY: u8 = 7;

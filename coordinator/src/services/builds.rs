@@ -1,5 +1,5 @@
-//! Which builds the engines of a sweep are: those that its submitter names, or that the workers here have, or that
-//! the experiment has already, or those of the first worker that comes with them.
+//! The builds of a sweep's engines: those that its submitter names, that the workers here have, or that the experiment
+//! has already, or those of the first worker that offers them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::{Dispatch, Submission};
 use spelrum_store::{Readers, StoredSweep};
 
-/// Sweeps that may be planned, or wait to be stored, at once: each takes a core, and its plan may take
-/// hundreds of megabytes.
+/// Sweeps that can be planned, or wait to be stored, at once: each takes a core, and its plan may take hundreds of
+/// megabytes.
 const PLANS_MAX: usize = 2;
 
-/// How long a sweep waits for the planning of others before its client hears that we are busy.
+/// How long a sweep waits for the planning of other sweeps before its client gets a busy refusal.
 const PLAN_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Workers that are named for each build.
@@ -39,7 +39,7 @@ pub(crate) struct Planner {
     plans: Arc<Semaphore>,
 }
 
-/// A sweep that was planned, with the builds of its engines behind its text.
+/// A planned sweep, with the builds of its engines appended to its text.
 pub(super) struct Planned {
     pub(super) text: SweepText,
     pub(super) plan: Plan,
@@ -80,7 +80,7 @@ impl Planner {
         plan(text, place).await
     }
 
-    /// The builds that play in a sweep that names none; without those that may be any.
+    /// The builds that play in a sweep that names none, except for engines that allow any build.
     async fn builds(
         &self,
         plan: &Plan,
@@ -91,7 +91,7 @@ impl Planner {
         let (is_stored, is_same, mut known) = match &stored {
             Some(StoredSweep { toml, repeated, .. }) => {
                 let (text, known) = builds::split(toml);
-                // Whatever has come since: it was carried out.
+                // Already carried out, so newer builds do not matter.
                 if *repeated {
                     return Ok(known);
                 }
@@ -119,7 +119,7 @@ impl Planner {
         Ok(builds)
     }
 
-    /// Names the builds that a worker has come with, where experiments wait for them.
+    /// Fills in the builds that a worker offers, in experiments that wait for them.
     pub(super) async fn fill(&self, engines: &[OfferedEngine]) {
         if engines.is_empty() {
             return;
@@ -183,7 +183,7 @@ impl Planner {
 }
 
 async fn plan(text: SweepText, place: OwnedSemaphorePermit) -> Result<Planned, Refusal> {
-    // The place stays with the plan, also when the client has gone and nobody waits for it any more.
+    // The plan keeps the place, even after the client has gone.
     let planned = tokio::task::spawn_blocking(move || {
         let plan = plan_sweep(&text);
         (text, plan, place)
@@ -200,7 +200,7 @@ async fn plan(text: SweepText, place: OwnedSemaphorePermit) -> Result<Planned, R
     }
 }
 
-/// The builds of an engine that workers have, each with the names of those that have it.
+/// The builds of an engine that workers have, each with the names of those workers.
 fn offered<'w>(
     need: &NeededEngine,
     workers: impl Iterator<Item = &'w WorkerSummary>,
@@ -243,7 +243,7 @@ fn unknown(engine: &str) -> Refusal {
 }
 
 fn bad_sweep(error: SweepError) -> Refusal {
-    // A place in a file that the sweep names is not one in the sweep: the problem says it.
+    // A position in a file that the sweep names is not one in the sweep; the problem's text states it.
     let place = error.place.filter(|_| error.file.is_none()).map(|span| Place {
         line: error.line,
         offset: span.offset(),

@@ -8,9 +8,9 @@ use spelrum_statistics::comparisons::Effects;
 
 use super::report_parts::fill;
 
-/// The parts of comparisons, made one after the other: what was sent takes no memory any more.
+/// The parts of comparisons, made one after another, so that sent parts take no memory.
 pub(super) struct ComparisonParts {
-    /// The first, as long as it is not sent.
+    /// The first part, until sent.
     first: Option<v1::GetComparisonsResponse>,
     gains: std::vec::IntoIter<Difference>,
     effects: std::vec::IntoIter<Effects>,
@@ -44,7 +44,7 @@ impl ComparisonParts {
 impl Iterator for ComparisonParts {
     type Item = v1::GetComparisonsResponse;
 
-    /// The first part is there in any case; the others have something in them.
+    /// The first part always exists; the others are never empty.
     fn next(&mut self) -> Option<v1::GetComparisonsResponse> {
         let first = self.first.take();
         let is_first = first.is_some();

@@ -1,4 +1,4 @@
-//! The `Experiments` service: what clients call.
+//! The `Experiments` service, for clients.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -34,13 +34,12 @@ use spelrum_store::{Readers, Removing, StoreError, Sweep};
 /// Workers in one answer: well below the bytes of a message (invariant 9).
 const WORKERS_MAX: usize = 1_000;
 
-/// Engines of them in one answer, likewise.
+/// Engines of the workers in one answer, likewise.
 const ENGINES_MAX: usize = 2_000;
 
-/// Queries whose rows may be in memory at once.
+/// Queries whose rows can be in memory at once.
 const QUERIES_MAX: usize = 4;
 
-/// The service.
 pub(crate) struct ExperimentsService {
     dispatch: Dispatch,
     readers: Readers,
@@ -71,7 +70,7 @@ impl ExperimentsService {
         }
     }
 
-    /// The one that is meant.
+    /// The experiment with this UUID or name.
     async fn summary(&self, which: &str) -> Result<ExperimentSummary, Refusal> {
         check_length("experiment", which, NAME_BYTES_MAX)?;
         let found = self.readers.experiment(which).await.map_err(reading_failed)?;
@@ -241,7 +240,7 @@ impl Experiments for ExperimentsService {
             }
         };
         check_length("experiment", &request.experiment, NAME_BYTES_MAX)?;
-        // First whether it may be, and which one is meant.
+        // First checks that the removal is allowed, and finds the experiment.
         let asked = Removal { experiment: request.experiment, what, games: None };
         let uuid = self.dispatch.remove(asked).await?;
         let summary = self.summary(&uuid).await?;
@@ -295,7 +294,7 @@ impl Experiments for ExperimentsService {
         &self,
         request: Request<v1::OrderVerificationsRequest>,
     ) -> Result<Response<v1::OrderVerificationsResponse>, Status> {
-        // It reads many games.
+        // Drawing reads many games.
         let Ok(_place) = Arc::clone(&self.queries).try_acquire_owned() else {
             let problem = "too many queries are running";
             return Err(Refusal::busy(problem, BUSY_RETRY_AFTER).into());
@@ -337,7 +336,7 @@ impl Experiments for ExperimentsService {
         let pages = stream::try_unfold(Some((rows, place)), async |running| {
             let Some((mut rows, place)) = running else { return Ok(None) };
             let pages = match tokio::time::timeout(pages::QUIET, rows.next()).await {
-                // It goes on.
+                // A sign of life: the query goes on.
                 Err(_) => vec![v1::QueryResponse::default()],
                 Ok(found) => match found.map_err(query_failed)? {
                     Some(found) => pages::split(found)?,
@@ -357,8 +356,8 @@ impl Experiments for ExperimentsService {
     }
 }
 
-/// Cuts a list of workers to what an answer may have: who holds most games stays, then who was
-/// heard of last.
+/// Cuts a list of workers to the size of an answer: keeps those that hold the most games, then those heard from most
+/// recently.
 fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
     if workers.len() > WORKERS_MAX {
         workers.sort_by_key(|worker| (Reverse(worker.leased_games), worker.silent_ms));
@@ -367,7 +366,7 @@ fn keep_busiest(workers: &mut Vec<WorkerSummary>) {
     }
 }
 
-/// Cuts what engines workers have to what an answer may have: of each as many as of every other.
+/// Cuts the workers' engines to the size of an answer: at most the same number for each worker.
 fn keep_first_engines(workers: &mut [WorkerSummary]) {
     let all: usize = workers.iter().map(|worker| worker.engines.len()).sum();
     if all > ENGINES_MAX {
@@ -383,7 +382,7 @@ fn check_length(field: &str, text: &str, max: usize) -> Result<(), Refusal> {
     Ok(wire::check_length(field, text, max)?)
 }
 
-/// The files of a sweep by name: so many, so long, each once.
+/// The files of a sweep by name, with limits on number and size, and without duplicates.
 fn read_files(files: Vec<v1::SweepFile>) -> Result<BTreeMap<String, String>, Refusal> {
     let malformed = |problem: String, remedy: String| {
         Err(Refusal::new(Reason::Malformed, format!("the message's field files {problem}"), remedy))
@@ -408,7 +407,7 @@ fn read_files(files: Vec<v1::SweepFile>) -> Result<BTreeMap<String, String>, Ref
     Ok(by_name)
 }
 
-/// What is wrong with a query is the client's business; what is wrong with the disk is not.
+/// An error in a query is the client's; an error of the disk is not.
 fn query_failed(error: StoreError) -> Refusal {
     if matches!(
         error,

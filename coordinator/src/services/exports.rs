@@ -1,4 +1,4 @@
-//! Experiments on their way as a file: made by a thread of its own, and sent in pieces as they are taken.
+//! Exports experiments as a file, made by a thread of its own and sent in pieces as the client reads them.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -15,15 +15,15 @@ use super::pages::QUIET;
 use super::{BUSY_RETRY_AFTER, reading_failed};
 use spelrum_store::{BackupError, Readers};
 
-/// How large a piece is: well below a message.
+/// Bytes of a piece: well below a message.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// How many pieces may wait for their reader.
+/// Most pieces that wait for their reader.
 const PIECES_MAX: usize = 2;
 
 type Told = Result<v1::ExportExperimentsResponse, Refusal>;
 
-/// Makes the file and sends it; the place is kept until it is sent or the client is gone.
+/// Makes the file and sends it. The place is kept until the file is sent or the client is gone.
 pub(super) fn export(
     readers: Readers,
     experiments: Vec<ExperimentId>,
@@ -44,7 +44,7 @@ pub(super) fn export(
             })
         });
         if let Err(refusal) = sent {
-            // Nobody may be there to hear it.
+            // The client may be gone.
             let _unheard = tell.blocking_send(Err(refusal));
         }
     };
@@ -55,7 +55,7 @@ pub(super) fn export(
     drop(failed);
     stream::unfold(told, async |mut told| {
         let next = match tokio::time::timeout(QUIET, told.recv()).await {
-            // It goes on.
+            // A sign of life: the export goes on.
             Err(_) => Ok(v1::ExportExperimentsResponse::default()),
             Ok(next) => next?.map_err(Status::from),
         };

@@ -1,4 +1,4 @@
-//! The gRPC services: they check what arrives, ask the dispatcher or the readers, and answer.
+//! The gRPC services: they check messages, ask the dispatcher or the readers, and answer.
 
 mod builds;
 mod comparison_parts;
@@ -27,13 +27,13 @@ pub(crate) use work::{StartMark, WorkService};
 
 use spelrum_store::StoreError;
 
-/// When a caller for whom there was no place should try again.
+/// When a caller that got no place should retry.
 const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// When to try again to read what could not be read.
+/// When to retry a failed read.
 const READ_RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// What callers are told when the database could not be read.
+/// The refusal when the database could not be read.
 fn reading_failed(error: StoreError) -> Refusal {
     tracing::warn!("{error}; {}", error.remedy());
     if error.is_transient() {

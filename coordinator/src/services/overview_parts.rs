@@ -1,4 +1,4 @@
-//! How games were played, cut into messages.
+//! An overview of how games were played, cut into messages.
 
 use prost::Message;
 use spelrum_answers::{CellGames, Overview, WorkerShare};
@@ -6,9 +6,9 @@ use spelrum_proto::v1;
 
 use super::report_parts::fill;
 
-/// The parts, made one after the other: what was sent takes no memory any more.
+/// The parts, made one after another, so that sent parts take no memory.
 pub(super) struct OverviewParts {
-    /// The first, as long as it is not sent.
+    /// The first part, until sent.
     first: Option<v1::GetOverviewResponse>,
     workers: std::vec::IntoIter<WorkerShare>,
     cells: std::vec::IntoIter<CellGames>,
@@ -33,7 +33,7 @@ impl OverviewParts {
 impl Iterator for OverviewParts {
     type Item = v1::GetOverviewResponse;
 
-    /// The first part is there in any case; the others have something in them.
+    /// The first part always exists; the others are never empty.
     fn next(&mut self) -> Option<v1::GetOverviewResponse> {
         let first = self.first.take();
         let is_first = first.is_some();

@@ -1,15 +1,14 @@
-//! Where a list goes on, as a text that only this coordinator reads.
+//! Page tokens: where a list continues, as a text that only this coordinator reads.
 //!
-//! A token is that of one question: asked with another, it is refused, since its numbers would mean
-//! something else. Whoever makes one up learns nothing by it: it only says after which item of a list
-//! the next page begins.
+//! A token belongs to one question: with another one it is refused, since its numbers would mean something else. A
+//! forged token reveals nothing: it only states the item after which the next page begins.
 
 use sha2::{Digest as _, Sha256};
 use spelrum_proto::limits::{NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, PAGE_TOKEN_BYTES_MAX};
 use spelrum_proto::work::check_length;
 use spelrum_proto::{Reason, Refusal};
 
-/// How many items a page has when the client asks for so many.
+/// Number of items of a page when the client asks for this many.
 pub(super) fn page_size(asked: u32) -> Result<u32, Refusal> {
     match asked {
         0 => Ok(PAGE_SIZE_DEFAULT),
@@ -22,8 +21,7 @@ pub(super) fn page_size(asked: u32) -> Result<u32, Refusal> {
     }
 }
 
-/// A question whose answer comes in pages: the list's name, and all that decides which items it has and
-/// in which order.
+/// A question whose answer comes in pages: the list's name, and everything that determines its items and their order.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
     mark: String,
@@ -41,7 +39,7 @@ impl Question {
         format!("{}{keys}", self.mark)
     }
 
-    /// The keys in a token; nothing in the empty one, which means the first page.
+    /// The keys in a token; none in an empty token, which means the first page.
     pub(super) fn after<const KEYS: usize>(
         &self,
         token: &str,
@@ -66,7 +64,7 @@ impl Question {
     }
 }
 
-/// A number as [`Question::token`] writes it, and no other way.
+/// A number exactly as [`Question::token`] writes it.
 fn key(text: &str) -> Option<u64> {
     let key = u64::from_str_radix(text, 16).ok().filter(|&key| key <= NUMBER_MAX)?;
     (format!("{key:x}") == text).then_some(key)

@@ -1,4 +1,4 @@
-//! A query's rows on their way: cut into messages.
+//! A query's rows, cut into messages.
 
 use std::time::Duration;
 
@@ -8,18 +8,18 @@ use spelrum_proto::{Reason, Refusal, v1};
 
 use spelrum_store::SqlValue;
 
-/// A page is sent when it has so many bytes.
+/// A page is sent when it has this many bytes.
 const PAGE_BYTES: usize = 256 << 10;
 
-/// A page without rows is sent when a query has found none for so long: an answer of which nothing comes
-/// is taken for one that its client does not read (`server/answer.rs`).
+/// An empty page is sent when a query has found no rows for this long: an answer without progress is treated as one
+/// that its client does not read (`server/answer.rs`).
 pub(super) const QUIET: Duration = Duration::from_secs(5);
 
-/// How many rows to read when the client asks for so many.
+/// Number of rows to read when the client asks for this many.
 pub(super) fn rows_max(asked: u32) -> u64 {
     match asked {
         0 => QUERY_ROWS_DEFAULT.into(),
-        // However many there are.
+        // All rows.
         u32::MAX => u64::MAX,
         asked => asked.into(),
     }

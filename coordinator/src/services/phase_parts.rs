@@ -6,9 +6,9 @@ use spelrum_proto::v1;
 
 use super::report_parts::fill;
 
-/// The parts, made one after the other: what was sent takes no memory any more.
+/// The parts, made one after another, so that sent parts take no memory.
 pub(super) struct PhaseParts {
-    /// The first, as long as it is not sent.
+    /// The first part, until sent.
     first: Option<v1::GetPhasesResponse>,
     cells: std::vec::IntoIter<CellPhases>,
 }
@@ -32,7 +32,7 @@ impl PhaseParts {
 impl Iterator for PhaseParts {
     type Item = v1::GetPhasesResponse;
 
-    /// The first part is there in any case; the others have something in them.
+    /// The first part always exists; the others are never empty.
     fn next(&mut self) -> Option<v1::GetPhasesResponse> {
         let first = self.first.take();
         let is_first = first.is_some();

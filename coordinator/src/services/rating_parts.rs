@@ -4,13 +4,13 @@ use prost::Message;
 use spelrum_answers::{RatedGroup, Ratings};
 use spelrum_proto::v1;
 
-/// A part is sent when it has so many bytes. One more group adds at most some 2.5 MB: that of the most
+/// A part is sent when it has this many bytes. One more group adds at most about 2.5 MB: the group with the most
 /// players that are rated together.
 const PART_BYTES: usize = 256 << 10;
 
-/// The parts of ratings, made one after the other: what was sent takes no memory any more.
+/// The parts of ratings, made one after another, so that sent parts take no memory.
 pub(super) struct RatingParts {
-    /// The first, as long as it is not sent.
+    /// The first part, until sent.
     first: Option<v1::GetRatingsResponse>,
     groups: std::vec::IntoIter<RatedGroup>,
 }
@@ -27,7 +27,7 @@ impl RatingParts {
 impl Iterator for RatingParts {
     type Item = v1::GetRatingsResponse;
 
-    /// The first part is there in any case; the others have something in them.
+    /// The first part always exists; the others are never empty.
     fn next(&mut self) -> Option<v1::GetRatingsResponse> {
         let first = self.first.take();
         let is_first = first.is_some();
@@ -36,7 +36,7 @@ impl Iterator for RatingParts {
         while bytes < PART_BYTES {
             let Some(group) = self.groups.next() else { break };
             let group = v1::RatedGroup::from(group);
-            // The length before it, and the field's tag, are at most six bytes.
+            // The field's tag and the length before the group are at most six bytes.
             bytes += group.encoded_len() + 6;
             part.groups.push(group);
         }

@@ -1,4 +1,4 @@
-//! Judges records before they are believed: every played game is played again by the rules.
+//! Checks reported records by replaying every game under the rules.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use spelrum_store::{Readers, StoreError};
 /// Cells that are kept (invariant 9).
 const CELLS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("it is not zero");
 
-/// The referee. It knows cells by their ids, which never come to mean others.
+/// The referee. It caches cells by their ids, which are never reused.
 #[derive(Debug)]
 pub(crate) struct Referee {
     readers: Readers,
@@ -29,7 +29,7 @@ pub(crate) struct Referee {
     openings: Arc<OpeningsCache>,
 }
 
-/// What a cell asks for.
+/// A cell, as needed to judge its results.
 #[derive(Debug)]
 enum Judged {
     Games(Box<PlayableCell>),
@@ -38,7 +38,7 @@ enum Judged {
 }
 
 impl Judged {
-    /// `None` of what is not played here.
+    /// Parses a definition; `None` if this engine does not play the cell.
     fn read(json: &str, openings: &OpeningsCache) -> Option<Self> {
         if TrainingDefinition::is_one(json) {
             return TrainingDefinition::from_json(json).ok().map(Self::Training);
@@ -52,10 +52,10 @@ impl Judged {
     }
 }
 
-/// What was there before of what a result is about.
+/// Earlier results that a result is checked against.
 #[derive(Debug, Default)]
 struct Before {
-    /// The values that the moves of a position had, if it is a choice in one that came before.
+    /// The values of a position's moves, if the result is a choice in a position that was evaluated before.
     values: Vec<MoveValue>,
     /// The hash of a network that is trained already.
     sha256: Option<[u8; 32]>,
@@ -68,8 +68,8 @@ impl Referee {
         Self { readers, cells: Mutex::new(LruCache::new(CELLS_MAX)), openings: Arc::default() }
     }
 
-    /// Tells records that the rules do not allow from those that they do. One of a cell that is not
-    /// there, or not played here, is left as it is: it was never leased.
+    /// Marks records that violate the rules. A record of a missing cell, or of one that this engine does not play, is
+    /// left unchanged, since such a cell was never leased.
     ///
     /// # Errors
     /// If the database fails.
@@ -107,7 +107,7 @@ impl Referee {
             };
             judged.push((cell, before, result));
         }
-        // Some 10 microseconds for a game: a full report takes too long for the threads that listen.
+        // Some 10 microseconds for a game, so a full report would block the listening threads for too long.
         let judged = tokio::task::spawn_blocking(move || {
             let judged = judged.into_iter();
             judged.map(|(cell, before, result)| judge(cell.as_deref(), &before, result)).collect()
@@ -138,7 +138,6 @@ fn is_choice(cell: Option<&Judged>) -> bool {
     matches!(cell, Some(Judged::Games(cell)) if cell.definition().task == Task::Choice)
 }
 
-/// Judges a result.
 fn judge(cell: Option<&Judged>, before: &Before, result: Reported) -> Reported {
     let Reported { lease, game: id, what } = result;
     let what = match (cell, what) {
@@ -218,7 +217,7 @@ fn judge_game(
     cell.referee_engines(id.number, &played.engines, termination, forfeit)
 }
 
-/// Where a game that was played again differs from what is stored of it.
+/// The difference between a replayed game and the stored one, if any.
 fn compare(stored: &SettledGame, played: &PlayedGame) -> Option<Difference> {
     match &stored.summary.result {
         GameResult::Played(Played { opening, end, .. }) => {
@@ -229,7 +228,7 @@ fn compare(stored: &SettledGame, played: &PlayedGame) -> Option<Difference> {
     }
 }
 
-/// Whether a reference says of a position what it said before, to whichever worker.
+/// Checks that a reference gives a position the same values as before, whichever worker asked.
 fn same_values(before: &[MoveValue], told: &[MoveValue]) -> Result<(), Irregularity> {
     match before.iter().zip(told).find(|(before, told)| before != told) {
         None => Ok(()),

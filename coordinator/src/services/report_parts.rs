@@ -9,12 +9,12 @@ use spelrum_proto::results::claims_to_wire;
 use spelrum_proto::speeds::scaling_to_wire;
 use spelrum_proto::v1;
 
-/// A part is sent when it has so many bytes.
+/// A part is sent when it has this many bytes.
 const PART_BYTES: usize = 256 << 10;
 
-/// The parts of a report, made one after the other: what was sent takes no memory any more.
+/// The parts of a report, made one after another, so that sent parts take no memory.
 pub(super) struct ReportParts {
-    /// The first, as long as it is not sent.
+    /// The first part, until sent.
     first: Option<v1::GetReportResponse>,
     cells: std::vec::IntoIter<CellResult>,
     moves: std::vec::IntoIter<MoveCost>,
@@ -82,7 +82,7 @@ impl ReportParts {
 impl Iterator for ReportParts {
     type Item = v1::GetReportResponse;
 
-    /// The first part is there in any case; the others have something in them.
+    /// The first part always exists; the others are never empty.
     fn next(&mut self) -> Option<v1::GetReportResponse> {
         let first = self.first.take();
         let is_first = first.is_some();
@@ -104,8 +104,8 @@ impl Iterator for ReportParts {
     }
 }
 
-/// Moves items into a part until it has its bytes. One item has a few hundred bytes, and at most a few
-/// names and values of 255 bytes each.
+/// Moves items into a part until it is full. One item has a few hundred bytes, and at most a few names and values of
+/// 255 bytes each.
 pub(super) fn fill<T, W: Message + From<T>>(
     items: &mut std::vec::IntoIter<T>,
     part: &mut Vec<W>,
@@ -114,7 +114,7 @@ pub(super) fn fill<T, W: Message + From<T>>(
     while *bytes < PART_BYTES {
         let Some(item) = items.next() else { return };
         let item = W::from(item);
-        // The length before it, and the field's tag, are at most six bytes.
+        // The field's tag and the length before the item are at most six bytes.
         *bytes += item.encoded_len() + 6;
         part.push(item);
     }

@@ -1,4 +1,4 @@
-//! The `Results` service: what viewers call.
+//! The `Results` service, for viewers.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,14 +31,13 @@ use super::{BUSY_RETRY_AFTER, reading_failed};
 use crate::dispatcher::unknown_experiment;
 use spelrum_store::{Readers, StoreError};
 
-/// Reports and ratings that may be in memory at once.
+/// Reports and ratings that can be in memory at once.
 const REPORTS_MAX: usize = 2;
 
-/// The service.
 pub(crate) struct ResultsService {
     readers: Readers,
     reports: Arc<Semaphore>,
-    /// Each takes room on the disk until its client has it.
+    /// Each export takes space on the disk until its client has it.
     exports: Arc<Semaphore>,
 }
 
@@ -62,7 +61,7 @@ impl ResultsService {
         found.ok_or_else(|| unknown_experiment(which))
     }
 
-    /// Whose games are meant.
+    /// The experiments whose games are asked for.
     async fn games_of(&self, of: AskedOf<'_>) -> Result<GamesOf, Refusal> {
         match of {
             AskedOf::Experiment(which) => Ok(GamesOf::Experiment(self.experiment_id(which).await?)),
@@ -109,7 +108,7 @@ impl Results for ResultsService {
         let v1::GetRatingsRequest { experiment } = request.into_inner();
         check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
         let place = self.place()?;
-        // What was begun goes on when its caller goes away: it keeps the place for as long.
+        // Work goes on after its caller has gone, and keeps the place for as long.
         let (readers, which) = (self.readers.clone(), experiment.clone());
         let rating = tokio::spawn(async move { (readers.ratings(&which).await, place) });
         let (ratings, place) = match rating.await {
@@ -136,7 +135,7 @@ impl Results for ResultsService {
         let v1::GetComparisonsRequest { experiment } = request.into_inner();
         check_length("experiment", &experiment, NAME_BYTES_MAX).map_err(Refusal::from)?;
         let place = self.place()?;
-        // What was begun goes on when its caller goes away: it keeps the place for as long.
+        // Work goes on after its caller has gone, and keeps the place for as long.
         let (readers, which) = (self.readers.clone(), experiment.clone());
         let comparing = tokio::spawn(async move { (readers.comparisons(&which).await, place) });
         let (compared, place) = match comparing.await {
@@ -212,7 +211,7 @@ impl Results for ResultsService {
         let experiment = self.experiment_id(which).await?;
         let place = self.place()?;
         let runs = self.readers.runs(experiment).await.map_err(too_much)?;
-        // One at a time: each may have many generations, and formulas of some length.
+        // One at a time: each may have many generations, and long formulas.
         let parts = runs.into_iter().map(move |run| {
             let _place = &place;
             Ok(v1::GetRunsResponse { runs: vec![run.into()] })
@@ -346,7 +345,7 @@ impl Results for ResultsService {
     }
 }
 
-/// After which game a list of games goes on.
+/// The game after which a list of games continues.
 fn games_after(
     question: &Question,
     request: &v1::ListGamesRequest,
@@ -358,12 +357,12 @@ fn games_after(
     }))
 }
 
-/// What a token says of it.
+/// The keys of a game in a page token.
 fn game_keys(GameCursor { game_id, game: GameId { cell, number } }: GameCursor) -> [i64; 3] {
     [game_id, cell.0, signed(number)]
 }
 
-/// The token of the page after an item; empty if there is none.
+/// The token of the page after an item; empty if there is no such page.
 fn token<const KEYS: usize>(question: &Question, after: Option<[i64; KEYS]>) -> String {
     let unsigned = |key: i64| u64::try_from(key).unwrap_or(0);
     after.map_or_else(String::new, |keys| question.token(&keys.map(unsigned)))
@@ -374,7 +373,7 @@ fn signed(key: u64) -> i64 {
     i64::try_from(key).unwrap_or(i64::MAX)
 }
 
-/// More than is rated, or than can be read in time, is the asker's to mend.
+/// Oversized or slow requests are the caller's error.
 fn too_much(error: StoreError) -> Refusal {
     if matches!(error, StoreError::ManyToRate { .. } | StoreError::SlowQuery { .. }) {
         Refusal::new(Reason::BadQuery, error.to_string(), error.remedy())
@@ -383,7 +382,7 @@ fn too_much(error: StoreError) -> Refusal {
     }
 }
 
-/// Refuses to say of choices who is stronger: nobody wins there.
+/// Refuses to compare strength in an experiment of choices, which has no winners.
 fn needs_games(of: &ExperimentSummary) -> Result<(), Refusal> {
     match of.task {
         Task::Game => Ok(()),

@@ -1,4 +1,4 @@
-//! Games that are verified by other workers: which ones, and what came of it.
+//! Verification of games by other workers: the choice of games, and the outcomes.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ enum NotOrdered {
     OtherEngine,
 }
 
-/// Draws games, and orders those that can be verified and are not.
+/// Draws games, and orders those that can be verified and are not yet.
 pub(super) async fn order(
     dispatch: &Dispatch,
     readers: &Readers,
@@ -66,7 +66,7 @@ pub(super) async fn order(
             answer.without_result += 1;
             continue;
         };
-        // They come cell by cell.
+        // Games come cell by cell.
         let facts = match cell {
             Some((id, facts)) if id == game.cell => facts,
             Some(_) | None => {
@@ -96,13 +96,13 @@ pub(super) async fn order(
     if !found.is_empty() {
         let asked = found.len() as u64;
         answer.ordered = dispatch.verify(experiment.uuid, found).await?;
-        // Somebody else has ordered these at the same moment, or their results are gone.
+        // Another client has ordered these at the same moment, or their results are gone.
         answer.known += asked.saturating_sub(answer.ordered);
     }
     Ok(answer)
 }
 
-/// What came of an experiment's verifications, and who may do those that wait.
+/// The outcomes of an experiment's verifications, and the workers that can do those still waiting.
 pub(super) async fn standing(
     dispatch: &Dispatch,
     readers: &Readers,
@@ -125,7 +125,7 @@ pub(super) async fn standing(
     Ok(to_wire(experiment, verifications, &there))
 }
 
-/// A worker that was not heard of for so long is not counted on.
+/// A worker that was silent for this long is not counted on.
 const SILENT_MS: u64 = 60_000;
 
 async fn find(readers: &Readers, which: &str) -> Result<ExperimentSummary, Refusal> {
@@ -137,8 +137,8 @@ fn planned(cells: &[(CellId, u64)]) -> u64 {
     cells.iter().fold(0, |sum, (_, games)| sum.saturating_add(*games))
 }
 
-/// Whether a cell has external engines, and whether a clock bounds its players; `None` of a cell that this engine
-/// does not play.
+/// Whether a cell has external engines, and whether a clock limits its players; `None` if this engine does not play the
+/// cell.
 fn facts_of(game: &SettledGame, openings: &OpeningsCache) -> Option<[bool; 2]> {
     let cell = PlayableCell::from_json(&game.definition_json, openings).ok()?;
     Some([cell.has_engines(), cell.has_time_limit()])

@@ -1,4 +1,4 @@
-//! The `Work` service: what workers call.
+//! The `Work` service, for workers.
 
 use std::io::Write as _;
 use std::panic::resume_unwind;
@@ -22,7 +22,6 @@ use crate::access::{CalledBy, Credential};
 use crate::dispatcher::{Caller, Dispatch, Leased, Welcome};
 use spelrum_store::{Readers, StoredNetwork, WorkerIntroduction};
 
-/// The service.
 pub(crate) struct WorkService {
     pub(crate) dispatch: Dispatch,
     pub(crate) readers: Readers,
@@ -34,10 +33,9 @@ pub(crate) struct WorkService {
     pub(crate) planner: Planner,
 }
 
-/// Tells the epochs of all starts apart on the wire. Each database begins with 1, and so does its workers'
-/// ids; and a database that was put back as it was begins again with the epochs that it has had since. So a
-/// worker of the one would pass for another worker of the other. 28 random bits, above those of any epoch
-/// and below 2^53.
+/// Distinguishes the epochs of all starts on the wire. Each database begins with epoch 1, and its workers' ids with 1,
+/// too; and a database restored from a backup repeats epochs that it has had since. So a worker of one could pass for
+/// another worker of the other. The mark is 28 random bits, above those of any epoch and below 2^53.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartMark(i64);
 
@@ -47,7 +45,7 @@ impl StartMark {
         Self(i64::from((random >> 36) as u32) << 24)
     }
 
-    /// From an epoch to what the wire has for it, and back.
+    /// Converts an epoch to its form on the wire, and back.
     fn mark(self, epoch: i64) -> i64 {
         epoch ^ self.0
     }
@@ -61,7 +59,7 @@ impl Work for WorkService {
     ) -> Result<Response<v1::HelloResponse>, Status> {
         let credential = credential_of(&request);
         let hello = request.into_inner();
-        // First of all: nothing else in the message need mean the same in another protocol.
+        // Checked first: nothing else in the message need mean the same in another protocol version.
         check_versions(&hello)?;
         wire::check_hello(&hello).map_err(Refusal::from)?;
         let machine = wire::machine(&hello).map_err(Refusal::from)?;
@@ -83,7 +81,7 @@ impl Work for WorkService {
             credential: credential.map(|credential| credential.as_str().to_owned()),
         });
         let Welcome { worker, secret } = self.dispatch.hello(introduction, secret).await?;
-        // Before it asks for games.
+        // Before the worker asks for games.
         self.planner.fill(&engines).await;
         Ok(Response::new(v1::HelloResponse {
             protocol: PROTOCOL,
@@ -141,7 +139,7 @@ impl Work for WorkService {
         request: Request<v1::GetOpeningsRequest>,
     ) -> Result<Response<v1::GetOpeningsResponse>, Status> {
         let definition_json = self.definition(&request.get_ref().definition_hash).await?;
-        // Some milliseconds of a megabyte: too long for the threads that listen.
+        // Some milliseconds for a megabyte: too long for the listening threads.
         let compressed = tokio::task::spawn_blocking(move || {
             let positions = Apart::of(&definition_json)?.positions_json.as_bytes();
             let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
@@ -222,7 +220,7 @@ impl Work for WorkService {
 }
 
 impl WorkService {
-    /// The definition with this hash, as the message has it.
+    /// The definition with this hash, as sent in the message.
     async fn definition(&self, hash: &[u8]) -> Result<String, Status> {
         let hash = wire::definition_hash(hash).map_err(Refusal::from)?;
         let found = self.readers.definition(hash).await.map_err(super::reading_failed)?;
@@ -232,7 +230,7 @@ impl WorkService {
         })
     }
 
-    /// Who calls. One who means another start comes out with an epoch that never is.
+    /// The caller. A caller of another start gets an epoch that never exists.
     fn caller(
         &self,
         worker_id: i64,
@@ -246,7 +244,7 @@ impl WorkService {
     }
 }
 
-/// What let a call through.
+/// The credential that let the call through.
 fn credential_of<T>(request: &Request<T>) -> Option<Credential> {
     request.extensions().get().and_then(|CalledBy(credential)| credential.clone())
 }

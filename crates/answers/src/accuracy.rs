@@ -1,38 +1,38 @@
-//! How well players choose, held against a reference: of accuracy experiments.
+//! Accuracy experiments: how well players choose, compared with a reference.
 
 use spelrum_engine::{Parameters, Value, values_say_who_wins};
 use spelrum_model::CellId;
 use spelrum_statistics::choice::{Accuracy, AccuracySums};
 
-/// How well a player chooses in the positions of one cell, or in those of one distance from the start.
+/// Accuracy of a player over the positions of one cell, or over those at one distance from the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellAccuracy {
-    /// The cell, which says who chooses.
+    /// The cell, which defines the choosing player.
     pub cell: CellId,
-    /// Whose word on moves is taken, in words: `exact`, or `minimax to depth 4 by runs`.
+    /// The reference, in words: `exact`, or `minimax to depth 4 by runs`.
     pub reference: String,
-    /// Plies of random play from the start of the game to the positions; none where these are all of the cell's.
+    /// Plies of random play from the start of the game to the positions; `None` for all positions of the cell.
     pub plies: Option<u32>,
-    /// Over its counted choices in positions that have something to choose.
+    /// Over its counted choices in positions with alternatives.
     pub accuracy: Accuracy,
 }
 
-/// What the choices of one cell add up to in the positions of one distance from the start.
+/// Sums of one cell's choices in the positions at one distance from the start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stratum {
     /// The cell.
     pub cell: CellId,
     /// [`CellAccuracy::reference`].
     pub reference: String,
-    /// Plies of random play to the positions; none of those that were listed.
+    /// Plies of random play to the positions; `None` for listed positions.
     pub plies: Option<u32>,
     /// The sums.
     pub sums: AccuracySums,
 }
 
 impl CellAccuracy {
-    /// Of strata, those of a cell one behind the other: of each cell over all of them, and then, if there are
-    /// several, of each. Nothing of a cell without choices.
+    /// Computes accuracies from strata sorted by cell: for each cell over all strata, then for each stratum if there
+    /// are several. Cells without choices are skipped.
     #[must_use]
     pub fn of_strata(strata: &[Stratum]) -> Vec<Self> {
         let mut all = Vec::new();
@@ -69,7 +69,7 @@ pub fn reference_text(parameters_json: &str) -> String {
     [Some(algorithm), depth, evaluation].into_iter().flatten().collect()
 }
 
-/// Whether a reference says by its values who wins, by its parameters in JSON.
+/// Whether a reference's values state the winner, by its parameters in JSON.
 #[must_use]
 pub fn says_who_wins(parameters_json: &str) -> bool {
     values_say_who_wins(&serde_json::from_str(parameters_json).unwrap_or_default())
@@ -110,7 +110,7 @@ mod tests {
         let expected =
             [(1, one, None, 4), (1, one, Some(2), 2), (1, one, Some(4), 2), (2, two, None, 1)];
         assert_eq!(shown, expected);
-        // The order of sums is another.
+        // The order of sums differs.
         let whole = Accuracy::of(&sums(&[0, 1, 2, 2])).unwrap();
         assert_eq!((of[0].accuracy.best, of[0].accuracy.rank), (whole.best, whole.rank));
         assert_eq!(of[0].accuracy.wins.map(|it| it.share), whole.wins.map(|it| it.share));

@@ -1,28 +1,28 @@
-//! What needs attention: in words, with what to do.
+//! Problems that need attention, in words, with remedies.
 
-/// Something that will not mend itself, or that somebody should know.
+/// A problem that does not resolve itself, or that the user should know about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attention {
-    /// What kind of thing it is.
+    /// Kind of problem.
     pub kind: AttentionKind,
-    /// The name of the experiment that it is about, if it is about one.
+    /// Name of the experiment concerned, if there is one.
     pub experiment: Option<String>,
-    /// Of games, results, workers, cells or bytes, as the kind says.
+    /// Number of games, results, workers, cells or bytes, depending on the kind.
     pub count: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// What kinds of things need attention.
+/// Kinds of problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttentionKind {
-    /// Results of one deterministic game that differ (invariant 2).
+    /// Differing results of one deterministic game (invariant 2).
     Conflicts,
-    /// Games that came out otherwise when other workers verified them.
+    /// Games with a different result when other workers verified them.
     Deviating,
-    /// Results that are not records of their games (invariant 11).
+    /// Results that are not valid records of their games (invariant 11).
     Refused,
     /// Games that finally failed.
     FailedGames,
@@ -30,31 +30,31 @@ pub enum AttentionKind {
     Forfeits,
     /// Games that were lost with their workers more than once.
     LostGames,
-    /// An experiment that another engine has begun.
+    /// An experiment begun by another engine.
     OtherEngine,
     /// An experiment that is paused.
     Paused,
-    /// Something that is being thrown away.
+    /// A removal in progress.
     Removal,
     /// A file system that is nearly full.
     LittleSpace,
-    /// Workers that are silent and hold games, or held them until lately.
+    /// Silent workers that hold games, or held them until recently.
     SilentWorkers,
-    /// Games that wait for workers, and none is there.
+    /// Games wait, and no worker is connected.
     NoWorkers,
     /// A cell whose games may need more memory than any worker has.
     TooLarge,
     /// Cells whose games need engines that no worker has.
     MissingEngines,
-    /// Cells whose games are for workers with labels that none has.
+    /// Cells whose games require labels that no worker has.
     Unplaced,
-    /// A worker that gets no games, since somebody has excluded it.
+    /// An excluded worker, which gets no games.
     Excluded,
-    /// A worker that gets none for a while, since it fails much more than others.
+    /// A worker that temporarily gets no games, because it fails far more often than others.
     Quarantined,
-    /// A worker that gets no games of an engine, since it forfeits them and others do not.
+    /// A worker that gets no games of an engine, because only this worker forfeits them.
     Barred,
-    /// A kind that a later version has added.
+    /// A kind added by a later version.
     Other(String),
 }
 

@@ -1,4 +1,4 @@
-//! What came of a cell: who is stronger, and how sure that is.
+//! Result of a cell: which player is stronger, and with what confidence.
 
 use spelrum_model::CellId;
 use spelrum_statistics::{
@@ -7,13 +7,12 @@ use spelrum_statistics::{
 
 use crate::colours::ColourResult;
 
-/// What came of one cell, seen from its first player, who is here the player and the other the
-/// opponent.
+/// Result of one cell from the view of its first player ("the player"; the other is "the opponent").
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellResult {
     /// The cell.
     pub cell: CellId,
-    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    /// Values on the axes, in the axes' order; `None` on an axis that does not apply to the cell.
     pub axes: Vec<Option<String>>,
     /// The first player's name in the sweep.
     pub player: String,
@@ -21,91 +20,90 @@ pub struct CellResult {
     pub opponent: String,
     /// Whether a game's result depends on time, or the sweep measures time.
     pub is_timed: bool,
-    /// Whether the players swap sides in odd numbers; if not, the player moves first in every game
-    /// and there are no pairs.
+    /// Whether the players swap sides in odd-numbered games; if not, the player moves first in every game and there
+    /// are no pairs.
     pub swap_sides: bool,
-    /// Whether both players are one: nobody is stronger than itself.
+    /// Whether both players are the same, so that neither can be stronger.
     pub is_self_play: bool,
-    /// From how many openings the pairs that count started, or the games if sides are fixed.
+    /// Number of openings of the counted pairs, or of the games if sides are fixed.
     pub openings_used: u64,
-    /// Games that it is to have: up to where its stop rule has ended it, if it has.
+    /// Planned number of games; once the stop rule has ended the cell, the number played until then.
     pub games_planned: u64,
-    /// Its stop rule, and where that stands; none without one.
+    /// Stop rule and its state; `None` without a stop rule.
     pub stop: Option<CellStop>,
-    /// Whether it has ended with the first round of its openings, since its players repeat themselves: more games
-    /// would have been these again.
+    /// Whether the cell ended after the first round of its openings because its players repeat themselves: more games
+    /// would have been identical.
     pub is_one_round: bool,
     /// Games that count.
     pub games: u64,
-    /// Games that finally failed, and count for nobody.
+    /// Games that finally failed and count for neither player.
     pub games_failed: u64,
     /// Games that the player won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Drawn games.
     pub draws: u64,
     /// Games that the opponent won.
     pub losses: u64,
     /// Pairs by the player's points in both games; of complete pairs only.
     pub pairs: PairCounts,
-    /// Complete pairs in which who moved first from the opening won both games.
+    /// Complete pairs in which the first mover from the opening won both games.
     pub pairs_won_by_first_mover: u64,
-    /// Complete pairs in which who moved second won both.
+    /// Complete pairs in which the second mover won both games.
     pub pairs_won_by_second_mover: u64,
-    /// Games that differ in opening, moves or who moved first.
+    /// Games that differ in opening, moves or first mover.
     pub distinct_games: u64,
-    /// The player's mean points for each game of the pairs that are complete, or of the games if sides
-    /// are fixed, with a 95% interval; none without any.
+    /// The player's mean points per game over complete pairs, or over games if sides are fixed, with a 95% interval;
+    /// `None` without any.
     pub score: Option<ScoreInterval>,
-    /// How the score varies over openings, where they come again: then that interval is over openings.
+    /// Variation of the score over repeated openings; the interval of the score is then over openings.
     pub openings: Option<OpeningSpread>,
-    /// The mean score of whoever moved first from the opening, with a 95% interval over openings.
+    /// Mean score of the first mover from the opening, with a 95% interval over openings.
     pub first_mover: Option<ScoreInterval>,
-    /// The player's results where it moved first from the opening, and where it moved second. None from a
-    /// coordinator that does not tell.
+    /// The player's results as first and as second mover. `None` from a coordinator that does not report them.
     pub colours: Option<[ColourResult; 2]>,
-    /// By how much it won, where the game counts that and its own rules ended a game that counts.
+    /// Margin of the player, if the game counts margins and a counted game ended by its own rules.
     pub margin: Option<CellMargin>,
 }
 
-/// How far a cell's player was ahead at the end of its games, in what the game counts
+/// How far a cell's player was ahead at the end of its games, in the game's own unit
 /// ([`GameInfo::margin`](spelrum_engine::GameInfo)), such as discs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellMargin {
-    /// Games that count and have a margin: not those that a rule of the arbiter or a fault ended.
+    /// Counted games with a margin: excludes games ended by an arbiter's rule or a fault.
     pub games: u64,
     /// The mean of their margins, with a 95% interval over the units of the score ([`MarginSums`](spelrum_statistics::MarginSums)).
     pub mean: OverGames,
 }
 
-/// A cell's stop rule, and where it stands.
+/// A cell's stop rule and its state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellStop {
     /// When the cell ends.
     pub rule: StopRule,
-    /// The games that it gets if it does not end before.
+    /// Maximum number of games, if the rule does not end the cell earlier.
     pub games_max: u64,
-    /// The games after which it has ended.
+    /// Number of games after which the rule ended the cell.
     pub stopped_after: Option<u64>,
 }
 
-/// Where a sequential test stands.
+/// State of an SPRT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SprtStanding {
-    /// The logarithm of its likelihood ratio, over the games that count; over openings where they come again.
+    /// Log-likelihood ratio, over the counted games; over openings where they repeat.
     pub llr: f64,
-    /// Where it takes elo0, at or below, and elo1, at or above.
+    /// Log-likelihood ratios at or below which the test accepts elo0, and at or above which it accepts elo1.
     pub bounds: [f64; 2],
-    /// What came of it, where its cell has ended.
+    /// Outcome of the test, once its cell has ended.
     pub outcome: Option<SprtOutcome>,
 }
 
-/// What came of a sequential test.
+/// Outcome of an SPRT (sequential probability ratio test).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SprtOutcome {
-    /// It has taken one of its two strengths.
+    /// The test accepted one of its two strengths.
     Taken(Verdict),
-    /// Its cell has ended without an answer: all that could follow are games that were played already, which are no
-    /// evidence; or it was taken for one by an earlier release.
+    /// The cell ended without a verdict: all further games would repeat earlier ones, which is no evidence; or an
+    /// earlier release mistook its state for a verdict.
     NotJudged,
 }
 
@@ -120,7 +118,7 @@ impl SprtOutcome {
     }
 }
 
-/// What a cell's interval says of strength; a figure is absent where the games know no bound.
+/// Strength implied by a cell's interval; a figure is absent where the games give no bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellStrength {
     /// The score as a difference in Elo.
@@ -133,31 +131,30 @@ pub struct CellStrength {
     pub elo_error: Option<f64>,
     /// The difference normalized: in units of the deviation of a game's score.
     pub nelo: Option<f64>,
-    /// The likelihood of superiority: how sure it is that the player is the stronger one, by the same
-    /// interval.
+    /// Likelihood of superiority: probability that the player is the stronger one, from the same interval.
     pub los: Option<f64>,
 }
 
-/// Who is stronger in a cell, as far as its games tell.
+/// Which player of a cell is stronger, judging by its games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stronger {
-    /// The interval is above one half.
+    /// The interval lies above one half.
     Player,
-    /// The interval is below one half.
+    /// The interval lies below one half.
     Opponent,
-    /// The interval holds one half.
+    /// The interval contains one half.
     Unclear,
 }
 
 impl CellResult {
-    /// Who is stronger.
+    /// Returns which player is stronger.
     #[must_use]
     pub fn stronger(&self) -> Stronger {
         Stronger::of(self.score.filter(|_| !self.is_self_play))
     }
 
-    /// How much stronger the player is, by the interval of its score. Nothing without a score, or against
-    /// itself.
+    /// Returns how much stronger the player is, from the interval of its score. Empty without a score, or in
+    /// self-play.
     #[must_use]
     pub fn strength(&self) -> CellStrength {
         let Some(score) = self.score.filter(|_| !self.is_self_play) else {
@@ -178,8 +175,8 @@ impl CellResult {
         }
     }
 
-    /// Between which scores it would be, over all games, had every game that finally failed been lost by
-    /// the player, or won; none if none failed.
+    /// Returns the bounds of the score over all games if the player had lost, or won, every game that finally failed;
+    /// `None` if none failed.
     #[must_use]
     pub fn score_bounds(&self) -> Option<[f64; 2]> {
         let games = (self.games + self.games_failed) as f64;
@@ -188,7 +185,7 @@ impl CellResult {
         (self.games_failed > 0).then_some(bounds)
     }
 
-    /// The units that count.
+    /// Returns the counted units.
     #[must_use]
     pub fn tally(&self) -> Tally {
         match self.swap_sides {
@@ -197,7 +194,7 @@ impl CellResult {
         }
     }
 
-    /// Where its sequential test stands, if that is its stop rule.
+    /// Returns the state of its SPRT, if that is its stop rule.
     #[must_use]
     pub fn sprt(&self) -> Option<SprtStanding> {
         let StopRule::Sprt(sprt) = self.stop?.rule else { return None };
@@ -205,15 +202,15 @@ impl CellResult {
             true => self.tally().llr(&sprt) / self.tally().units() as f64,
             false => self.tally().llr_of_spread(&sprt, self.openings),
         };
-        // Results come in as they come in, and short games first: only where the rule has ended the cell are
-        // those that count the ones it was asked about.
+        // Short games finish first, so results count as those that were asked about only after the rule has ended the
+        // cell.
         let has_ended = self.stop.is_some_and(|stop| stop.stopped_after.is_some());
         let taken = || sprt.verdict(llr).map_or(SprtOutcome::NotJudged, SprtOutcome::Taken);
         Some(SprtStanding { llr, bounds: sprt.bounds(), outcome: has_ended.then(taken) })
     }
 
-    /// After how many games its stop rule has ended it, if it has; not where it has ended since its players repeat
-    /// themselves.
+    /// Returns the number of games after which the stop rule ended the cell; `None` if the cell ended because its
+    /// players repeat themselves.
     #[must_use]
     pub fn ended_by_rule(&self) -> Option<u64> {
         let CellStop { rule, stopped_after, .. } = self.stop?;
@@ -229,14 +226,14 @@ impl CellResult {
         stopped_after.filter(|_| !self.is_one_round || is_reached().is_some())
     }
 
-    /// Whether all that it has is one unit from one opening, played over and over.
+    /// Whether the cell consists of one unit from one opening, played repeatedly.
     #[must_use]
     pub fn is_one_game_again(&self) -> bool {
         let tally = self.tally();
         self.openings_used == 1 && tally.units() > 1 && self.distinct_games <= tally.games_of_unit()
     }
 
-    /// Whether nothing of it is left to play.
+    /// Whether the cell has no games left to play.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.games + self.games_failed == self.games_planned
@@ -244,7 +241,7 @@ impl CellResult {
 }
 
 impl Stronger {
-    /// What an interval says.
+    /// Derives the strength from an interval.
     #[must_use]
     pub fn of(score: Option<ScoreInterval>) -> Self {
         match score {
@@ -317,7 +314,7 @@ mod tests {
         assert_eq!(of(0.3, 0.49), Stronger::Opponent);
     }
 
-    /// The same pairs over few openings: whatever is said of strength follows from the one interval.
+    /// Identical pairs over few openings: every statement about strength follows from the one interval.
     #[test]
     fn what_is_said_follows_from_the_interval_over_openings() {
         let pairs = cell(true, [10, 10, 30], [0, 3, 4, 13, 5]);
@@ -355,7 +352,7 @@ mod tests {
         };
         assert!(replayed.tally().llr(&sprt) > sprt.bounds()[1]);
         assert_eq!(replayed.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
-        // One round of them, after which they would have come again.
+        // One round of them, after which they would repeat.
         let ended = CellResult {
             stop: Some(stop(400)),
             openings_used: 200,
@@ -364,7 +361,7 @@ mod tests {
         };
         assert_eq!(ended.sprt().unwrap().outcome, Some(SprtOutcome::NotJudged));
         assert_eq!(ended.ended_by_rule(), None);
-        // A pair from one opening, over and over.
+        // A pair from one opening, repeated.
         let one = CellResult {
             stop: Some(stop(200)),
             openings_used: 1,
@@ -377,7 +374,7 @@ mod tests {
             CellResult { stop: None, games_planned: 200, ..one }.state_for_claims(),
             StateOfCell::Repeats
         );
-        // Where the answer stands with the first round it counts.
+        // The verdict as of the first round that the test counts.
         let strong = CellResult {
             is_one_round: true,
             stop: Some(stop(400)),
@@ -408,11 +405,11 @@ mod tests {
         assert_eq!(won.strength().elo, None);
         assert_eq!(won.stronger(), Stronger::Player);
         assert!(won.is_complete());
-        // Where sides are fixed there are no pairs.
+        // Fixed sides have no pairs.
         let fixed = cell(false, [2, 1, 7], [0; 5]);
         assert!(fixed.strength().elo.is_some_and(|elo| elo > 0.0));
         assert!(!fixed.is_complete());
-        // Whatever it scores: nobody is stronger than itself.
+        // Regardless of score, a player is not stronger than itself.
         let alone = CellResult { is_self_play: true, ..won };
         assert_eq!(alone.stronger(), Stronger::Unclear);
         assert_eq!(alone.strength(), CellStrength::default());

@@ -1,10 +1,10 @@
-//! Results of cells in pages, and of the cells that were settled since a moment.
+//! Pages of cells' results, and of cells settled since a moment.
 
 use spelrum_model::CellId;
 
 use crate::cell_result::CellResult;
 
-/// Where a list of cells goes on: after this one. Cells are in the grid's order.
+/// Position in a list of cells, which continues after this cell. Cells are in the grid's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CellCursor {
     /// The cell's number in the grid.
@@ -13,25 +13,24 @@ pub struct CellCursor {
     pub cell: CellId,
 }
 
-/// A part of an experiment's cells, in the grid's order, all as of one moment.
+/// A page of an experiment's cells, in the grid's order, from one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellsPage {
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
     /// The cells.
     pub cells: Vec<CellResult>,
-    /// Where the list goes on, if it does.
+    /// Cursor of the next page, if there is one.
     pub next: Option<CellCursor>,
 }
 
-/// Cells without a game to play, in the order in which they got their last game.
+/// Cells without a game to play, in the order of their last game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledCells {
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
     /// The cells.
     pub cells: Vec<CellResult>,
-    /// The id of the last game of the last of them: what comes after it is new. Without cells, the id
-    /// that was asked about.
+    /// Id of the last game of the last of these cells; later games are new. Without cells, the id of the request.
     pub last_game_id: i64,
 }

@@ -1,4 +1,4 @@
-//! What a sweep stated of its results, and what came of it.
+//! Claims that a sweep states about its results, and their judgement.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::stated::{StatedCell, StatedClaim};
 /// Why a claim is exploratory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhyExploratory {
-    /// It was stated after a game had been settled.
+    /// The claim was stated after a game had been settled.
     Late,
-    /// When its cells end was changed after it was stated.
+    /// The stop rule of its cells changed after the claim was stated.
     OtherEnd,
 }
 
-/// A claim of a report, with what came of it.
+/// A claim of a report, with its judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToldClaim<'r> {
     /// The claim.
     pub claim: &'r StatedClaim,
-    /// Why it is outside the family of those that are judged together; none of one that is inside.
+    /// Why the claim is outside the family of claims that are judged together; `None` for a claim inside.
     pub exploratory: Option<WhyExploratory>,
-    /// What came of it.
+    /// The judgement.
     pub judged: JudgedClaim,
 }
 
@@ -42,7 +42,7 @@ impl WhyExploratory {
 }
 
 impl Report {
-    /// What came of its claims: see [`judge`].
+    /// Returns its claims with their judgements: see [`judge`].
     #[must_use]
     pub fn judged_claims(&self) -> Vec<ToldClaim<'_>> {
         if self.claims.is_empty() {
@@ -87,7 +87,8 @@ impl StatedClaim {
                 let rule = cell.stop.map(|stop| stop.rule.to_string());
                 let games = match cell.stop {
                     Some(stop) => stop.games_max,
-                    // Whatever it was to have: its players repeat themselves, and end it where they begin to.
+                    // Its players repeat themselves and end the cell where repetition begins, whatever number was
+                    // planned.
                     None if cell.is_one_round => stated.games,
                     None => cell.games_planned,
                 };
@@ -119,7 +120,7 @@ impl CellResult {
         }
     }
 
-    /// Tests of its first player's score, by the same interval; none without a score.
+    /// Returns tests of the first player's score, from the same interval; `None` without a score.
     #[must_use]
     pub fn score_test(&self) -> Option<ScoreTest> {
         let score = self.score?;

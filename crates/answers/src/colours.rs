@@ -1,9 +1,9 @@
-//! Scores by who moved first from the opening.
+//! Scores by first mover from the opening.
 
 use spelrum_statistics::{GameCounts, OpeningCounts, ScoreInterval};
 
-/// The mean score of whoever moved first from the opening, with an interval over openings; with one opening
-/// alone over games. `by_opening` has games for units and what they gave who moved first. None without any.
+/// Returns the mean score of the first mover from the opening, with an interval over openings, or over games if there
+/// is only one opening. `by_opening` has games as units, with the first mover's points. `None` without games.
 #[must_use]
 pub fn first_mover(by_opening: &OpeningCounts, games: u64, draws: u64) -> Option<ScoreInterval> {
     if games == 0 {
@@ -17,30 +17,29 @@ pub fn first_mover(by_opening: &OpeningCounts, games: u64, draws: u64) -> Option
     Some(GameCounts([losses, draws, wins]).interval())
 }
 
-/// What a cell's first player got in its games of one colour: those in which it moved first from the
-/// opening, or those in which it moved second.
+/// Results of a cell's first player in its games of one colour: as first mover from the opening, or as second mover.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ColourResult {
-    /// Games that it won.
+    /// Games won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Drawn games.
     pub draws: u64,
-    /// Games that it lost.
+    /// Games lost.
     pub losses: u64,
-    /// Its mean points, with a 95% interval over openings; with one opening alone over games. None without
-    /// any.
+    /// Mean points, with a 95% interval over openings, or over games if there is only one opening. `None` without
+    /// games.
     pub score: Option<ScoreInterval>,
 }
 
 impl ColourResult {
-    /// Of these games; `by_opening` has what it got in them.
+    /// Creates the result of these games; `by_opening` has the player's points in them.
     #[must_use]
     pub fn of([wins, draws, losses]: [u64; 3], by_opening: &OpeningCounts) -> Self {
         let score = first_mover(by_opening, wins + draws + losses, draws);
         Self { wins, draws, losses, score }
     }
 
-    /// How many games.
+    /// Returns the number of games.
     #[must_use]
     pub const fn games(&self) -> u64 {
         self.wins + self.draws + self.losses

@@ -1,4 +1,4 @@
-//! What changes between an experiment's cells, opening by opening.
+//! Changes between an experiment's cells, opening by opening.
 
 use std::collections::BTreeMap;
 
@@ -14,42 +14,42 @@ use crate::cell_result::CellResult;
 use crate::openings::OpeningSums;
 use crate::summary::ExperimentSummary;
 
-/// A difference between two cells of an experiment that differ in one thing.
+/// A difference between two cells of an experiment that differ in one setting.
 pub type CellDifference = Difference<CellId>;
 
-/// A cell of an experiment, done again with other seeds.
+/// A cell of an experiment, repeated with other seeds.
 pub type CellReplicates = Replicates<CellId>;
 
-/// What changes between an experiment's cells, all as of one moment.
+/// Changes between an experiment's cells, from one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparisons {
     /// The experiment.
     pub experiment: ExperimentSummary,
-    /// The names of the grid's axes, in the sweep's order. What players vary is in their names.
+    /// Names of the grid's axes, in the sweep's order. Parameters that players vary are part of the players' names.
     pub axes: Vec<String>,
-    /// Between cells that differ in one thing.
+    /// Differences between cells that differ in one setting.
     pub differences: Vec<CellDifference>,
-    /// Whether there are more of them than are told.
+    /// Whether further differences were left out.
     pub differences_truncated: bool,
-    /// Of axes, over all cells of a pairing.
+    /// Effects of axes, over all cells of a pairing.
     pub effects: Vec<Effects>,
-    /// Cells that were done again with other seeds.
+    /// Cells repeated with other seeds.
     pub replicates: Vec<CellReplicates>,
 }
 
-/// The cells of an experiment, as a store tells them: in the grid's order.
+/// Cells of an experiment as a store reads them: in the grid's order.
 #[derive(Debug)]
 pub struct CellsToCompare {
-    /// Which of the axes are the grid's.
+    /// Indices of the grid's axes.
     grid: Vec<usize>,
     axes: Vec<String>,
-    /// By their numbers, which name their openings.
+    /// Conditions, whose numbers identify their openings.
     conditions: IndexSet<String, FixedState>,
     cells: Vec<ComparedCell<CellId>>,
 }
 
 impl CellsToCompare {
-    /// None yet, on these axes.
+    /// Creates an empty set with these axes.
     #[must_use]
     pub fn on(axes: &[String]) -> Self {
         let grid: Vec<usize> =
@@ -62,15 +62,15 @@ impl CellsToCompare {
         }
     }
 
-    /// The next cell, with its definition up to the players, and what came of it by opening, in the order
-    /// of the openings' numbers.
+    /// Adds the next cell, with its definition up to the players and its results by opening, in the order of the
+    /// openings' numbers.
     pub fn cell(&mut self, cell: &CellResult, definition_prefix: &str, openings: &[OpeningSums]) {
         let seed = DefinitionJson::seed_of(definition_prefix).unwrap_or_default();
         // Under the same conditions pair k starts from the same opening.
         let known = self.conditions.get_index_of(definition_prefix);
         let conditions =
             known.unwrap_or_else(|| self.conditions.insert_full(definition_prefix.to_owned()).0);
-        // Nobody is stronger than itself.
+        // A player is not stronger than itself.
         let score = score(cell, conditions as u64, openings).filter(|_| !cell.is_self_play);
         let Some(score) = score else { return };
         self.cells.push(ComparedCell {
@@ -83,13 +83,13 @@ impl CellsToCompare {
         });
     }
 
-    /// What changes between them.
+    /// Computes the changes between the cells.
     #[must_use]
     pub fn compare(self, experiment: ExperimentSummary) -> Comparisons {
         let Self { axes, cells, .. } = self;
         let seed_axes: Vec<usize> =
             (0..axes.len()).filter(|&axis| gives_the_seed(axis, &cells)).collect();
-        // From one seed to the next there is nothing to gain.
+        // A different seed is not a gain.
         let compared: Vec<usize> =
             (0..axes.len()).filter(|axis| !seed_axes.contains(axis)).collect();
         let (differences, differences_truncated) = differences(&compared, &cells);
@@ -104,7 +104,7 @@ impl CellsToCompare {
     }
 }
 
-/// Whether an axis decides the seed: each of its values has one of its own, and there are several.
+/// Whether an axis determines the seed: it has several values, each with a seed of its own.
 fn gives_the_seed(axis: usize, cells: &[ComparedCell<CellId>]) -> bool {
     let (mut seeds, mut values) = (BTreeMap::new(), BTreeMap::new());
     for cell in cells {
@@ -118,7 +118,7 @@ fn gives_the_seed(axis: usize, cells: &[ComparedCell<CellId>]) -> bool {
     seeds.len() > 1
 }
 
-/// A cell's score over its openings; over its pairs or games, where all have one opening. None without any.
+/// Returns a cell's score over its openings; over its pairs or games, if all have one opening. `None` without any.
 fn score(cell: &CellResult, conditions: u64, openings: &[OpeningSums]) -> Option<Clustered> {
     const HALF_POINTS: f64 = 2.0;
     let games_of_unit = if cell.swap_sides { 2.0 } else { 1.0 };

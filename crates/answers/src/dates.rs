@@ -1,6 +1,6 @@
 //! Moments as text.
 
-/// A moment of Unix time as people and programs write it (RFC 3339), to the second.
+/// Formats a moment of Unix time according to RFC 3339, to the second.
 #[must_use]
 pub fn date_time(unix_us: i64) -> String {
     let seconds = unix_us.div_euclid(1_000_000);

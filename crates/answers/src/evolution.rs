@@ -1,24 +1,23 @@
-//! What came of a run of `[evolve]`: its generations, and where its best individual comes from.
+//! Result of an `[evolve]` run: its generations, and the descent of its best individual.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelrum_model::course::{Generation, Individual, Note, Scored};
 use spelrum_optimize::genetic_programming::breeding::Operator;
 
-/// So many of a family are shown at most: the best, and its ancestors from the latest on.
+/// Maximum number of shown family members: the best, and its ancestors from the latest on.
 pub const FAMILY_MAX: usize = 64;
 
-/// The operator of those who went on as they were.
+/// The operator for individuals that survived unchanged.
 pub const ELITE: &str = Operator::Elite.name();
 
-/// What a run of `[evolve]` bred, as far as it is.
+/// The state of an `[evolve]` run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evolution {
-    /// The generations that are measured, in order.
+    /// Measured generations, in order.
     pub generations: Vec<Generation>,
-    /// The best individual of the latest of them, and its ancestors: the latest generations first, and in each
-    /// in the order of their indices; [`FAMILY_MAX`] at most. Ancestors stand where they were bred: as elite they are not
-    /// there again.
+    /// The best individual of the latest of them, and its ancestors: the latest generations first, each in the order
+    /// of indices; at most [`FAMILY_MAX`]. Ancestors appear where they were bred, not again as elite.
     pub family: Vec<Relative>,
 }
 
@@ -29,13 +28,13 @@ pub struct Relative {
     pub generation: u64,
     /// Its index there, from 0.
     pub index: u64,
-    /// What it is.
+    /// The individual.
     pub individual: Individual,
-    /// Its fitness, if it has one.
+    /// Its fitness, once known.
     pub fitness: Option<f64>,
 }
 
-/// What is known of a run while its notes are read.
+/// State of a run while its notes are read.
 #[derive(Debug, Default)]
 pub(super) struct KnownEvolution {
     generations: BTreeMap<u64, Generation>,
@@ -44,7 +43,7 @@ pub(super) struct KnownEvolution {
 }
 
 impl KnownEvolution {
-    /// Takes a note, if it is one of evolution.
+    /// Processes a note, ignoring other kinds than evolution's.
     pub(super) fn take(&mut self, note: Note) {
         match note {
             Note::Generation(generation, of) => {
@@ -64,7 +63,7 @@ impl KnownEvolution {
         }
     }
 
-    /// What the notes come to.
+    /// Assembles the evolution from the notes.
     pub(super) fn evolution(mut self) -> Evolution {
         let mut family = Vec::new();
         let latest = self.generations.last_key_value();

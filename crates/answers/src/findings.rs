@@ -1,4 +1,4 @@
-//! What needs attention: from what is found in the results, and from who works.
+//! Problems found in the results and among the workers.
 
 use std::time::Duration;
 
@@ -11,27 +11,26 @@ use crate::forfeits::{ForfeitedGames, attention_of_forfeits};
 use crate::removal::{Removal, Removing};
 use crate::summary::{ExperimentSummary, WorkerSummary};
 
-/// A file system with less free space than this is too full for a database that grows.
+/// Free space below which a file system is too full for a growing database.
 const FREE_BYTES_MIN: u64 = 1 << 30;
 
-/// A worker that holds games and was not heard of for so many heartbeats may be gone. Its games go to
-/// others after six.
+/// A worker that holds games and was silent for this many heartbeats may be gone. Its games are reassigned after six.
 const SILENT_HEARTBEATS: u32 = 3;
 
-/// A message is shown up to this length.
+/// Maximum length of a shown message.
 const MESSAGE_BYTES_SHOWN_MAX: usize = 200;
 
-/// Things of one kind that are named.
+/// Maximum number of items of one kind that are named.
 pub(super) const NAMED_MAX: usize = 100;
 
-/// What is found in the results that may need attention.
+/// Findings in the results that may need attention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Results of deterministic games that differ, by experiment.
     pub conflicts: Vec<Conflicts>,
-    /// Games that came out otherwise when they were verified, by experiment, who played and who verified.
+    /// Games whose verification gave a different result, by experiment, player and verifier.
     pub deviating: Vec<DeviatingGames>,
-    /// Results that are not records of their games, by experiment.
+    /// Results that are not valid records of their games, by experiment.
     pub refused: Vec<RefusedResults>,
     /// Games that finally failed, by experiment.
     pub failed: Vec<FailedGames>,
@@ -41,58 +40,58 @@ pub struct Findings {
     pub lost: Vec<LostGames>,
     /// Unfinished experiments of another engine.
     pub other_engine: Vec<OtherEngine>,
-    /// What is being thrown away.
+    /// Removals in progress.
     pub removals: Vec<Removal>,
-    /// Free bytes of the database's file system, if it has one that says.
+    /// Free bytes of the database's file system, if known.
     pub free_bytes: Option<u64>,
 }
 
-/// Results of an experiment's deterministic games that differ from the settled ones.
+/// Results of an experiment's deterministic games that differ from the settled results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     /// The experiment's name.
     pub experiment: String,
-    /// How many.
+    /// Number of results.
     pub results: u64,
-    /// Of how many workers.
+    /// Number of workers that reported them.
     pub workers: u64,
-    /// Who is part of them, by the results that differ or by the settled ones: most of them first, of very many
-    /// the first.
+    /// Workers that took part, by the differing results or by the settled ones: most conflicts first, truncated if
+    /// there are very many.
     pub parties: Vec<ConflictParty>,
 }
 
-/// A worker that is part of conflicts of an experiment.
+/// A worker that takes part in conflicts of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictParty {
     /// The worker.
     pub worker: WorkerId,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its machine.
     pub host: String,
-    /// Of how many.
+    /// Its number of conflicts.
     pub conflicts: u64,
 }
 
-/// Games of an experiment that came out otherwise when another worker verified them.
+/// Games of an experiment with a different result when another worker verified them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviatingGames {
     /// The experiment's name.
     pub experiment: String,
-    /// How many.
+    /// Number of games.
     pub games: u64,
-    /// Who played them, if that is known.
+    /// The worker that played them, if known.
     pub played_by: Option<NamedParty>,
-    /// Who played them again.
+    /// The worker that replayed them.
     pub verified_by: NamedParty,
 }
 
-/// A worker, as people know it.
+/// A worker, by its id and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedParty {
     /// The worker.
     pub worker: WorkerId,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Its machine.
     pub host: String,
@@ -103,11 +102,11 @@ pub struct NamedParty {
 pub struct RefusedResults {
     /// The experiment's name.
     pub experiment: String,
-    /// How many.
+    /// Number of results.
     pub results: u64,
-    /// Of how many workers.
+    /// Number of workers that reported them.
     pub workers: u64,
-    /// What is wrong with one of them.
+    /// The problem with one of them.
     pub problem: String,
 }
 
@@ -116,18 +115,18 @@ pub struct RefusedResults {
 pub struct FailedGames {
     /// The experiment's name.
     pub experiment: String,
-    /// How many.
+    /// Number of games.
     pub games: u64,
-    /// What most of them say, as far as that was counted.
+    /// The most common failure message, as far as messages were counted.
     pub most: Option<MostFailed>,
 }
 
-/// What most of some failed games say.
+/// The most common message among failed games.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MostFailed {
     /// The message.
     pub message: String,
-    /// How many say so.
+    /// Number of games with this message.
     pub games: u64,
 }
 
@@ -136,13 +135,13 @@ pub struct MostFailed {
 pub struct LostGames {
     /// The experiment's name.
     pub experiment: String,
-    /// How many.
+    /// Number of games.
     pub games: u64,
-    /// Of these, games that are suspected of ending their workers.
+    /// Of these, games suspected of crashing their workers.
     pub suspects: u64,
 }
 
-/// An unfinished experiment that another engine has begun.
+/// An unfinished experiment begun by another engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherEngine {
     /// The experiment's name.
@@ -151,18 +150,18 @@ pub struct OtherEngine {
     pub engine_revision: u32,
 }
 
-/// Who works, and what is largest of what waits for them.
+/// The workers, and the largest cells that wait for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Workforce<'w> {
     /// The workers.
     pub workers: &'w [WorkerSummary],
-    /// Of each experiment that waits for workers, the cell whose games need most memory.
+    /// For each experiment that waits for workers, the cell whose games need the most memory.
     pub largest: &'w [LargestCell],
-    /// How often the workers say that they live.
+    /// Interval of the workers' heartbeats.
     pub heartbeat_interval: Duration,
 }
 
-/// A cell, as people know it.
+/// A cell, by its id and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedCell {
     /// The cell.
@@ -173,16 +172,16 @@ pub struct NamedCell {
     pub players: [String; 2],
 }
 
-/// The cell of an experiment whose games need most memory.
+/// The cell of an experiment whose games need the most memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargestCell {
     /// The cell.
     pub cell: NamedCell,
-    /// Bytes of memory that a game of it may take.
+    /// Bytes of memory that one of its games may take.
     pub memory_bytes: u64,
 }
 
-/// What needs attention in these experiments, and in the database as a whole.
+/// Returns problems in these experiments and in the database as a whole.
 #[must_use]
 pub fn attention_of_results(
     experiments: &[ExperimentSummary],
@@ -216,7 +215,7 @@ pub fn attention_of_results(
     attention
 }
 
-/// Adds what the workers need.
+/// Adds problems with workers.
 pub fn attention_of_workers(
     experiments: &[ExperimentSummary],
     workforce: Workforce<'_>,
@@ -232,7 +231,7 @@ pub fn attention_of_workers(
     );
 }
 
-/// Adds the workers that ask for games and get none.
+/// Adds workers that ask for games and get none.
 pub fn attention_of_withheld(
     workers: &[WorkerSummary],
     withheld: &[(WorkerId, Withheld)],
@@ -243,7 +242,7 @@ pub fn attention_of_withheld(
     attention.extend(found.take(NAMED_MAX));
 }
 
-/// Nothing of what a worker lacks: what no worker has is told by what waits for it.
+/// Missing capabilities are not reported here but per waiting experiment.
 fn of_withheld(worker: &WorkerSummary, why: &Withheld) -> Option<Attention> {
     let WorkerSummary { worker: id, name, host, .. } = worker;
     let (kind, problem, remedy) = match why {
@@ -453,13 +452,13 @@ fn little_space(free_bytes: u64) -> Option<Attention> {
     })
 }
 
-/// Milliseconds from which on a worker is silent.
+/// Returns the milliseconds after which a worker is silent.
 pub(super) fn silent_ms(heartbeat_interval: Duration) -> u64 {
     let silent = heartbeat_interval * SILENT_HEARTBEATS;
     u64::try_from(silent.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The workers that are here and play with this engine.
+/// Returns the connected workers that play with this engine.
 pub fn workers_here(
     workers: &[WorkerSummary],
     heartbeat_interval: Duration,
@@ -468,17 +467,17 @@ pub fn workers_here(
     workers.iter().filter(move |worker| plays(worker, silent_ms))
 }
 
-/// Whether a worker is here and plays with this engine.
+/// Whether a worker is connected and plays with this engine.
 fn plays(worker: &WorkerSummary, silent_ms: u64) -> bool {
     worker.silent_ms < silent_ms && worker.engine_revision == ENGINE_REVISION
 }
 
-/// Bytes of memory that each of a worker's slots has.
+/// Returns the bytes of memory of each of a worker's slots.
 pub(super) fn slot_bytes(worker: &WorkerSummary) -> u64 {
     worker.memory_bytes.map_or(u64::MAX, |offered| offered / u64::from(worker.slots.max(1)))
 }
 
-/// A cell that none of the workers that are here gets, since its games may need too much memory.
+/// A cell that no connected worker gets, because its games may need too much memory.
 fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> Option<Attention> {
     let here = workers.iter().filter(|worker| plays(worker, silent_ms));
     let largest = here.max_by_key(|worker| slot_bytes(worker))?;
@@ -501,14 +500,14 @@ fn too_large(cell: &LargestCell, workers: &[WorkerSummary], silent_ms: u64) -> O
     })
 }
 
-/// Games that wait for workers, and none is there.
+/// Games that wait while no worker is connected.
 fn nobody(
     experiments: &[ExperimentSummary],
     workers: &[WorkerSummary],
     silent_ms: u64,
     attention: &[Attention],
 ) -> Option<Attention> {
-    // One of another engine waits for another coordinator.
+    // A worker with another engine waits for another coordinator.
     let elsewhere = |name: &str| {
         attention.iter().any(|it| {
             it.kind == AttentionKind::OtherEngine && it.experiment.as_deref() == Some(name)
@@ -542,7 +541,7 @@ pub(super) fn noun<'n>(count: u64, one: &'n str, many: &'n str) -> &'n str {
     if count == 1 { one } else { many }
 }
 
-/// A message in one line, not too long for a list.
+/// Shortens a message to one line that fits in a list.
 fn shortened(message: &str) -> String {
     let line = message.lines().next().unwrap_or_default();
     if line.len() <= MESSAGE_BYTES_SHOWN_MAX {

@@ -1,20 +1,20 @@
-//! Games that players lost by failing, and not by their play.
+//! Games that players lost by failing, not by their play.
 
 use spelrum_engine::Termination;
 
 use crate::attention::{Attention, AttentionKind};
 
-/// A player that forfeits more than this share of its games gets a warning.
+/// Share of forfeited games above which a player gets a warning.
 pub const FORFEITS_WARNED_OF: f64 = 0.02;
 
-/// How a player fails in a game.
+/// Kinds of forfeits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ForfeitKind {
     /// Its program ended or could not be understood.
     Crash,
-    /// It overstepped its time.
+    /// The player overstepped its time.
     TimeForfeit,
-    /// It did not answer.
+    /// The player did not answer.
     Stall,
     /// Its answer was not a legal move.
     IllegalMove,
@@ -27,21 +27,21 @@ pub struct PlayerForfeits {
     pub player: String,
     /// Its counted games.
     pub games: u64,
-    /// Of these, games that it forfeited, in the order of [`ForfeitKind::ALL`].
+    /// Of these, forfeited games, in the order of [`ForfeitKind::ALL`].
     pub by_kind: [u64; 4],
 }
 
 impl ForfeitKind {
-    /// Each of them. A resignation is none: the player has judged its position.
+    /// All kinds. Resignation is not among them: it is the player's judgement of its position.
     pub const ALL: [Self; 4] = [Self::Crash, Self::TimeForfeit, Self::Stall, Self::IllegalMove];
 
-    /// The kind of a game that ended so.
+    /// Returns the kind of a game that ended this way.
     #[must_use]
     pub fn of(termination: Termination) -> Option<Self> {
         Self::named(termination.name())
     }
 
-    /// The kind of this name, which is that of the termination.
+    /// Returns the kind with this name, which is that of the termination.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
@@ -58,7 +58,7 @@ impl ForfeitKind {
         }
     }
 
-    /// So many of them, in words.
+    /// Formats a number of these, in words.
     #[must_use]
     pub fn counted(self, games: u64) -> String {
         let (one, many) = match self {
@@ -72,19 +72,20 @@ impl ForfeitKind {
 }
 
 impl PlayerForfeits {
-    /// Games that it forfeited.
+    /// Returns the number of games that the player forfeited.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.by_kind.iter().sum()
     }
 
-    /// The share of its games that it forfeited.
+    /// Returns the share of its games that the player forfeited.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.total() as f64 / self.games.max(1) as f64
     }
 
-    /// Whether it is so large that what came of the player says more of its program or its machines than of its play.
+    /// Whether the share is so large that the player's results reflect its program or its machines more than its
+    /// play.
     #[must_use]
     pub fn is_notable(&self) -> bool {
         self.share() > FORFEITS_WARNED_OF
@@ -103,7 +104,7 @@ impl PlayerForfeits {
     }
 }
 
-/// Adds up counts that come one kind of a player at a time, by player.
+/// Sums counts by player, from rows with one kind of one player each.
 #[must_use]
 pub fn forfeits_by_player(
     counts: impl IntoIterator<Item = (String, ForfeitKind, u64)>,
@@ -124,13 +125,13 @@ pub fn forfeits_by_player(
 pub struct ForfeitedGames {
     /// The experiment's name.
     pub experiment: String,
-    /// The player, and how many.
+    /// The player and its counts.
     pub forfeits: PlayerForfeits,
     /// Whether the experiment is paused for them.
     pub is_stopped: bool,
 }
 
-/// What is to be told of them, if it is much: few happen to any engine that plays by the clock.
+/// Reports forfeits if there are many: a few happen to any engine that plays by the clock.
 pub(super) fn attention_of_forfeits(found: &ForfeitedGames) -> Option<Attention> {
     let ForfeitedGames { experiment, forfeits, is_stopped } = found;
     if !is_stopped && !forfeits.is_notable() {

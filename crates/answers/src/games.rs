@@ -1,4 +1,4 @@
-//! Settled games, in lists and whole.
+//! Settled games, in lists and complete.
 
 use std::fmt;
 
@@ -8,46 +8,46 @@ use spelrum_model::{
     CellDefinition, CellId, DefinitionHash, ExperimentId, GameEnd, GameId, WorkerId,
 };
 
-/// What a game was played from, and what it came to.
+/// A game's opening and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
-    /// The position that it started from, in the game's notation.
+    /// The opening position, in the game's notation.
     pub opening: String,
-    /// What it came to.
+    /// The result.
     pub end: GameEnd,
-    /// The revision of the engine that played it.
+    /// Revision of the engine that played the game.
     pub engine_revision: u32,
 }
 
-/// What became of a settled game.
+/// Outcome of a settled game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GameResult {
-    /// It was played.
+    /// The game was played.
     Played(Played),
-    /// It finally failed, and this is why.
+    /// The game finally failed, for this reason.
     Failed(String),
 }
 
 /// A settled game without its moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameSummary {
-    /// Names it in this database; later ones are greater.
+    /// Identifies the game in this database; later games have greater ids.
     pub game_id: i64,
     /// Its cell and its number there.
     pub game: GameId,
-    /// The names of who moved first, and of who moved second.
+    /// Names of the first and of the second mover.
     pub players: [String; 2],
-    /// What became of it.
+    /// The outcome.
     pub result: GameResult,
-    /// Why it does not count; none of a game that does.
+    /// Why the game does not count; `None` if it does.
     pub not_counted_reason: Option<String>,
-    /// How long it took by its worker's clock, in microseconds, if it was played.
+    /// Duration by the worker's clock, in microseconds, if the game was played.
     pub wall_us: Option<u64>,
-    /// Who played it, if somebody did.
+    /// The worker that played the game, if there was one.
     pub worker: Option<WorkerId>,
 }
 
-/// A settled game, whole.
+/// A complete settled game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SettledGame {
     /// All but its moves.
@@ -56,55 +56,55 @@ pub struct SettledGame {
     pub experiment: String,
     /// The UUID of its experiment.
     pub experiment_uuid: String,
-    /// The hash that names its cell's definition.
+    /// Hash that identifies its cell's definition.
     pub definition_hash: DefinitionHash,
-    /// That definition, as canonical JSON: with the game's number all that decides the game.
+    /// That definition, as canonical JSON: with the game's number, it fully determines the game.
     pub definition_json: String,
-    /// Its moves, one for each ply; none if they are not recorded.
+    /// Moves, one per ply; `None` if they are not recorded.
     pub moves: Option<Vec<MoveRecord>>,
-    /// Which external engines played it: as who moved first from the opening, and as the other. `None` of
-    /// our players.
+    /// The external engines that played: first mover from the opening, then second mover. `None` for built-in
+    /// players.
     pub engines: [Option<EngineIdentity>; 2],
-    /// How one of them lost it by a fault of its own, if one did.
+    /// How a player forfeited the game, if one did.
     pub forfeit: Option<Forfeit>,
 }
 
-/// A settled game, whole, and who played it when.
+/// A complete settled game, with its worker and times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeGame {
     /// The game.
     pub game: SettledGame,
-    /// The name of the worker that played it, if one did and is known.
+    /// Name of the worker that played the game, if known.
     pub worker_name: Option<String>,
-    /// When it was begun, by its worker's clock, in microseconds of Unix time, if it was played.
+    /// Start by the worker's clock, in microseconds of Unix time, if the game was played.
     pub started_unix_us: Option<i64>,
 }
 
-/// A part of a list of whole games.
+/// A page of complete games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WholeGames {
-    /// The games: fewer than were asked for, if they are long.
+    /// The games: fewer than requested if they are long.
     pub games: Vec<WholeGame>,
-    /// Where the list goes on, if it does.
+    /// Cursor of the next page, if there is one.
     pub next: Option<GameCursor>,
 }
 
-/// A definition that is not what it was.
+/// Why a stored definition is not intact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DefinitionDamage {
-    /// It has another hash.
+    /// Its hash differs.
     #[error("it is not the one that its hash was made of")]
     OtherHash,
-    /// It cannot be read.
+    /// It cannot be parsed.
     #[error("{0}")]
     Unreadable(String),
 }
 
 impl SettledGame {
-    /// Its cell's definition, read and checked against its hash.
+    /// Parses its cell's definition and checks it against its hash.
     ///
     /// # Errors
-    /// If it is damaged, or of a form that this version does not know.
+    /// If the definition is damaged, or of a form that this version does not support.
     pub fn definition(&self) -> Result<CellDefinition, DefinitionDamage> {
         if DefinitionHash::of_json(&self.definition_json) != self.definition_hash {
             return Err(DefinitionDamage::OtherHash);
@@ -114,7 +114,7 @@ impl SettledGame {
     }
 }
 
-/// How a game is named.
+/// Ways to identify a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WhichGame {
     /// By its id in this database.
@@ -123,12 +123,12 @@ pub enum WhichGame {
     InCell(GameId),
 }
 
-/// A game that was looked for.
+/// Result of looking for a game.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoundGame {
-    /// It is settled.
+    /// The game is settled.
     Settled(Box<SettledGame>),
-    /// It is not there.
+    /// The game is missing.
     Missing(MissingGame),
 }
 
@@ -137,11 +137,11 @@ pub enum FoundGame {
 pub enum MissingGame {
     /// No settled game has this id.
     Id(i64),
-    /// There is no such cell.
+    /// The cell does not exist.
     Cell(CellId),
-    /// It is not settled yet.
+    /// The game is not settled yet.
     Unsettled(GameId),
-    /// Its cell is not to have so many games.
+    /// The number exceeds its cell's planned games.
     Beyond {
         /// The game.
         game: GameId,
@@ -151,7 +151,7 @@ pub enum MissingGame {
 }
 
 impl MissingGame {
-    /// Why a game of a cell is not there. The cell is to have so many games, if there is one.
+    /// Returns why a game of a cell is missing. `games_planned` is `None` if the cell does not exist.
     #[must_use]
     pub fn why(game: GameId, games_planned: Option<u64>) -> Self {
         match games_planned {
@@ -161,7 +161,7 @@ impl MissingGame {
         }
     }
 
-    /// What to do about it, as a sentence without an end mark.
+    /// Returns the remedy, as a sentence without a full stop.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -192,53 +192,53 @@ impl fmt::Display for MissingGame {
     }
 }
 
-/// Whose games are listed.
+/// Which games are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GamesOf {
-    /// Those of all cells that an experiment's sweep names.
+    /// Games of all cells that an experiment's sweep names.
     Experiment(ExperimentId),
-    /// Those of a cell.
+    /// Games of a cell.
     Cell(CellId),
 }
 
-/// Which of them are listed.
+/// Filter of listed games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GamesFilter {
-    /// All that are settled.
+    /// All settled games.
     #[default]
     All,
-    /// Those that do not count.
+    /// Games that do not count.
     Uncounted,
-    /// Those that finally failed.
+    /// Games that finally failed.
     Failed,
-    /// Those that count.
+    /// Games that count.
     Counted,
 }
 
-/// In which order they are listed.
+/// Order of listed games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GamesOrder {
-    /// Those that were settled last come first.
+    /// Latest settled first.
     #[default]
     Newest,
     /// By cell in the grid's order, then by number.
     Number,
-    /// As they were settled: whoever asks again from the last one on gets those that came since.
+    /// In order of settlement: a later request that continues from the last game returns the games settled since.
     Settled,
 }
 
-/// A question for a list of settled games.
+/// A request for a list of settled games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GamesQuestion {
-    /// Whose.
+    /// Which games.
     pub of: GamesOf,
-    /// Which of them.
+    /// Filter.
     pub filter: GamesFilter,
-    /// In which order.
+    /// Order.
     pub order: GamesOrder,
 }
 
-/// Where a list of games goes on: after this one.
+/// Position in a list of games, which continues after this game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GameCursor {
     /// Its id in this database.
@@ -247,17 +247,17 @@ pub struct GameCursor {
     pub game: GameId,
 }
 
-/// A part of a list of games.
+/// A page of games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GamesPage {
     /// The games.
     pub games: Vec<GameSummary>,
-    /// Where the list goes on, if it does or, [as they are settled](GamesOrder::Settled), may.
+    /// Cursor of the next page, if there is or, [in order of settlement](GamesOrder::Settled), may be one.
     pub next: Option<GameCursor>,
 }
 
 impl GamesPage {
-    /// The first so many of these games, which are one more if there are more.
+    /// Creates a page of at most `games_max` of these games; one more than that means there is a next page.
     #[must_use]
     pub fn of(mut games: Vec<GameSummary>, games_max: usize, order: GamesOrder) -> Self {
         let goes_on = games.len() > games_max || order == GamesOrder::Settled;

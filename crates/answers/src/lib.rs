@@ -10,25 +10,25 @@
 //! | file | subject |
 //! |---|---|
 //! | `summary` | experiments and workers at a glance |
-//! | `report`, `cell_result`, `places` | what came of every cell, and what a move cost |
-//! | `runs` | what experiments that depend on their own results found |
-//! | `accuracy` | how well players choose, held against a reference |
-//! | `openings` | what came of cells by the opening that their games started from |
-//! | `phases` | how long moves take in each phase of the game |
-//! | `times` | quantiles of times, and time limits that were overrun |
-//! | `ratings` | how strong players are on one scale |
-//! | `comparisons` | what changes from cell to cell |
+//! | `report`, `cell_result`, `places` | results of every cell, and the cost of a move |
+//! | `runs` | findings of experiments that depend on their own results |
+//! | `accuracy` | how well players choose, compared with a reference |
+//! | `openings` | results of cells by opening |
+//! | `phases` | time per move in each phase of the game |
+//! | `times` | quantiles of times, and overrun time limits |
+//! | `ratings` | strength of players on one scale |
+//! | `comparisons` | changes from cell to cell |
 //! | `side_by_side` | two experiments beside each other |
 //! | `cells` | pages of cells, and the cells settled since a moment |
-//! | `progress`, `pace` | how far an experiment is, and how fast it goes |
-//! | `games` | settled games, in lists and whole |
+//! | `progress`, `pace` | progress and pace of an experiment |
+//! | `games` | settled games, in lists and complete |
 //! | `engines` | which external engines played |
 //! | `dates` | moments as text |
 //! | `sql_value` | values of a query's result |
-//! | `overview`, `machine` | how games were played, and what results come from |
-//! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | what needs attention |
+//! | `overview`, `machine` | how games were played, and the machines behind results |
+//! | `status`, `attention`, `findings`, `missing_engines`, `unplaced`, `removal` | problems that need attention |
 //!
-//! # How fast an experiment goes
+//! # Pace of an experiment
 //!
 //! ```
 //! use std::time::Duration;
@@ -36,7 +36,7 @@
 //! use spelrum_answers::Pace;
 //!
 //! let mut pace = Pace::default();
-//! // At each moment: games settled so far, and the time that all of them took, in microseconds.
+//! // At each moment: games settled so far, and their total duration, in microseconds.
 //! pace.see(Duration::ZERO, 0, 0.0);
 //! pace.see(Duration::from_secs(10), 500, 40e6);
 //! assert_eq!(pace.games_per_second(), Some(50.0));

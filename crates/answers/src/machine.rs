@@ -1,34 +1,34 @@
-//! What results come from.
+//! Machines and builds that results come from.
 
 use spelrum_model::labels::Label;
 
-/// The machine of a worker, and the program that it runs. Every text is empty where the worker does not say.
+/// A worker's machine and program. Each text is empty if the worker does not report it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Machine {
-    /// The machine's processor, as it names itself.
+    /// The processor's model name.
     pub cpu_model: String,
-    /// How many logical processors of it the worker may use.
+    /// Number of logical processors that the worker may use.
     pub logical_cores: Option<u32>,
     /// Its operating system, with the architecture.
     pub operating_system: String,
     /// The Git commit that was checked out where the program was built, in hexadecimal.
     pub build_commit: String,
-    /// How the program was compiled: `release` or `debug`.
+    /// Build profile of the program: `release` or `debug`.
     pub build_profile: String,
-    /// The cores that the worker may use, by their kinds: `6 fast cores of 2 threads, 8 slower cores`.
+    /// Cores that the worker may use, by kind: `6 fast cores of 2 threads, 8 slower cores`.
     pub cores: String,
-    /// How many of its slots are quiet: timed games are played there alone. `None` if it does not say.
+    /// Number of exclusive slots, which play timed games undisturbed. `None` if not reported.
     pub quiet_slots: Option<u32>,
-    /// How much CPU time it gets, if that is limited.
+    /// Its CPU time quota, if limited.
     pub cpu_quota: Option<CpuQuota>,
-    /// What it says of itself, by name.
+    /// The worker's labels, by name.
     pub labels: Vec<Label>,
 }
 
 impl Machine {
-    /// How long the period is, in microseconds, of a quota of CPU time that so many slots can use up, so that their
-    /// players stand still for the rest of it. `None` where they cannot, since half of a hardware thread is left to
-    /// everything else, and on quiet slots, of which there are only as many as the quota is enough for.
+    /// Returns the period, in microseconds, of a CPU time quota that this many slots can exhaust, so that their
+    /// players stall for the rest of the period. `None` where they cannot: half of a hardware thread is left to
+    /// everything else, and exclusive slots never exceed the quota.
     #[must_use]
     pub fn held_up_us(&self, slots: u32) -> Option<u64> {
         let has_quiet = self.quiet_slots.is_some_and(|slots| slots > 0);
@@ -40,20 +40,20 @@ impl Machine {
 /// A limit on the CPU time of a worker's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CpuQuota {
-    /// What its threads may take together in each period, in microseconds; at least 1.
+    /// CPU time of all threads together in each period, in microseconds; at least 1.
     pub quota_us: u64,
-    /// How long a period is, in microseconds; at least 1. Who has taken all in one waits for the next.
+    /// Length of a period, in microseconds; at least 1. Threads that exhaust the quota wait for the next period.
     pub period_us: u64,
 }
 
 impl CpuQuota {
-    /// A limit, if there is one: neither is 0.
+    /// Creates a limit; `None` if either value is 0.
     #[must_use]
     pub const fn new(quota_us: u64, period_us: u64) -> Option<Self> {
         if quota_us > 0 && period_us > 0 { Some(Self { quota_us, period_us }) } else { None }
     }
 
-    /// How many hardware threads it comes to.
+    /// Returns the quota as a number of hardware threads.
     #[must_use]
     pub fn cpus(self) -> f64 {
         self.quota_us as f64 / self.period_us as f64

@@ -1,4 +1,4 @@
-//! Cells whose games need engines that no worker has: which, what there is instead, and what to do.
+//! Cells whose games need engines that no worker has: the engines, the alternatives workers have, and the remedy.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::attention::{Attention, AttentionKind};
 use crate::findings::{NAMED_MAX, NamedCell, noun, slot_bytes, workers_here};
 use crate::summary::{ExperimentSummary, WorkerSummary};
 
-/// Workers of which is said what they have instead.
+/// Maximum number of workers whose alternatives are listed.
 const WORKERS_NAMED_MAX: usize = 3;
 
-/// How to start a worker that has engines.
+/// Command that starts a worker with engines.
 const COMMAND: &str = "spelrum worker --coordinator URL --engines FILE";
 
 /// Cells of an experiment that no worker can play, all for the same reason.
@@ -27,10 +27,10 @@ pub struct MissingEngines {
     pub experiment: ExperimentId,
     /// The first of the cells.
     pub cell: CellId,
-    /// How many they are.
+    /// Number of these cells.
     pub cells: u64,
     what: Missing,
-    /// What workers have of it, in words, and how many more have something.
+    /// What workers have of the engine, in words, and the number of further workers that have something.
     instead: (Vec<String>, usize),
 }
 
@@ -39,15 +39,15 @@ pub struct MissingEngines {
 enum Missing {
     /// This engine.
     Engine(NeededEngine),
-    /// All of these at once; each is somewhere.
+    /// All of these on one worker; each is on some worker.
     Together(Vec<NeededEngine>),
-    /// So much memory for a slot, where these engines are.
+    /// This much memory for a slot, on workers with these engines.
     Memory(Vec<NeededEngine>, u64),
-    /// An engine that can do this.
+    /// An engine with this ability.
     Ability(Inability),
 }
 
-/// What no worker that is here can play of what waits in these experiments.
+/// Returns engines that waiting games of these experiments need and no connected worker has.
 #[must_use]
 pub fn missing_engines(
     experiments: &[ExperimentSummary],
@@ -62,7 +62,7 @@ pub fn missing_engines(
     if wanted.is_empty() {
         return Vec::new();
     }
-    // Many machines have the same, and are looked at once.
+    // Many machines are equal, and checked at once.
     let mut here: BTreeMap<(&[OfferedEngine], u64), &WorkerSummary> = BTreeMap::new();
     for worker in workers_here(workers, heartbeat_interval) {
         here.entry((&*worker.engines, slot_bytes(worker))).or_insert(worker);
@@ -84,7 +84,7 @@ pub fn missing_engines(
     told.collect()
 }
 
-/// What of it no worker has; nothing, if one can play it.
+/// Returns the parts of a demand that no worker meets; empty if a worker can play the games.
 fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     let Wanted { demands, memory_bytes, .. } = wanted;
     let engines = &demands.engines;
@@ -97,7 +97,7 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     }
     let mut able = here.iter().filter(|worker| demands.has_engines(&worker.engines)).peekable();
     if able.peek().is_some() {
-        // What is too large for all is told as that.
+        // Games too large for all workers are reported as that.
         let able: Vec<&&WorkerSummary> = able.collect();
         let can_hold = |worker: &&&WorkerSummary| slot_bytes(worker) >= needed(worker);
         let is_memory = !able.iter().any(can_hold) && here.iter().any(has_room);
@@ -116,14 +116,14 @@ fn missing(wanted: &Wanted, here: &[&WorkerSummary]) -> Vec<Missing> {
     unmet.into_iter().cloned().map(Missing::Engine).collect()
 }
 
-/// What the engines of the first worker cannot do that has all of them, if no worker's can.
+/// Returns what the engines lack on the first worker that has all of them, if every worker's engines lack something.
 fn inability(demands: &Demands, here: &[&WorkerSummary]) -> Option<Inability> {
     let mut has = here.iter().filter(|worker| can_play(&demands.engines, &worker.engines));
     let first = demands.inability(&has.next()?.engines)?;
     has.all(|worker| !demands.has_engines(&worker.engines)).then_some(first)
 }
 
-/// Adds what engines are missing. `cells` has the names of the cells that are told as examples.
+/// Adds missing engines. `cells` has the names of the cells reported as examples.
 pub fn attention_of_engines(
     experiments: &[ExperimentSummary],
     missing: &[MissingEngines],
@@ -206,7 +206,7 @@ impl MissingEngines {
 }
 
 impl Missing {
-    /// What workers have of it.
+    /// Returns what workers have of the engine.
     fn instead(&self, here: &[&WorkerSummary]) -> (Vec<String>, usize) {
         let mut told: Vec<String> = here.iter().filter_map(|it| self.instead_of(it)).collect();
         let more = told.len().saturating_sub(WORKERS_NAMED_MAX);
@@ -226,7 +226,7 @@ impl Missing {
                     let [first, second, third, fourth, ..] = offer.identity.sha256;
                     let hash = format!(", SHA-256 {first:02x}{second:02x}{third:02x}{fourth:02x}…");
                     let hash = need.sha256.map_or(String::new(), |_| hash);
-                    // One that is awaited is none to compare with.
+                    // An awaited build is not one to compare with.
                     let is_named = need.build.as_deref().is_some_and(|it| it != AWAITED_BUILD);
                     let build = match is_named.then(|| build_text(offer.build)) {
                         Some(build) => format!(", build {}", short(&build)),
@@ -251,7 +251,7 @@ impl Missing {
     }
 }
 
-/// An engine as a worker has it.
+/// Describes an engine that a worker offers.
 fn describe(offer: &OfferedEngine) -> String {
     let OfferedEngine { engine, protocol, identity, .. } = offer;
     match identity.name.as_str() {
@@ -260,7 +260,7 @@ fn describe(offer: &OfferedEngine) -> String {
     }
 }
 
-/// Equal ones are counted.
+/// Equal engines are counted.
 fn list(engines: &[NeededEngine]) -> String {
     let mut engines: Vec<&NeededEngine> = engines.iter().collect();
     engines.sort_unstable();

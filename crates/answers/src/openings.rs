@@ -1,44 +1,43 @@
-//! What came of cells by the opening that their games started from.
+//! Results of cells by opening.
 
 use spelrum_model::CellId;
 use spelrum_statistics::{GameTimes, OpeningCounts};
 
 use crate::cells::CellCursor;
 
-/// What came of a cell's counted games from one opening. Points are half points: a win is 2, a draw 1.
+/// Results of a cell's counted games from one opening. Points are half points: a win is 2, a draw 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OpeningSums {
-    /// Which opening: equal numbers are equal openings in all cells of the same conditions. Where openings
-    /// come again, the number of its first pair, or game where sides are fixed.
+    /// Identifies the opening: equal numbers are equal openings in all cells with the same conditions. Where openings
+    /// repeat, the number of its first pair, or of its first game where sides are fixed.
     pub opening_number: u64,
     /// The games.
     pub games: u64,
     /// Games that the cell's first player won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Drawn games.
     pub draws: u64,
-    /// Games that it lost.
+    /// Games lost.
     pub losses: u64,
-    /// What whoever moved first from the opening got in them.
+    /// Half points of the first mover from the opening.
     pub first_mover_half_points: u64,
     /// Games in which the cell's first player moved first from the opening.
     pub games_moving_first: u64,
-    /// What it got in these.
+    /// The player's half points in these games.
     pub half_points_moving_first: u64,
-    /// Pairs with both games counted; none where sides are fixed.
+    /// Pairs with both games counted; 0 where sides are fixed.
     pub pairs: u64,
-    /// What the cell's first player got in these.
+    /// Half points of the cell's first player in these pairs.
     pub pairs_half_points: u64,
-    /// Of these, pairs in which who moved first won both games.
+    /// Of these, pairs in which the first mover won both games.
     pub pairs_won_by_first_mover: u64,
-    /// Pairs in which who moved second won both.
+    /// Pairs in which the second mover won both games.
     pub pairs_won_by_second_mover: u64,
-    /// What moves cost the cell's first and its second player, by their places in the cell, also where one
-    /// player has both.
+    /// Cost of the moves of the cell's first and second player, by their places in the cell, also in self-play.
     pub times: [GameTimes; 2],
 }
 
-/// Where a list of results by opening goes on: after this one. Cells are in the grid's order.
+/// Position in a list of results by opening, which continues after this one. Cells are in the grid's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpeningCursor {
     /// The cell.
@@ -47,8 +46,8 @@ pub struct OpeningCursor {
     pub opening_number: u64,
 }
 
-/// What came of a cell by opening, in the order of the openings' numbers: of a part of them, where the list
-/// ends or begins within the cell.
+/// Results of a cell by opening, in the order of the openings' numbers; partial if the page begins or ends within the
+/// cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpeningResults {
     /// The cell.
@@ -57,23 +56,22 @@ pub struct OpeningResults {
     pub openings: Vec<OpeningSums>,
 }
 
-/// A part of what came of an experiment's cells by opening, those that its sweep names, in the grid's
-/// order, all as of one moment. Cells without a counted game are not in it.
+/// A page of an experiment's results by opening, for the cells that its sweep names, in the grid's order, from one
+/// snapshot. Cells without a counted game are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OpeningsPage {
     /// The cells.
     pub cells: Vec<OpeningResults>,
-    /// Where the list goes on, if it does.
+    /// Cursor of the next page, if there is one.
     pub next: Option<OpeningCursor>,
 }
 
-/// A cell's counted games by opening, with games for units, and who moved first from it.
+/// A cell's counted games by opening and first mover, with games as units.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MoverCounts {
-    /// All games: what whoever moved first got.
+    /// First mover's points in all games.
     pub of_mover: OpeningCounts,
-    /// What the cell's first player got in the games in which it moved first, and in those in which it moved
-    /// second.
+    /// Points of the cell's first player in the games in which it moved first, and in those in which it moved second.
     pub of_player: [OpeningCounts; 2],
 }
 
@@ -92,7 +90,7 @@ impl MoverCounts {
 }
 
 impl OpeningSums {
-    /// The units of the score, and what the cell's first player got in them: pairs, or games where sides
+    /// Returns the units of the score and the points of the cell's first player in them: pairs, or games where sides
     /// are fixed.
     #[must_use]
     pub const fn units(&self, swap_sides: bool) -> (u64, u64) {
@@ -105,7 +103,7 @@ impl OpeningSums {
 }
 
 impl OpeningsPage {
-    /// The first so many of these rows, which are in order.
+    /// Creates a page of at most this many of these rows, which are in order.
     #[must_use]
     pub fn of(
         rows: impl IntoIterator<Item = (CellCursor, OpeningSums)>,

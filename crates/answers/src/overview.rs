@@ -1,4 +1,5 @@
-//! How an experiment's games were played: how long they were, how they ended, who played them and on what.
+//! How an experiment's games were played: their lengths, their endings, and the workers and machines that played
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +9,28 @@ use crate::machine::Machine;
 use crate::summary::ExperimentSummary;
 use crate::worker_effects::{NamedStart, WorkerEffects};
 
-/// How an experiment's games were played, all as of one moment.
+/// Overview of how an experiment's games were played, from one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
     /// The experiment.
     pub experiment: ExperimentSummary,
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
-    /// Who played games that count, also of cells that its sweep no longer names; in the order of their ids.
+    /// Workers that played counted games, including games of cells that the sweep no longer names; in the order of
+    /// their ids.
     pub workers: Vec<WorkerShare>,
-    /// What these workers add to what is measured; nothing of what does not tell.
+    /// Effects of these workers on measurements; measures without enough data are absent.
     pub worker_effects: Vec<WorkerEffects>,
     /// The cells with counted games that its sweep names, in the grid's order.
     pub cells: Vec<CellGames>,
 }
 
-/// What one worker has played of an experiment, and on what.
+/// One worker's share of an experiment, and its machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerShare {
     /// The worker.
     pub worker: WorkerId,
-    /// Its name, for people.
+    /// Its name, for display.
     pub name: String,
     /// Its host's name.
     pub host: String,
@@ -38,45 +40,45 @@ pub struct WorkerShare {
     pub engine_revision: u32,
     /// Its program's version.
     pub version: String,
-    /// What it runs on, and which build it is.
+    /// Its machine and build.
     pub machine: Machine,
     /// Games that count.
     pub games: u64,
     /// Their plies together.
     pub plies: u64,
-    /// The time that they took together by its clock, in microseconds.
+    /// Their total duration by its clock, in microseconds.
     pub wall_us: f64,
 }
 
-/// How long one cell's games were, and how they ended.
+/// Lengths and endings of one cell's games.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellGames {
     /// The cell.
     pub cell: CellId,
-    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    /// Values on the axes, in the axes' order; `None` on an axis that does not apply to the cell.
     pub axes: Vec<Option<String>>,
     /// The first player's name in the sweep.
     pub player: String,
     /// The second player's.
     pub opponent: String,
-    /// How many games had so many plies after the opening.
+    /// Number of games by plies after the opening.
     pub lengths: Lengths,
-    /// How many games ended so, by the name of the termination.
+    /// Number of games by the name of their termination.
     pub terminations: BTreeMap<String, u64>,
 }
 
-/// Numbers of games by their plies after the opening; of each number of plies that there is.
+/// Numbers of games by their plies after the opening; only lengths that occur.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lengths(pub BTreeMap<u32, u64>);
 
 impl Overview {
-    /// On how many models of processors its games were played, as far as workers say.
+    /// Returns the number of processor models that its games were played on, as far as workers report them.
     #[must_use]
     pub fn cpu_models(&self) -> usize {
         self.different(|worker| Some(&worker.machine.cpu_model).filter(|model| !model.is_empty()))
     }
 
-    /// By how many builds of the program: of another version, commit or profile.
+    /// Returns the number of builds of the program, which differ in version, commit or profile.
     #[must_use]
     pub fn builds(&self) -> usize {
         self.different(|worker| {
@@ -94,7 +96,7 @@ impl Overview {
 }
 
 impl WorkerShare {
-    /// Who it is, and what it is called.
+    /// Returns the worker's id and name.
     #[must_use]
     pub fn named(&self) -> NamedStart<'_> {
         (self.worker, [&self.name, &self.host])
@@ -102,7 +104,7 @@ impl WorkerShare {
 }
 
 impl CellGames {
-    /// Adds so many games of this length and end.
+    /// Adds games of this length and ending.
     pub fn add(&mut self, plies: u32, termination: &str, games: u64) {
         *self.lengths.0.entry(plies).or_default() += games;
         if let Some(known) = self.terminations.get_mut(termination) {
@@ -114,13 +116,13 @@ impl CellGames {
 }
 
 impl Lengths {
-    /// How many games there are.
+    /// Returns the number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.0.values().sum()
     }
 
-    /// The mean number of plies; none without games.
+    /// Returns the mean number of plies; `None` without games.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let games = self.games();
@@ -128,8 +130,8 @@ impl Lengths {
         (games > 0).then(|| plies as f64 / games as f64)
     }
 
-    /// The number of plies that so many hundredths of the games did not exceed: the shortest of 0, the longest of
-    /// 100; none without games.
+    /// Returns the number of plies that this many hundredths of the games did not exceed: 0 gives the shortest, 100
+    /// the longest; `None` without games.
     #[must_use]
     pub fn quantile(&self, hundredths: u64) -> Option<u32> {
         let games = u128::from(self.games());

@@ -1,4 +1,4 @@
-//! How fast an experiment goes now: what was settled in the last minute.
+//! Current pace of an experiment: games settled in the last minute.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,27 +8,27 @@ use spelrum_statistics::forecast::Forecast;
 
 use crate::progress::Progress;
 
-/// What is longer ago tells nothing of now …
+/// Older observations are no evidence of the current pace …
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// … unless there were fewer games than this since.
 const GAMES_MIN: u64 = 16;
 
-/// Games in progress at either end of a span blur how many were played at once: it holds so many
-/// of each slot, or is not asked.
+/// Games in progress at either end of a span blur the number of concurrent games, so a span counts only if it holds
+/// this many games of each slot.
 const GAMES_PER_SLOT_MIN: u64 = 4;
 
-/// Of games that take less, on average, what is between them counts as much: how many are played at
-/// once is observed, and soon, not taken from the slots.
+/// For games shorter than this on average, the time between games matters as much: concurrency is soon observed, and
+/// not taken from the slots.
 const QUICK_GAME_US: f64 = 50_000.0;
 
-/// Looks are kept in steps of this part of the time that they span: their number grows with the
-/// logarithm of the time, a few thousand in a year.
+/// Observations are kept in steps of this part of the time that they span: their number grows with the logarithm of
+/// the time, a few thousand in a year.
 const STEPS: u32 = 256;
 
-/// What was seen lately of an experiment: how fast it goes, and how long the games left will take.
+/// Recent observations of an experiment: its pace, and the time left.
 ///
-/// It knows no clock: time is what whoever looks says, from any moment on.
+/// It has no clock: the caller passes the time, from any origin.
 #[derive(Clone, Debug, Default)]
 pub struct Pace {
     seen: VecDeque<Seen>,
@@ -42,7 +42,7 @@ struct Seen {
 }
 
 impl Pace {
-    /// Notes how many games are settled at this time, and the time that all of them took.
+    /// Records the number of games settled at this time, and their total duration, in microseconds.
     pub fn see(&mut self, at: Duration, games: u64, wall_us: f64) {
         let now = Seen { at, games, wall_us };
         if let [.., before, last] = self.seen.make_contiguous()
@@ -51,7 +51,7 @@ impl Pace {
             self.seen.pop_back();
         }
         self.seen.push_back(now);
-        // The span begins at the last look that is far enough back.
+        // The span begins at the last observation that is old enough.
         while let Some(second) = self.seen.get(1) {
             let is_enough = now.games.saturating_sub(second.games) >= GAMES_MIN;
             if at.saturating_sub(second.at) < WINDOW || !is_enough {
@@ -61,21 +61,21 @@ impl Pace {
         }
     }
 
-    /// Games settled a second; `None` before the first.
+    /// Returns games settled per second; `None` before the first.
     #[must_use]
     pub fn games_per_second(&self) -> Option<f64> {
         let (games, seconds, _) = self.span()?;
         (games > 0).then(|| games as f64 / seconds)
     }
 
-    /// The time left as far as one look can tell: as if every slot of the workers played a game at each
-    /// moment. Whoever looks again knows better.
+    /// Returns the time left from a single observation, assuming that every slot of the workers always plays a game.
+    /// A second observation gives a better estimate.
     #[must_use]
     pub fn forecast_at_first(progress: &Progress) -> Option<Forecast> {
         Self::default().forecast(progress)
     }
 
-    /// The time left, as far as anything tells. Only an experiment that runs has an end to tell.
+    /// Returns the estimated time left. Only a running experiment has one.
     #[must_use]
     pub fn forecast(&self, progress: &Progress) -> Option<Forecast> {
         if progress.state != ExperimentState::Running {
@@ -86,8 +86,7 @@ impl Pace {
         progress.backlog.forecast(self.games_at_once(slots), progress.spread)
     }
 
-    /// How many games are played at once: as observed, or as many as there are slots while too few
-    /// games were.
+    /// Returns the number of concurrent games: as observed, or the number of slots until enough games were seen.
     fn games_at_once(&self, slots: u64) -> f64 {
         let enough = GAMES_MIN.max(GAMES_PER_SLOT_MIN * slots);
         match self.span() {
@@ -98,7 +97,7 @@ impl Pace {
         }
     }
 
-    /// Games, seconds, and the games' time, between the first and the last look kept.
+    /// Returns games, seconds, and the games' duration between the first and the last observation kept.
     fn span(&self) -> Option<(u64, f64, f64)> {
         let (first, last) = (self.seen.front()?, self.seen.back()?);
         let seconds = last.at.saturating_sub(first.at).as_secs_f64();
@@ -115,7 +114,7 @@ mod tests {
         Duration::from_secs(seconds)
     }
 
-    /// So many games a second of a tenth of a second each, looked at every second.
+    /// A constant rate of games of a tenth of a second each, observed every second.
     fn steady(pace: &mut Pace, from: u64, to: u64, games_before: u64, rate: u64) -> u64 {
         let mut games = games_before;
         for second in from..to {
@@ -132,7 +131,7 @@ mod tests {
         let games = steady(&mut pace, 0, 600, 0, 100);
         assert_eq!(pace.games_per_second(), Some(100.0));
         assert!((pace.games_at_once(2) - 10.0).abs() < 1e-9);
-        // It changes: after a minute nothing of the old rate is left.
+        // The pace changes: after a minute nothing of the old rate is left.
         steady(&mut pace, 600, 662, games, 20);
         let rate = pace.games_per_second().unwrap();
         assert!((rate - 20.0).abs() < 2.0, "{rate}");
@@ -146,7 +145,7 @@ mod tests {
         }
         let rate = pace.games_per_second().unwrap();
         assert!((rate * 120.0 - 1.0).abs() < 0.1, "{rate}");
-        // Two slots tell more than a game and a half.
+        // Two slots are better evidence than a game and a half.
         pace = Pace::default();
         pace.see(seconds(0), 0, 0.0);
         pace.see(seconds(60), 2, 1e8);

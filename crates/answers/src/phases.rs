@@ -1,8 +1,8 @@
-//! How long moves take in each phase of the game, and what players' times are where both see the same phases.
+//! Time per move in each phase of the game, and times of players over the same mix of phases.
 //!
-//! Two players see different phases of the game: one wins early and never plays the long endings, in which moves
-//! take another time. Their mean times are then of different mixes. Standardised times are of one mix (direct
-//! standardisation; Fleiss, Levin and Paik 2003, chapter 19): that of both players' moves together.
+//! Two players see different phases of the game: one wins early and never plays the long endings, in which moves take
+//! another time. Their mean times then have different mixes. Standardised times have one mix (direct standardisation;
+//! Fleiss, Levin and Paik 2003, chapter 19): that of both players' moves together.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,37 +12,36 @@ use spelrum_model::{CellDefinition, CellId, DefinitionJson, OpeningsRule};
 
 use crate::summary::ExperimentSummary;
 
-/// How long moves took by phase, all as of one moment.
+/// Time per move by phase, from one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phases {
     /// The experiment.
     pub experiment: ExperimentSummary,
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
-    /// What a phase is.
+    /// Unit of phases.
     pub unit: PhaseUnit,
-    /// Whether the experiment records moves; if not, no cell is told.
+    /// Whether the experiment records moves; if not, there are no cells.
     pub moves_recorded: bool,
     /// The cells with searched moves that its sweep names, in the grid's order.
     pub cells: Vec<CellPhases>,
 }
 
-/// What a phase is.
+/// Unit of phases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseUnit {
-    /// The number of empty cells before the move: where every move fills one.
+    /// The number of empty cells before the move: in games where every move fills one.
     EmptyCells,
-    /// The number of plies before the move, from the start of the game; from the opening, where that is one of a
-    /// list.
+    /// The number of plies before the move, from the start of the game, or from the opening if openings are listed.
     Plies,
 }
 
-/// How long moves took in one cell, by phase.
+/// Time per move in one cell, by phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellPhases {
     /// The cell.
     pub cell: CellId,
-    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    /// Values on the axes, in the axes' order; `None` on an axis that does not apply to the cell.
     pub axes: Vec<Option<String>>,
     /// The first player's name in the sweep.
     pub player: String,
@@ -52,21 +51,21 @@ pub struct CellPhases {
     pub phases: Vec<PhaseTimes>,
 }
 
-/// How long moves took in one phase.
+/// Time per move in one phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhaseTimes {
-    /// Which one: so many of the [`PhaseUnit`].
+    /// The phase, as a number of the [`PhaseUnit`].
     pub phase: u32,
-    /// Of the player and of the opponent; of the player alone where it meets itself.
+    /// The player's moves and the opponent's; only the player's in self-play.
     pub players: [PhaseMoves; 2],
 }
 
 /// A player's searched moves in one phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PhaseMoves {
-    /// How many.
+    /// Number of moves.
     pub searched_moves: u64,
-    /// Their mean time by the clock on the wall, in microseconds; 0 of none.
+    /// Their mean wall time, in microseconds; 0 without moves.
     pub wall_us_mean: f64,
 }
 
@@ -75,20 +74,20 @@ pub struct PhaseMoves {
 pub struct StandardisedTimes {
     /// The player's and the opponent's mean time of a move, in microseconds.
     pub wall_us: [f64; 2],
-    /// The share of all searched moves that are in phases that both have seen.
+    /// The share of all searched moves in phases that both players have seen.
     pub moves_share: f64,
 }
 
-/// In which phases a cell's moves are: known of its conditions.
+/// Phases of a cell's moves, derived from its conditions.
 #[derive(Clone, Debug)]
 pub struct PhasesOf {
     rules: Rules,
     is_listed: bool,
-    /// The phase of an opening, where it is not one of a list.
+    /// The phase of openings that are not listed.
     opening: u32,
 }
 
-/// The moves of one cell, as they are added up.
+/// Running sums over the moves of one cell.
 #[derive(Clone, Debug, Default)]
 pub struct PhaseSums {
     /// By phase and player: the searched moves, and their time.
@@ -105,13 +104,13 @@ impl PhaseUnit {
         }
     }
 
-    /// The one of this name.
+    /// Returns the unit with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::EmptyCells, Self::Plies].into_iter().find(|unit| unit.name() == name)
     }
 
-    /// Of a game.
+    /// Returns the unit for a game.
     #[must_use]
     pub fn of(rules: &Rules) -> Self {
         match empty_cells(rules, None) {
@@ -120,13 +119,13 @@ impl PhaseUnit {
         }
     }
 
-    /// Of the game of this name; plies of one that is not known.
+    /// Returns the unit for the game with this name; plies for an unknown game.
     #[must_use]
     pub fn of_game(name: &str) -> Self {
         Rules::from_name(name).map_or(Self::Plies, |rules| Self::of(&rules))
     }
 
-    /// Which of two phases comes first in a game.
+    /// Compares two phases by their order in a game.
     fn order(self, one: u32, other: u32) -> Ordering {
         match self {
             Self::EmptyCells => other.cmp(&one),
@@ -135,7 +134,8 @@ impl PhaseUnit {
     }
 }
 
-/// The empty cells of a position, or of the start; none in a game without them, or if it cannot be read.
+/// Returns the empty cells of a position, or of the start; `None` in a game without cells, or if the position cannot
+/// be parsed.
 fn empty_cells(rules: &Rules, position: Option<&str>) -> Option<u32> {
     fn of<G: Game>(rules: &Rules, position: Option<&str>) -> Option<u32> {
         let position = match position {
@@ -148,8 +148,8 @@ fn empty_cells(rules: &Rules, position: Option<&str>) -> Option<u32> {
 }
 
 impl PhasesOf {
-    /// Of a cell whose definition begins so, up to its players; none of what is not a definition, or whose
-    /// openings are of several distances from the start.
+    /// Parses the start of a cell's definition, up to its players; `None` if it is invalid, or if its openings are at
+    /// several distances from the start.
     #[must_use]
     pub fn of_prefix(prefix: &str) -> Option<Self> {
         let CellDefinition { rules, openings, .. } = DefinitionJson::conditions_of(prefix)?;
@@ -166,8 +166,7 @@ impl PhasesOf {
         Some(Self { rules, is_listed, opening })
     }
 
-    /// The phase in which a move is made so many plies after the opening. What is not in a list of openings need
-    /// not be named.
+    /// Returns the phase of a move made `ply` plies after the opening. Openings that are not listed can be omitted.
     #[must_use]
     pub fn phase(&self, opening: Option<&str>, ply: u32) -> u32 {
         let listed = opening.filter(|_| self.is_listed);
@@ -181,8 +180,7 @@ impl PhasesOf {
 }
 
 impl PhaseSums {
-    /// Adds searched moves of the cell's first player (0) or its second (1), and what they took together, in
-    /// microseconds.
+    /// Adds searched moves of the cell's first player (0) or its second (1), and their total time in microseconds.
     ///
     /// # Panics
     /// If the player is another number.
@@ -192,7 +190,7 @@ impl PhaseSums {
         *us += wall_us;
     }
 
-    /// The phases, from the start of the game on.
+    /// Returns the phases, from the start of the game on.
     #[must_use]
     pub fn told(self, unit: PhaseUnit) -> Vec<PhaseTimes> {
         let mean = |(searched_moves, us): (u64, f64)| PhaseMoves {
@@ -208,7 +206,8 @@ impl PhaseSums {
 }
 
 impl PhaseTimes {
-    /// The player's mean time, divided by the opponent's; none where one of them did not search, or took no time.
+    /// Returns the player's mean time divided by the opponent's; `None` where one of them did not search, or took no
+    /// time.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         let [player, opponent] = self.players;
@@ -219,8 +218,8 @@ impl PhaseTimes {
 }
 
 impl CellPhases {
-    /// Both players' mean times, had both made their moves in the phases in which the two made them together: in
-    /// each phase that both have seen as many as both have made there. None without such a phase.
+    /// Returns both players' mean times over one mix of phases: each phase that both have seen is weighted by the
+    /// moves of both together. `None` without such a phase.
     #[must_use]
     pub fn standardised(&self) -> Option<StandardisedTimes> {
         let (mut all, mut shared, mut wall_us) = (0.0, 0.0, [0.0; 2]);
@@ -243,7 +242,7 @@ impl CellPhases {
 }
 
 impl StandardisedTimes {
-    /// The player's time, divided by the opponent's; none where that took no time.
+    /// Returns the player's time divided by the opponent's; `None` where the latter is 0.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         let ratio = self.wall_us[0] / self.wall_us[1];
@@ -280,7 +279,7 @@ mod tests {
         PhasesOf::of_prefix(DefinitionJson::new(&conditions).prefix()).unwrap()
     }
 
-    /// What is counted from the opening is what the board shows.
+    /// Phases counted from the opening match the board.
     #[test]
     fn each_move_fills_a_cell_where_cells_are_counted() {
         fn play<G: Game>(rules: &Rules) {
@@ -345,7 +344,7 @@ mod tests {
         assert_eq!(told[0].ratio(), None);
     }
 
-    /// The one plays the quick phase, the other the slow one; where they meet they are equal.
+    /// One player sees the quick phase, the other the slow one; where they meet they are equal.
     #[test]
     fn players_of_equal_speed_are_equal_in_the_same_phases() {
         let mut sums = PhaseSums::default();
@@ -374,7 +373,7 @@ mod tests {
     }
 
     proptest! {
-        /// The slow twin: every move takes what the player's moves of its phase take in the mean.
+        /// The slow twin: every move takes the mean time of the player's moves in its phase.
         #[test]
         fn a_standardised_time_is_a_mean_over_all_moves(
             moves in prop::collection::vec((0..6_u32, 0..2_usize, 0.0..1_000.0_f64), 0..60),

@@ -1,4 +1,4 @@
-//! The cells' places on the axes, as each of their players sees them.
+//! Cells' places on the axes, as seen by each of their players.
 
 use std::collections::BTreeMap;
 
@@ -14,32 +14,32 @@ pub struct Places {
 }
 
 impl Places {
-    /// Of no cells yet, on these axes.
+    /// Creates places without cells, on these axes.
     #[must_use]
     pub fn on(axes: Vec<String>) -> Self {
         Self { axes, values: BTreeMap::new() }
     }
 
-    /// Notes a cell's value on an axis, as the sweep writes it. An axis that is not there is left out.
+    /// Records a cell's value on an axis, as written in the sweep. Unknown axes are ignored.
     pub fn put(&mut self, cell: CellId, axis: &str, value: String) {
         let Some(place) = self.axes.iter().position(|name| name == axis) else { return };
         let values = self.values.entry(cell);
         values.or_insert_with(|| vec![None; self.axes.len()])[place] = Some(value);
     }
 
-    /// The axes' names, in the sweep's order.
+    /// Returns the axes' names, in the sweep's order.
     #[must_use]
     pub fn into_axes(self) -> Vec<String> {
         self.axes
     }
 
-    /// A cell's values; none on an axis that does not touch it.
+    /// Returns a cell's values; `None` on an axis that does not apply to the cell.
     #[must_use]
     pub fn of(&self, cell: CellId) -> Vec<Option<String>> {
         self.values.get(&cell).cloned().unwrap_or_else(|| vec![None; self.axes.len()])
     }
 
-    /// The same for one of its players: `player.depth` is its own, `opponent.depth` the other's.
+    /// Returns the values as seen by one of its players: `player.depth` is its own, `opponent.depth` the other's.
     #[must_use]
     pub fn seen_by(&self, role: Role, cell: CellId) -> Vec<Option<String>> {
         let values = self.of(cell);
@@ -54,7 +54,7 @@ impl Places {
     }
 }
 
-/// A place on the axes in words, such as `depth=2, budget=10ms`; nothing if no axis touches it.
+/// Formats a place on the axes, such as `depth=2, budget=10ms`; empty if no axis applies.
 #[must_use]
 pub fn places_text(axes: &[String], values: &[Option<String>]) -> Option<String> {
     let on_axis = |(axis, value): (&String, &Option<String>)| {
@@ -64,20 +64,19 @@ pub fn places_text(axes: &[String], values: &[Option<String>]) -> Option<String>
     (!places.is_empty()).then(|| places.join(", "))
 }
 
-/// Whom a player meets in a cell.
+/// The players of each cell.
 #[derive(Clone, Debug)]
 pub struct Opponents<'a>(BTreeMap<CellId, [&'a str; 2]>);
 
 impl<'a> Opponents<'a> {
-    /// In these cells.
+    /// Reads the players of these cells.
     #[must_use]
     pub fn of(cells: &'a [CellResult]) -> Self {
         let players = |cell: &'a CellResult| [cell.player.as_str(), cell.opponent.as_str()];
         Self(cells.iter().map(|cell| (cell.cell, players(cell))).collect())
     }
 
-    /// Which role a player has in a cell, and whom it meets; nothing in a cell that is not one of them.
-    /// One that meets itself has the first.
+    /// Returns a player's role and opponent in a cell; `None` for an unknown cell. In self-play the role is the first.
     #[must_use]
     pub fn of_player(&self, cell: CellId, player: &str) -> Option<(Role, &'a str)> {
         let [first, second] = *self.0.get(&cell)?;

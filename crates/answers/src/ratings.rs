@@ -10,57 +10,57 @@ use spelrum_statistics::ratings::{Component, Estimate, Tally, rate};
 
 use crate::summary::ExperimentSummary;
 
-/// The most players that are rated on one scale (invariant 9): the covariance of more would take minutes.
+/// Maximum number of players rated on one scale (invariant 9): the covariance of more would take minutes.
 pub const RATED_PLAYERS_MAX: usize = 400;
-/// The most games that ratings are made of, counted at every point of the grid that they belong to.
+/// Maximum number of games behind ratings, counted at every point of the grid that they belong to.
 pub const RATED_GAMES_MAX: u64 = 4_000_000;
 
-/// The most differences between two players, over all groups: 50 groups as large as may be.
+/// Maximum number of differences between two players, over all groups: 50 groups of maximum size.
 pub const RATED_DIFFERENCES_MAX: usize = 4_000_000;
 
-/// The ratings of an experiment's players, all as of one moment.
+/// Ratings of an experiment's players, from one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratings {
     /// The experiment.
     pub experiment: ExperimentSummary,
-    /// The names of the grid's axes, in the sweep's order. What players vary is in their names.
+    /// Names of the grid's axes, in the sweep's order. Parameters that players vary are part of the players' names.
     pub axes: Vec<String>,
-    /// Each point in the grid's order, and of each point those who met: the largest group first.
+    /// Points in the grid's order, and for each point its groups of players who met, the largest first.
     pub groups: Vec<RatedGroup>,
 }
 
 /// Players that met at one point of the grid, directly or through others, on a scale of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatedGroup {
-    /// The point: its values on the axes; none on an axis that touches none of its cells.
+    /// The point: its values on the axes; `None` on an axis that applies to none of its cells.
     pub point: Vec<Option<String>>,
     /// The players, the strongest first.
     pub players: Vec<RatedPlayer>,
-    /// What moving first is worth. None where no game tells it, or where it cannot be told from strength.
+    /// Value of moving first. `None` if no game shows it, or if it cannot be separated from strength.
     pub first_move: Option<Estimate>,
     /// The share of draws between equal players, apart from the first move.
     pub draw_rate: f64,
-    /// Counted games, with those of players against themselves.
+    /// Counted games, including self-play.
     pub games: u64,
-    /// Those of players against themselves.
+    /// Self-play games.
     pub self_play_games: u64,
-    /// How many clusters of games the intervals rest on.
+    /// Number of clusters of games behind the intervals.
     pub clusters: u64,
-    /// What the games of a cluster have in common.
+    /// What the games of a cluster share.
     pub clusters_are: Clusters,
-    /// Half the widths of the 95% intervals of the players' differences: of the first and the second, the
-    /// first and the third, and so on, then of the second and the third.
+    /// Half the widths of the 95% intervals of the players' differences: first and second, first and third, and so
+    /// on, then second and third.
     pub difference_errors: Vec<Option<f64>>,
-    /// What came of every two that met, in the same order.
+    /// Results of every pair of players that met, in the same order.
     pub meetings: Vec<Meeting>,
 }
 
-/// What games are clustered by.
+/// Ways to cluster games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clusters {
-    /// The opening that they started from.
+    /// The opening from which they started.
     Openings,
-    /// All games have one opening: the pair of games that they belong to, or the game where sides are fixed.
+    /// All games have one opening: clusters are pairs of games, or games where sides are fixed.
     Pairs,
 }
 
@@ -69,39 +69,40 @@ pub enum Clusters {
 pub struct RatedPlayer {
     /// Its name in the sweep.
     pub name: String,
-    /// Its rating: 0 is the mean of the anchors in its group, or of all its players. None if it met nobody.
+    /// Its rating: 0 is the mean of the anchors in its group, or of all its players. `None` if it met no other
+    /// player.
     pub rating: Option<Estimate>,
-    /// Whether it is an anchor.
+    /// Whether the player is an anchor.
     pub is_anchor: bool,
     /// Games against others.
     pub games: u64,
-    /// Those that it won.
+    /// Games won.
     pub wins: u64,
-    /// Those that nobody won.
+    /// Games drawn.
     pub draws: u64,
-    /// Those that it lost.
+    /// Games lost.
     pub losses: u64,
 }
 
-/// What came of the games of two players.
+/// Results of the games between two players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meeting {
-    /// The stronger one, by its place in the group.
+    /// The stronger player, by its place in the group.
     pub player: u32,
     /// The other.
     pub opponent: u32,
-    /// Games that the first of them won.
+    /// Games that the stronger player won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Games drawn.
     pub draws: u64,
     /// Games that the other won.
     pub losses: u64,
 }
 
-/// There are more players or games than are rated.
+/// The limit that the players or games exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RatingsLimit {
-    /// Of those who met.
+    /// Too many players met.
     #[error("more than {RATED_PLAYERS_MAX} players have met, too many to be rated together")]
     Players,
     /// At all points together.
@@ -113,7 +114,7 @@ pub enum RatingsLimit {
 }
 
 impl RatedGroup {
-    /// How much stronger one player is than another, by their places.
+    /// Returns how much stronger one player is than another, by their places.
     #[must_use]
     pub fn difference(&self, player: usize, other: usize) -> Option<Estimate> {
         let [stronger, weaker] = [player.min(other), player.max(other)];
@@ -126,7 +127,7 @@ impl RatedGroup {
     }
 }
 
-/// The place of a pair, of `count` players, in a list of all.
+/// Returns the index of a pair in the list of all pairs of `count` players.
 fn triangle(count: usize, low: usize, high: usize) -> usize {
     low * (2 * count - low - 1) / 2 + high - low - 1
 }
@@ -143,7 +144,7 @@ impl Clusters {
 }
 
 impl RatedPlayer {
-    /// Its points for each game; none without any.
+    /// Returns its points per game; `None` without games.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         let points = self.wins as f64 + self.draws as f64 / 2.0;
@@ -152,24 +153,24 @@ impl RatedPlayer {
 }
 
 impl Meeting {
-    /// How many games.
+    /// Returns the number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
 
-    /// The points of the stronger one for each game.
+    /// Returns the stronger player's points per game.
     #[must_use]
     pub fn score(&self) -> f64 {
         (self.wins as f64 + self.draws as f64 / 2.0) / self.games() as f64
     }
 }
 
-/// The games of an experiment, as a store tells them: cell by cell in the grid's order, and each cell's in
-/// the order of their numbers, so that the same games give the same ratings to the last bit.
+/// Games of an experiment as a store reads them: by cell in the grid's order, then by game number, so that the same
+/// games give identical ratings to the last bit.
 #[derive(Debug)]
 pub struct GamesToRate {
-    /// Which of the axes are the grid's.
+    /// Indices of the grid's axes.
     grid: Vec<usize>,
     axes: Vec<String>,
     clusters_are: Clusters,
@@ -189,7 +190,7 @@ struct CellToRate {
 const OUTCOMES: u64 = 3;
 
 impl GamesToRate {
-    /// Of no cells yet, on these axes.
+    /// Creates an empty set with these axes.
     #[must_use]
     pub fn on(axes: &[String], clusters_are: Clusters) -> Self {
         let grid: Vec<usize> =
@@ -203,16 +204,16 @@ impl GamesToRate {
         }
     }
 
-    /// The next cell, by its values on the axes and the names of its first player and its second.
+    /// Adds the next cell, by its values on the axes and the names of its first and second player.
     pub fn cell(&mut self, axes: &[Option<String>], player: String, opponent: String) {
         let place = self.grid.iter().map(|&axis| axes.get(axis).cloned().flatten()).collect();
         self.cells.push(CellToRate { place, player, opponent, games: Vec::new() });
     }
 
-    /// The next counted game of the last cell: its cluster, whether the cell's first player moved first, and
-    /// the outcome for who did.
+    /// Adds the next counted game of the last cell: its cluster, whether the cell's first player moved first, and the
+    /// outcome for the first mover.
     ///
-    /// A pair's cluster is told by its number in its cell: cells do not share pairs.
+    /// A pair's cluster is its number in its cell: cells do not share pairs.
     pub fn game(&mut self, cluster: i64, player_first: bool, outcome: Outcome) {
         let index = match self.clusters_are {
             Clusters::Openings => self.clusters.insert_full(cluster).0 as u64,
@@ -229,19 +230,19 @@ impl GamesToRate {
         }
     }
 
-    /// What the games are clustered by.
+    /// Returns the kind of clusters.
     #[must_use]
     pub fn clusters_are(&self) -> Clusters {
         self.clusters_are
     }
 
-    /// Whether all games have one opening: then they must be told by pairs.
+    /// Whether all games have one opening, so that they must be clustered by pairs.
     #[must_use]
     pub fn has_one_opening(&self) -> bool {
         self.clusters_are == Clusters::Openings && self.clusters.len() == 1
     }
 
-    /// The ratings.
+    /// Computes the ratings.
     ///
     /// # Errors
     /// If there are too many players or games.
@@ -268,8 +269,8 @@ impl GamesToRate {
         Ok(Ratings { experiment, axes: self.axes, groups })
     }
 
-    /// The points of the grid in the order of their first cells, each with its cells. A cell that an axis
-    /// does not touch belongs to every point that is like it on the others.
+    /// Returns the points of the grid in the order of their first cells, each with its cells. A cell to which an axis
+    /// does not apply belongs to every point that equals it on the others.
     fn points(&self) -> Vec<(Vec<Option<String>>, Vec<usize>)> {
         type Place = Vec<Option<String>>;
         let mask = |place: &Place| -> Vec<bool> { place.iter().map(Option::is_some).collect() };
@@ -302,7 +303,7 @@ impl GamesToRate {
         points
     }
 
-    /// Those who met at a point.
+    /// Returns the groups of players that met at a point.
     fn groups(
         &self,
         point: &[Option<String>],
@@ -320,7 +321,7 @@ impl GamesToRate {
             let mut games = cell.games.clone();
             games.sort_unstable();
             let mut last = 0;
-            // Equal in cluster and in who moved first.
+            // Equal in cluster and first mover.
             for alike in games.chunk_by(|a, b| a / OUTCOMES == b / OUTCOMES) {
                 let (cluster, swapped) = (alike[0] / (2 * OUTCOMES), alike[0] / OUTCOMES % 2 == 1);
                 let mut counts = [0; 3];
@@ -358,10 +359,10 @@ impl GamesToRate {
     }
 }
 
-/// What is known of a point's players.
+/// The data of a point's players.
 struct Told<'a> {
     names: &'a IndexSet<&'a str, FixedState>,
-    /// Every two that met, the earlier one's wins first.
+    /// Results of every pair that met, the earlier player's wins first.
     met: &'a BTreeMap<(usize, usize), [u64; 3]>,
     anchors: &'a BTreeSet<String>,
     clusters_are: Clusters,
@@ -436,7 +437,7 @@ impl Told<'_> {
     }
 }
 
-/// Counts of wins, draws and losses, seen from the other player.
+/// Swaps wins, draws and losses to the other player's view.
 fn reversed([wins, draws, losses]: [u64; 3]) -> [u64; 3] {
     [losses, draws, wins]
 }

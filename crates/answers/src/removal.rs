@@ -1,9 +1,9 @@
-//! What is being thrown away.
+//! Removals in progress.
 
-/// What is removed of an experiment.
+/// Parts of an experiment that can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removing {
-    /// All of it.
+    /// The whole experiment.
     Everything,
     /// Its moves: games, rollups and results stay.
     Moves,
@@ -12,15 +12,15 @@ pub enum Removing {
 /// A removal at work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removal {
-    /// The experiment's name, which it may have lost.
+    /// The experiment's name, which may no longer be its own.
     pub experiment: String,
-    /// What of it goes.
+    /// The part that is removed.
     pub what: Removing,
-    /// Games that there are to go through.
+    /// Games to process.
     pub games: u64,
-    /// Of these, games that are done.
+    /// Of these, games processed.
     pub games_done: u64,
-    /// Whether the rows are gone, and the file is still to shrink.
+    /// Whether the rows are deleted, and the file remains to be shrunk.
     pub is_shrinking: bool,
 }
 
@@ -34,7 +34,7 @@ impl Removing {
         }
     }
 
-    /// What has this name; all of it, if it is of neither.
+    /// Returns the part with this name; everything for an unknown name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         if name == Self::Moves.name() { Self::Moves } else { Self::Everything }

@@ -1,5 +1,4 @@
-//! What came of every cell of an experiment: who is stronger and how sure that is, and what a move
-//! cost.
+//! Results of every cell of an experiment: which player is stronger, with what confidence, and the cost of a move.
 
 use std::collections::BTreeMap;
 
@@ -16,85 +15,83 @@ use crate::stated::StatedClaim;
 use crate::summary::ExperimentSummary;
 use crate::times::Overruns;
 
-/// How much of a report is asked for.
+/// Level of detail of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
-    /// Strength, and what a move cost.
+    /// Strength and cost of moves.
     #[default]
     Cells,
-    /// Also what a move cost at each depth that searches completed.
+    /// Also the cost of moves at each depth that searches completed.
     Depths,
 }
 
-/// An experiment's results, all as of one moment.
+/// Results of an experiment, from one snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The experiment.
     pub experiment: ExperimentSummary,
-    /// What its sweep asks, in its author's words; empty if it does not say.
+    /// The question in its sweep's description; empty without one.
     pub description: String,
-    /// The revision of the engine that its games are played with; none where it was not told.
+    /// Revision of the engine that plays its games; `None` if not reported.
     pub engine_revision: Option<u32>,
     /// The axes' names, in the sweep's order.
     pub axes: Vec<String>,
-    /// The mean score of whoever moved first from the opening, over all these cells, with a 95% interval over
-    /// openings: see [`first_mover`](super::first_mover).
+    /// Mean score of the first mover from the opening, over all these cells, with a 95% interval over openings: see
+    /// [`first_mover`](super::first_mover).
     pub first_mover: Option<ScoreInterval>,
-    /// What came of each cell that its sweep names, in the grid's order.
+    /// Results of each cell that the sweep names, in the grid's order.
     pub cells: Vec<CellResult>,
-    /// What a searched move cost each player in each cell, in the same order.
+    /// Cost of searched moves of each player in each cell, in the same order.
     pub moves: Vec<MoveCost>,
-    /// The same by the depth that the search completed, which is then [`Costs::depth_mean`]. Empty
-    /// unless asked for.
+    /// The same by completed search depth, which is then [`Costs::depth_mean`]. Empty unless requested.
     pub depths: Vec<MoveCost>,
-    /// Of an accuracy experiment: how well players choose, in the grid's order; of each cell first over all its
-    /// positions, then by the plies before them, if there are several. Nothing of a cell in which no counted
-    /// choice had something to choose.
+    /// In an accuracy experiment: how well players choose, in the grid's order; for each cell first over all its
+    /// positions, then by the plies before them, if there are several. Cells in which no counted choice had
+    /// alternatives are absent.
     pub accuracy: Vec<CellAccuracy>,
-    /// The cells in which games count that were lost or failed before, in the order of their ids.
+    /// Cells with counted games that were lost or failed before, in the order of their ids.
     pub replayed: Vec<ReplayedGames>,
-    /// The cells with counted games that were disturbed, or are played again for that, in the order of their ids.
+    /// Cells with counted games that were disturbed, or are replayed for that reason, in the order of their ids.
     pub disturbed: Vec<DisturbedGames>,
-    /// How time limits are scaled, and were.
+    /// Scaling of time limits, configured and observed.
     pub scaled: Scaled,
-    /// On what its timed games were played; `None` if none of its cells is timed.
+    /// Slots on which timed games were played; `None` if no cell is timed.
     pub played_on: Option<PlayedOn>,
-    /// What its sweep stated of these results, in the order in which it did.
+    /// Claims that the sweep states about these results, in their order.
     pub claims: Vec<StatedClaim>,
     /// Which external engines played.
     pub engines: EnginesUsed,
-    /// What its runs found, if it depends on its own results.
+    /// Findings of its runs, if the experiment depends on its own results.
     pub runs: Vec<RunResult>,
 }
 
-/// Games of a cell that count, but not from the first time that they were played: their workers vanished, or
-/// they failed.
+/// A cell's games that count, but not from their first attempt: their workers vanished, or they failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedGames {
     /// The cell.
     pub cell: CellId,
-    /// How many.
+    /// Number of games.
     pub games: u64,
 }
 
-/// Counted timed games of an experiment by what their workers have for them.
+/// Counted timed games of an experiment by the kind of slot that played them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlayedOn {
-    /// Those of workers with quiet slots.
+    /// Games of workers with exclusive slots.
     pub quiet: u64,
-    /// Those of workers without: they play timed games beside all others.
+    /// Games of workers without exclusive slots, which play timed games beside all others.
     pub others: u64,
-    /// Those of workers that do not say.
+    /// Games of workers that do not report their slots.
     pub unknown: u64,
 }
 
-/// How an experiment's time limits are scaled by the speed of workers.
+/// Scaling of an experiment's time limits by the speed of workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scaled {
-    /// How the sweep says, if it does.
+    /// The sweep's setting, if there is one.
     pub scaling: Option<Scaling>,
-    /// The cells with counted games in which they were, in the order of their ids. What their moves took is not held
-    /// against a limit ([`Costs::overruns`]), which is another in each game.
+    /// Cells whose counted games had scaled limits, in the order of their ids. Times of their moves are not compared
+    /// with a limit ([`Costs::overruns`]), which differs from game to game.
     pub cells: Vec<ScaledGames>,
 }
 
@@ -119,7 +116,7 @@ impl Scaled {
         }
     }
 
-    /// Whether limits were scaled in games of a cell that count.
+    /// Whether limits were scaled in counted games of a cell.
     #[must_use]
     pub fn is_scaled(&self, cell: CellId) -> bool {
         self.cells.binary_search_by_key(&cell, |it| it.cell).is_ok()
@@ -131,9 +128,9 @@ impl Scaled {
 pub struct ScaledGames {
     /// The cell.
     pub cell: CellId,
-    /// How many count.
+    /// Number of counted games.
     pub games: u64,
-    /// Of these, those whose factor was at a bound: their worker was slower or faster than limits are scaled for.
+    /// Of these, games whose factor was at a bound: their worker was slower or faster than limits are scaled for.
     pub games_at_bound: u64,
     /// The least factor, in thousandths.
     pub factor_permille_min: u32,
@@ -146,95 +143,96 @@ pub struct ScaledGames {
 pub struct DisturbedGames {
     /// The cell.
     pub cell: CellId,
-    /// Games that count though they were disturbed.
+    /// Disturbed games that count nevertheless.
     pub games: u64,
-    /// Games that count and were played again since they were disturbed.
+    /// Counted games that were replayed because they were disturbed.
     pub replayed: u64,
-    /// How many half points more the cell's first player would have by the first results of those: a win more is two.
+    /// Half points that the cell's first player would gain if the first results of those games counted: another win
+    /// is two.
     pub half_points_before: i64,
 }
 
-/// If more of a cell's games than this share are disturbed, its readers are warned.
+/// Share of a cell's games above which readers are warned of disturbance.
 pub const DISTURBED_WARNED_OF: f64 = 0.03;
 
-/// A cell in which something went wrong.
+/// A cell with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellFailures<'a> {
     /// With the games that finally failed.
     pub cell: &'a CellResult,
-    /// Games that count, but not from the first time that they were played.
+    /// Games that count, but not from their first attempt.
     pub replayed: u64,
 }
 
-/// What one player's searched moves cost in one cell.
+/// Cost of one player's searched moves in one cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoveCost {
     /// The cell.
     pub cell: CellId,
-    /// Its place on the axes as this player sees it: `player.depth` is its own.
+    /// Place on the axes as seen by this player: `player.depth` is its own.
     pub axes: Vec<Option<String>>,
     /// The player's name in the sweep.
     pub player: String,
-    /// The name of whom it meets.
+    /// Name of the opponent.
     pub opponent: String,
-    /// What they cost.
+    /// The costs.
     pub costs: Costs,
 }
 
-/// What moves cost that were searched, and not the only ones there were. Quantiles are of the bucket that
-/// they are truly in, which is an eighth of its time wide at most ([`super::MoveTimes::quantile_us`]).
+/// Cost of moves that were searched and had alternatives. Quantiles lie in their true bucket, whose width is at most
+/// an eighth of its time ([`super::MoveTimes::quantile_us`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
-    /// How many moves.
+    /// Number of moves.
     pub searched_moves: u64,
-    /// Their mean time by the clock on the wall, in microseconds.
+    /// Mean wall time, in microseconds.
     pub wall_us_mean: f64,
-    /// Their median time, in microseconds.
+    /// Median time, in microseconds.
     pub wall_us_median: f64,
-    /// The time that 90% of them did not exceed, in microseconds.
+    /// Time that 90% of them did not exceed, in microseconds.
     pub wall_us_p90: f64,
-    /// The time that 95% of them did not exceed, in microseconds; none where it was not told.
+    /// Time that 95% of them did not exceed, in microseconds; `None` if not reported.
     pub wall_us_p95: Option<f64>,
-    /// The time that 99% of them did not exceed, in microseconds.
+    /// Time that 99% of them did not exceed, in microseconds.
     pub wall_us_p99: f64,
-    /// The mean depth that their searches completed, in plies.
+    /// Mean depth that their searches completed, in plies.
     pub depth_mean: f64,
-    /// The mean number of positions made by a move.
+    /// Mean number of positions made by a move.
     pub nodes_mean: f64,
-    /// The mean number of static evaluations.
+    /// Mean number of static evaluations.
     pub evaluations_mean: f64,
-    /// Evaluations as a share of the leaves of a full tree of the depth: minimax's. None of a player that
-    /// does not search to one depth, or of a game that does not count leaves.
+    /// Evaluations as a share of the leaves of a full minimax tree of the depth. `None` for a player that does not
+    /// search to one depth, or a game that does not count leaves.
     pub full_tree_share: Option<f64>,
-    /// How they kept to the time limit of a move; none without one.
+    /// Overruns of the time limit of a move; `None` without one.
     pub overruns: Option<Overruns>,
-    /// The mean over games of the player's mean time, in microseconds, with an interval over openings
-    /// ([`TimeSums::game_mean`](spelrum_statistics::TimeSums::game_mean)). None of the moves of one depth, or where it was not
-    /// told.
+    /// Mean over games of the player's mean time, in microseconds, with an interval over openings
+    /// ([`TimeSums::game_mean`](spelrum_statistics::TimeSums::game_mean)). `None` for moves of one depth, or if not
+    /// reported.
     pub wall_us_game_mean: Option<OverGames>,
-    /// The geometric mean over games of the player's mean times, divided by its opponent's
-    /// ([`TimeSums::ratio`](spelrum_statistics::TimeSums::ratio)). None of the moves of one depth, against itself, or where
-    /// one of them never searched.
+    /// Geometric mean over games of the player's mean times, divided by its opponent's
+    /// ([`TimeSums::ratio`](spelrum_statistics::TimeSums::ratio)). `None` for moves of one depth, in self-play, or
+    /// where a player never searched.
     pub wall_us_ratio: Option<OverGames>,
-    /// What they cost in processor time, where that is what moves are compared by
+    /// Processor time, if moves are compared by it
     /// ([`CostedPlayer::is_compared_by_cpu`](super::CostedPlayer::is_compared_by_cpu)).
     pub cpu: Option<CpuTimes>,
 }
 
-/// What searched moves cost in processor time: as the fields of [`Costs`] by the clock on the wall.
+/// Processor time of searched moves: as the wall time fields of [`Costs`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CpuTimes {
     /// The mean over all moves, in microseconds.
     pub us_mean: f64,
     /// The mean over games of the player's mean time, in microseconds.
     pub us_game_mean: Option<OverGames>,
-    /// The geometric mean over games of the player's mean times, divided by its opponent's; also none where the
+    /// Geometric mean over games of the player's mean times, divided by its opponent's; also `None` where the
     /// opponent is not compared by processor time.
     pub us_ratio: Option<OverGames>,
 }
 
 impl Report {
-    /// The cells in which games finally failed, or were played again, in the grid's order.
+    /// Returns the cells with games that finally failed or were replayed, in the grid's order.
     #[must_use]
     pub fn failures(&self) -> Vec<CellFailures<'_>> {
         let replayed: BTreeMap<CellId, u64> =
@@ -248,8 +246,8 @@ impl Report {
 }
 
 impl Costs {
-    /// The mean time of a move, in microseconds: over games, or else over all moves. By the clock that moves are
-    /// compared by: processor time where no time limit ends them, that on the wall elsewhere.
+    /// Returns the mean time of a move, in microseconds: over games if available, otherwise over all moves. Uses the
+    /// clock by which moves are compared: processor time where no time limit ends them, otherwise wall time.
     #[must_use]
     pub fn us_mean(&self) -> OverGames {
         let (over_games, over_moves) = match self.cpu {
@@ -259,14 +257,14 @@ impl Costs {
         over_games.unwrap_or(OverGames { value: over_moves, interval: None })
     }
 
-    /// The player's geometric mean over games, divided by its opponent's: in processor time where both are compared
-    /// by it.
+    /// Returns the player's geometric mean over games, divided by its opponent's: in processor time where both are
+    /// compared by it.
     #[must_use]
     pub fn us_ratio(&self) -> Option<OverGames> {
         self.cpu.and_then(|cpu| cpu.us_ratio).or(self.wall_us_ratio)
     }
 
-    /// Which share of the moves overran their time limit; none without one.
+    /// Returns the share of moves that overran their time limit; `None` without a limit.
     #[must_use]
     pub fn overrun_share(&self) -> Option<f64> {
         self.overruns.map(|overruns| overruns.moves as f64 / self.searched_moves as f64)
@@ -274,7 +272,7 @@ impl Costs {
 }
 
 impl MoveCost {
-    /// What the moves of the player of this name cost in a cell; nothing in a cell that has no result.
+    /// Returns the costs of the player with this name in a cell; `None` in a cell without a result.
     #[must_use]
     pub fn of(
         cell: CellId,

@@ -1,4 +1,4 @@
-//! What came of the runs of an experiment that depends on its own results.
+//! Results of the runs of an experiment that depends on its own results.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use spelrum_model::seeds::canonical_json;
 
 use crate::evolution::{Evolution, KnownEvolution};
 
-/// A run, as far as it is.
+/// The state of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// Its number, from 0, in the order of the grid.
     pub run: u64,
-    /// What it is.
+    /// Parameters of its start.
     pub begun: Begun,
-    /// How many steps it was told of.
+    /// Number of reported steps.
     pub steps: u64,
-    /// What it holds for the best: one for each parameter, none before its first step.
+    /// Current best estimates, one per parameter; empty before the first step.
     pub estimates: Vec<Estimate>,
-    /// How good that proved to be, if the run confirms it and has.
+    /// Confirmed strength of the best, if the run confirms it and has done so.
     pub confirmed: Option<Confirmed>,
-    /// Whether it is done.
+    /// Whether the run has ended.
     pub ended: bool,
-    /// All parameters of its best player as JSON, once it is done, if it decided which of them that has.
+    /// All parameters of its best player as JSON, once the run has ended and if it decided some of them.
     pub player_json: Option<String>,
-    /// What it bred, if it is one of `[evolve]`.
+    /// Its generations, for an `[evolve]` run.
     pub evolution: Option<Evolution>,
 }
 
-/// The runs that these notes are of, in the order of their numbers. Of the estimates of a run only the latest
-/// need be there, and of its individuals only the [family](Evolution::family) of the best.
+/// Assembles runs from these notes, in the order of their numbers. Only a run's latest estimates are required, and of
+/// its individuals only the [family](Evolution::family) of the best.
 #[must_use]
 pub fn runs_of(notes: impl IntoIterator<Item = Noted>) -> Vec<RunResult> {
     #[derive(Default)]

@@ -1,8 +1,8 @@
-//! Two experiments beside each other: their cells matched by who meets whom and where, and what they differ by.
+//! Comparison of two experiments: their cells, matched by players and place, and the differences.
 //!
-//! The experiments are taken for independent samples. An interval of a difference, or of a ratio, is made of the two
-//! intervals that are told (MOVER, the method of variance estimates recovery: Newcombe 1998, method 10; Zou and Donner
-//! 2008), so that it is as honest as they are where scores are lopsided or games few.
+//! The experiments are treated as independent samples. The interval of a difference or ratio is computed from the two
+//! reported intervals (MOVER, the method of variance estimates recovery: Newcombe 1998, method 10; Zou and Donner
+//! 2008), so it is as accurate as they are where scores are lopsided or games few.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use spelrum_statistics::{Interval, OverGames, ScoreInterval};
 use crate::cell_result::CellResult;
 use crate::report::{MoveCost, Report};
 
-/// What two reports have in common, and what not.
+/// Common and differing parts of two reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SideBySide<'a> {
-    /// The names of the axes that both have, in the first one's order.
+    /// Names of the axes that both have, in the first report's order.
     pub axes: Vec<String>,
-    /// Cells that both have, in the first one's order.
+    /// Cells that both have, in the first report's order.
     pub cells: Vec<MatchedCells<'a>>,
-    /// Players of these cells whose moves both have timed, in the same order.
+    /// Players of these cells whose moves both reports time, in the same order.
     pub moves: Vec<MatchedMoves<'a>>,
-    /// Cells of the first and of the second that have no counterpart, or more than one.
+    /// Cells of the first and of the second report without exactly one counterpart.
     pub unmatched: [Vec<&'a CellResult>; 2],
 }
 
@@ -31,22 +31,22 @@ pub struct MatchedCells<'a> {
     pub axes: Vec<Option<String>>,
     /// The first experiment's, and the second's.
     pub cells: [&'a CellResult; 2],
-    /// How much more the player scores in the first, in points per game; none where one has no score.
+    /// The player's score in the first minus that in the second, in points per game; `None` where a score is missing.
     pub difference: Option<Interval>,
 }
 
-/// What one player's moves cost in both.
+/// Cost of one player's moves in both reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchedMoves<'a> {
     /// Their values on the axes that both have.
     pub axes: Vec<Option<String>>,
     /// The first experiment's, and the second's.
     pub moves: [&'a MoveCost; 2],
-    /// The mean time in the first divided by that in the second; none where one is 0.
+    /// Mean time in the first report divided by that in the second; `None` where one is 0.
     pub ratio: Option<OverGames>,
 }
 
-/// Who meets whom, and where.
+/// Player, opponent and place.
 type Key<'a> = (&'a str, &'a str, Vec<Option<&'a str>>);
 
 impl<'a> SideBySide<'a> {
@@ -87,7 +87,7 @@ impl<'a> SideBySide<'a> {
     }
 }
 
-/// Where each of these axes is among a report's.
+/// Returns the index of each of these axes in a report.
 fn places(report: &Report, axes: &[String]) -> Vec<usize> {
     axes.iter().filter_map(|axis| report.axes.iter().position(|it| it == axis)).collect()
 }
@@ -96,7 +96,7 @@ fn on<'a>(values: &'a [Option<String>], places: &[usize]) -> Vec<Option<&'a str>
     places.iter().map(|&place| values.get(place).and_then(Option::as_deref)).collect()
 }
 
-/// The players of matched cells, each with what its moves cost in both.
+/// Returns the players of matched cells, each with its costs in both reports.
 fn moves<'a>(
     first: &'a Report,
     second: &'a Report,
@@ -131,14 +131,14 @@ impl<'a> MatchedCells<'a> {
         }
     }
 
-    /// Whether it is clear which of the two scores is greater.
+    /// Whether the interval shows which of the two scores is greater.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         self.difference.is_some_and(|it| it.low > 0.0 || it.high < 0.0)
     }
 }
 
-/// How much greater one score is than another, of independent samples.
+/// Difference of two scores from independent samples.
 fn difference(first: ScoreInterval, second: ScoreInterval) -> Interval {
     let value = first.score - second.score;
     let low = apart(first.score - first.low, second.high - second.score);
@@ -146,12 +146,12 @@ fn difference(first: ScoreInterval, second: ScoreInterval) -> Interval {
     Interval { value, low: (value - low).max(-1.0), high: (value + high).min(1.0) }
 }
 
-/// How far a bound of the difference is from it, by how far the bounds of both parts are from these.
+/// Distance of a bound of the difference, from the distances of the bounds of both parts.
 fn apart(one: f64, other: f64) -> f64 {
     (one * one + other * other).sqrt()
 }
 
-/// The ratio of mean times, with an interval on the scale of logarithms where both have one above 0.
+/// Ratio of mean times, with an interval on the logarithmic scale where both have one above 0.
 fn ratio(moves: [&MoveCost; 2]) -> Option<OverGames> {
     let [first, second] = moves.map(|it| {
         let of_moves = OverGames { value: it.costs.wall_us_mean, interval: None };
@@ -284,7 +284,7 @@ mod tests {
             cell(3, &["3", "x"], ab, 0.5),
             cell(4, &["1", "x"], ba, 0.5),
         ];
-        // Its axes are in another order, and one is another.
+        // Its axes are in another order, and one differs.
         let second = vec![
             cell(7, &["n", "2"], ab, 0.4),
             cell(8, &["n", "1"], ab, 0.4),

@@ -1,4 +1,4 @@
-//! Workers that stopped answering: those that hold games, and those whose games have gone to others since.
+//! Workers that stopped answering: those that hold games, and those whose games have been reassigned.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use crate::attention::{Attention, AttentionKind};
 use crate::findings::{noun, silent_ms};
 use crate::summary::WorkerSummary;
 
-/// A worker that was lost so long ago is no longer reported.
+/// Workers lost longer ago than this are no longer reported.
 const REPORTED_MS_MAX: u64 = 60 * 60 * 1_000;
 
-/// Names of lost workers in one line.
+/// Maximum number of names of lost workers in one line.
 const NAMES_MAX: usize = 5;
 
 /// Adds the workers that stopped answering.
@@ -160,7 +160,7 @@ mod tests {
                     played by others";
         assert_eq!(lost(3_599_999), [(1, said.to_owned())]);
         assert_eq!(lost(3_600_000), []);
-        // Its lease expired although it answers.
+        // Its lease expired although the worker answers.
         assert_eq!(lost(1_000), []);
         let many: Vec<_> = (0..7).map(|_| worker("a", 60_000, 0, 1)).collect();
         let [(7, problem)] = &problems(&many)[..] else { panic!("one for all") };

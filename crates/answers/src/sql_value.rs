@@ -1,4 +1,4 @@
-//! Values of a query's result, as a database has them.
+//! Values of a query's result, as stored in a database.
 
 /// A value in a query's result.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,22 +1,22 @@
-//! Claims as a store has them.
+//! Claims as stored.
 
 use spelrum_model::claims::{ClaimHash, Statement};
 use spelrum_model::{CellId, Role};
 
-/// A claim as a store has it.
+/// A claim as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedClaim {
-    /// What is claimed, in the author's words.
+    /// The claim, in the author's words.
     pub text: String,
-    /// What is compared.
+    /// The comparison.
     pub statement: Statement,
-    /// Of all that it says.
+    /// Hash of the whole claim.
     pub hash: ClaimHash,
-    /// Whether a game of the experiment had been settled when it was stated.
+    /// Whether a game of the experiment had been settled before the claim was stated.
     pub is_late: bool,
-    /// Whether the sweep states it still.
+    /// Whether the sweep still states the claim.
     pub in_sweep: bool,
-    /// The rule by which its cells were to end when it was stated, in words.
+    /// The stop rule of its cells when the claim was stated, in words.
     pub stop_rule: Option<String>,
     /// Its cells.
     pub cells: Vec<StatedCell>,
@@ -27,8 +27,8 @@ pub struct StatedClaim {
 pub struct StatedCell {
     /// The cell.
     pub cell: CellId,
-    /// Which of its two players the claim's is.
+    /// The role of the claim's player in the cell.
     pub player: Role,
-    /// How many games it was to have when the claim was stated.
+    /// Planned number of games when the claim was stated.
     pub games: u64,
 }

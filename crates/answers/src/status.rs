@@ -1,4 +1,4 @@
-//! A database, and the coordinator that has it, at a glance.
+//! A database and its coordinator at a glance.
 
 use spelrum_model::ExperimentId;
 use spelrum_model::claims::ClaimStanding;
@@ -7,42 +7,42 @@ use crate::attention::Attention;
 use crate::removal::Removal;
 use crate::summary::{ExperimentSummary, WorkerSummary};
 
-/// How far experiments are, who works, and what needs attention.
+/// Progress of experiments, workers, and problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// Experiments, oldest first; the newest, if there are very many.
+    /// Experiments, oldest first; only the newest, if there are very many.
     pub experiments: Vec<ExperimentSummary>,
-    /// How many there are.
+    /// Number of experiments.
     pub experiments_total: u64,
-    /// Where the stop rules of their cells stand: in the order of the experiments, a line for each rule.
+    /// State of the cells' stop rules: in the order of the experiments, a line for each rule.
     pub stops: Vec<StopsOf>,
-    /// Claims that are exploratory since they came late, or that stay though their sweep states them no longer;
-    /// the first of them, if there are very many.
+    /// Claims that are exploratory because they were late, or that remain although their sweep no longer states them;
+    /// only the first, if there are very many.
     pub claims: Vec<ClaimOf>,
-    /// What needs attention.
+    /// Problems that need attention.
     pub attention: Vec<Attention>,
-    /// What is being thrown away.
+    /// Removals in progress.
     pub removals: Vec<Removal>,
-    /// What only a running coordinator knows.
+    /// State of the running coordinator, if there is one.
     pub coordinator: Option<CoordinatorStatus>,
 }
 
-/// Where a stop rule of an experiment stands.
+/// State of an experiment's stop rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopsOf {
     /// The experiment.
     pub experiment: ExperimentId,
     /// The rule in words.
     pub rule: String,
-    /// Cells that have it.
+    /// Cells with this stop rule.
     pub cells: u64,
-    /// Of these, those that have ended by it, or since their players repeat their games.
+    /// Of these, cells ended by the rule, or because their players repeat their games.
     pub cells_ended: u64,
-    /// Of these, those that ended after one round of their openings, since their players repeat their games.
+    /// Of these, cells that ended after one round of their openings, because their players repeat their games.
     pub cells_one_round: u64,
 }
 
-/// How a claim of an experiment stands.
+/// State of one of an experiment's claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimOf {
     /// The experiment.
@@ -51,17 +51,17 @@ pub struct ClaimOf {
     pub claim: ClaimStanding,
 }
 
-/// What a running coordinator knows of itself and its workers.
+/// State that only a running coordinator has of itself and its workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoordinatorStatus {
     /// Its program's version.
     pub version: String,
-    /// How often a coordinator was started on this database, this time included.
+    /// Number of coordinator starts on this database, including this one.
     pub epoch: i64,
     /// Milliseconds since its start.
     pub uptime_ms: u64,
-    /// Workers; those that hold most games, if there are very many.
+    /// Workers; only those with the most games, if there are very many.
     pub workers: Vec<WorkerSummary>,
-    /// How many there are.
+    /// Number of workers.
     pub workers_total: u64,
 }

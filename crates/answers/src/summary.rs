@@ -6,61 +6,60 @@ use spelrum_model::engines::OfferedEngine;
 use spelrum_model::labels::Label;
 use spelrum_model::{ExperimentId, ExperimentState, Task, WorkerId};
 
-/// An experiment: what it is called, its state, and how far it is. The numbers are over the cells that
-/// its sweep names now.
+/// An experiment's name, state and progress. The numbers are over the cells that its sweep names now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExperimentSummary {
-    /// Its id in this database, which no other experiment ever has. Later ones have greater ids.
+    /// Id in this database, never reused. Later experiments have greater ids.
     pub experiment: ExperimentId,
-    /// Identifies it in every database.
+    /// Identifies the experiment in every database.
     pub uuid: String,
-    /// Its name, which several may have.
+    /// Its name, which is not necessarily unique.
     pub name: String,
     /// The game's name.
     pub game: String,
-    /// What its numbers stand for: `games` below are choices of an accuracy experiment.
+    /// Meaning of its numbers: `games` below are choices in an accuracy experiment.
     pub task: Task,
-    /// Whether its games are handed out.
+    /// State, which decides whether its games are handed out.
     pub state: ExperimentState,
-    /// Larger goes first.
+    /// Experiments with a larger value go first.
     pub priority: i32,
     /// Its cells.
     pub cells: u64,
-    /// Games that its cells are to have.
+    /// Planned number of games of its cells.
     pub games_planned: u64,
     /// Games with a result, or finally failed.
     pub games_settled: u64,
     /// Of these, games that finally failed.
     pub games_failed: u64,
-    /// When it was submitted, in microseconds since 1970: for people.
+    /// Time of submission, in microseconds since 1970: for display.
     pub submitted_unix_us: i64,
 }
 
 impl ExperimentSummary {
-    /// Games that are not settled.
+    /// Returns the number of games that are not settled.
     #[must_use]
     pub fn games_unsettled(&self) -> u64 {
         self.games_planned.saturating_sub(self.games_settled)
     }
 
-    /// Games that are still to be played: none of a cancelled experiment.
+    /// Returns the number of games still to be played: 0 for a cancelled experiment.
     #[must_use]
     pub fn games_left(&self) -> u64 {
         if self.state == ExperimentState::Cancelled { 0 } else { self.games_unsettled() }
     }
 }
 
-/// A part of a list of experiments, oldest first.
+/// A page of a list of experiments, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExperimentsPage {
     /// The experiments.
     pub experiments: Vec<ExperimentSummary>,
-    /// The last of them, after which the list goes on, if it does.
+    /// The last of them, after which the list continues, if it does.
     pub next: Option<ExperimentId>,
 }
 
 impl ExperimentsPage {
-    /// The first so many of these, which are one more if there are more.
+    /// Creates a page of at most this many of these experiments; one more than that means there is a next page.
     #[must_use]
     pub fn of(mut experiments: Vec<ExperimentSummary>, experiments_max: usize) -> Self {
         let has_more = experiments.len() > experiments_max;
@@ -70,39 +69,38 @@ impl ExperimentsPage {
     }
 }
 
-/// A worker. What only a running coordinator knows of it is 0 elsewhere.
+/// A worker. Fields that only a running coordinator has are 0 elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerSummary {
     /// The worker.
     pub worker: WorkerId,
-    /// Its name, for people.
+    /// Its name, for display.
     pub name: String,
-    /// The machine that it runs on, for people.
+    /// Host name of its machine, for display.
     pub host: String,
-    /// Games that it plays at once.
+    /// Number of concurrent games.
     pub slots: u32,
     /// The revision of its engine.
     pub engine_revision: u32,
-    /// Milliseconds since it was last heard of.
+    /// Milliseconds since its last message.
     pub silent_ms: u64,
-    /// Games that are leased to it and have no result.
+    /// Games leased to the worker without a result.
     pub leased_games: u64,
-    /// Of these, games that it plays.
+    /// Of these, games being played.
     pub playing_games: u64,
-    /// Games that it has reported.
+    /// Games reported by the worker.
     pub reported_games: u64,
-    /// Games of its leases that expired since it was last heard of, or was dismissed: others play them.
+    /// Games whose leases expired since the worker's last message or dismissal, and which others play.
     pub lost_games: u64,
-    /// Bytes of memory that it offers all its slots together, if it says.
+    /// Bytes of memory for all its slots together, if reported.
     pub memory_bytes: Option<u64>,
-    /// The external engines that it can play with; of very many the first.
+    /// External engines that the worker offers; only the first, if there are very many.
     pub engines: Arc<[OfferedEngine]>,
-    /// How many these are.
+    /// Number of its engines.
     pub engines_total: u64,
-    /// What it says of its machine.
+    /// Labels of its machine.
     pub labels: Arc<[Label]>,
-    /// The name of the token or client certificate that it said Hello with, such as `token:lab`; `None` where neither
-    /// is demanded.
+    /// Name of the token or client certificate of its Hello, such as `token:lab`; `None` where neither is required.
     pub credential: Option<String>,
 }
 
@@ -129,7 +127,7 @@ mod tests {
         assert_eq!((experiment.games_left(), experiment.games_unsettled()), (6, 6));
         experiment.state = ExperimentState::Cancelled;
         assert_eq!((experiment.games_left(), experiment.games_unsettled()), (0, 6));
-        // A sweep that was made smaller may have more games than it asks for.
+        // A sweep that was reduced may have more games than planned.
         experiment.games_settled = 12;
         assert_eq!(experiment.games_unsettled(), 0);
     }

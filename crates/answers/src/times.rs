@@ -1,21 +1,21 @@
-//! Times of moves, of which only their mean and how many are in each bucket are kept.
+//! Times of moves, stored as a mean and counts per bucket.
 
 use std::collections::BTreeMap;
 
 use spelrum_engine::{Parameters, Value, has_full_tree};
 use spelrum_model::disturbance;
 
-/// The longest time that has a bucket of its own, in microseconds.
+/// The longest time with a bucket of its own, in microseconds.
 const TIME_US_MAX: u64 = (1 << 53) - 1;
 
-/// How much longer than its limit a move takes before it is said to have overrun it: what a clock that is
-/// read every 50 microseconds, and a machine with other work, take from a move of a millisecond.
+/// Share by which a move may exceed its limit before it counts as an overrun: what a clock that is read every 50
+/// microseconds, and a machine with other work, take from a move of a millisecond.
 pub const OVERRUN_TOLERANCE: f64 = 0.1;
 
-/// A report warns of players of whose moves a greater share overran.
+/// Reports warn of players with a greater share of overruns.
 pub const OVERRUNS_WARNED_OF: f64 = 0.01;
 
-/// The bucket of a time: eight for each doubling, exact below 16 us. The octave is the position of the
+/// Returns the bucket of a time: eight for each doubling, exact below 16 us. The octave is the position of the
 /// highest bit, the place in it the three bits below (as in HdrHistogram, Tene 2012).
 #[must_use]
 pub fn time_bucket(wall_us: u64) -> u32 {
@@ -29,7 +29,7 @@ pub fn time_bucket(wall_us: u64) -> u32 {
     }
 }
 
-/// The least time in a bucket, in microseconds. Of buckets that are not there, that of the last.
+/// Returns the least time in a bucket, in microseconds; that of the last bucket for numbers beyond it.
 #[must_use]
 pub fn bucket_from_us(bucket: u32) -> u64 {
     match bucket {
@@ -39,30 +39,30 @@ pub fn bucket_from_us(bucket: u32) -> u64 {
     }
 }
 
-/// How long moves took: how many are in each bucket, and their mean.
+/// Distribution of move times: counts per bucket, and their mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MoveTimes {
     moves: BTreeMap<u32, u64>,
-    /// Where in its bucket a move is in the mean, as a share of the bucket's width.
+    /// Mean position of moves in their buckets, as a share of the bucket's width.
     place: f64,
 }
 
-/// How moves kept to a time limit.
+/// Overruns of a time limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overruns {
     /// The limit of a move, in microseconds.
     pub limit_us: u64,
-    /// From this time on a move is counted as having overrun it: the beginning of the first bucket that is
-    /// [`OVERRUN_TOLERANCE`] beyond the limit, or more, which is at most 24% beyond.
+    /// A move of at least this time counts as an overrun: the beginning of the first bucket that is
+    /// [`OVERRUN_TOLERANCE`] or more beyond the limit, which is at most 24% beyond.
     pub beyond_us: u64,
-    /// Moves that took as long, or longer.
+    /// Moves that took at least that long.
     pub moves: u64,
-    /// What the longest of all moves took, in microseconds, as well as its bucket tells.
+    /// Time of the longest move, in microseconds, to the precision of its bucket.
     pub longest_us: f64,
 }
 
 impl MoveTimes {
-    /// Of moves by bucket, with their exact mean in microseconds.
+    /// Creates times from moves by bucket, with their exact mean in microseconds.
     #[must_use]
     pub fn new(in_buckets: impl IntoIterator<Item = (u32, u64)>, mean_us: f64) -> Self {
         let mut moves: BTreeMap<u32, u64> = BTreeMap::new();
@@ -80,15 +80,15 @@ impl MoveTimes {
         Self { moves, place: if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.5 } }
     }
 
-    /// The time that this share of the moves, in 0..=1, did not exceed, in microseconds; 0 of no moves.
+    /// Returns the time that this share of the moves, in 0..=1, did not exceed, in microseconds; 0 without moves.
     ///
-    /// Moves are taken to be spread evenly over a part of their bucket, the same part in each, as wide as it
-    /// may be such that their mean is the one that is known. So a quantile is in the bucket that it is truly
-    /// in, an eighth of its time wide at most, and is one of times whose mean is exact.
+    /// Moves are assumed to be spread evenly over a part of their bucket, the same part in each, as wide as possible
+    /// such that their mean is the known one. So a quantile lies in its true bucket, whose width is at most an eighth
+    /// of its time, and belongs to times whose mean is exact.
     #[must_use]
     pub fn quantile_us(&self, share: f64) -> f64 {
         let all: u64 = self.moves.values().sum();
-        // A product that rounding has brought above a whole number is that number.
+        // A product that rounding raised above a whole number is rounded to it.
         let rank = (share * all as f64 * (1.0 - 1e-12)).ceil().clamp(1.0, (all as f64).max(1.0));
         let half = self.place.min(1.0 - self.place);
         let mut before = 0.0;
@@ -104,7 +104,7 @@ impl MoveTimes {
         0.0
     }
 
-    /// How they kept to a limit.
+    /// Counts overruns of a limit.
     #[must_use]
     pub fn overruns(&self, limit_us: u64) -> Overruns {
         let tolerated_us = limit_us as f64 * (1.0 + OVERRUN_TOLERANCE);
@@ -121,25 +121,25 @@ impl MoveTimes {
     }
 }
 
-/// What lies between the least and the greatest time in a bucket.
+/// Returns the difference between the least and the greatest time in a bucket.
 fn width_us(bucket: u32) -> f64 {
     (bucket_from_us(bucket + 1) - 1 - bucket_from_us(bucket)) as f64
 }
 
-/// What must be known of a player to tell what its moves cost.
+/// Properties of a player that determine how its moves' costs are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CostedPlayer {
     /// The time limit of its moves, in microseconds.
     pub time_limit_us: Option<u64>,
-    /// Whether its evaluations are a share of the leaves of a full tree: if it searches to one depth.
+    /// Whether evaluations are reported as a share of the leaves of a full tree: if the player searches to one depth.
     pub has_full_tree: bool,
-    /// Whether its moves are compared by their processor time: nothing limits their time, and it is known, as
-    /// it is not of external engines.
+    /// Whether moves are compared by processor time: their time is not limited, and processor time is known, which
+    /// excludes external engines.
     pub is_compared_by_cpu: bool,
 }
 
 impl CostedPlayer {
-    /// A player with these parameters, in canonical JSON. Of what is none nothing is known.
+    /// Reads a player's parameters in canonical JSON. Invalid parameters set no property.
     #[must_use]
     pub fn of(parameters_json: &str) -> Self {
         let parameters: Parameters = serde_json::from_str(parameters_json).unwrap_or_default();
@@ -180,7 +180,7 @@ mod tests {
             prop_assert!(wall_us < bucket_from_us(bucket + 1));
         }
 
-        /// Quantiles are those of times that are truly in these buckets, in order, with this mean.
+        /// Quantiles equal those of ordered times in these buckets with this mean.
         #[test]
         fn quantiles_are_those_of_times_with_the_mean(
             mut times_us in prop::collection::vec(0_u64..100_000, 1..200),
@@ -211,7 +211,7 @@ mod tests {
             prop_assert_eq!(moves, exact as u64);
             let over = beyond_us as f64 / limit_us as f64;
             prop_assert!(over >= 1.0 + OVERRUN_TOLERANCE);
-            // Where a bucket is as wide as a microsecond, that is what it is exact to.
+            // A bucket as wide as a microsecond limits the precision.
             prop_assert!(over <= 1.2376 || beyond_us as f64 <= limit_us as f64 * 1.1 + 1.0);
         }
     }
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(of(deepening), free);
         let mcts = r#"{"algorithm":"mcts","move_time_us":4000}"#;
         assert_eq!(of(mcts), timed);
-        // Of an external engine the processor time is not known, and a clock is a limit.
+        // An external engine's processor time is unknown, and a clock is a limit.
         let outside = r#"{"algorithm":"uci","clock":"60s","engine":"fish"}"#;
         assert_eq!(of(outside), CostedPlayer::default());
         assert_eq!(of(r#"{"algorithm":"gtp","engine":"bird"}"#), CostedPlayer::default());

@@ -1,4 +1,4 @@
-//! Cells whose games ask for labels that no worker has, or are bounded to such as none is: which, and what to do.
+//! Cells whose games require labels or bounds that no worker meets, and the remedy.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,21 +19,22 @@ pub struct Unplaced {
     pub experiment: ExperimentId,
     /// The first of the cells.
     pub cell: CellId,
-    /// How many they are.
+    /// Number of these cells.
     pub cells: u64,
     why: Why,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
-    /// No worker has these labels; one of them that none has, if there is one: else each is somewhere.
+    /// No worker has all of these labels. The second value is a label that no worker has; `None` if each exists
+    /// somewhere.
     Labels(Vec<WantedLabel>, Option<WantedLabel>),
-    /// Each worker that has the labels is out of a bound: one of them of this.
+    /// Each worker with the labels is outside a bound; this is one of them.
     Bound(Unmet),
 }
 
-/// What cells of an experiment that are told together have in common. Not the bound itself, which is another for
-/// another time limit.
+/// Common reason of an experiment's cells that are reported together. Excludes the bound, which differs by time
+/// limit.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Reason<'a> {
     Labels(&'a [WantedLabel]),
@@ -41,8 +42,9 @@ enum Reason<'a> {
     Speed,
 }
 
-/// What of what waits in these experiments no worker that is here may play that has its engines, whatever memory it has.
-/// `offers` is what workers have.
+/// Returns waiting games of these experiments that no connected worker with their engines may play, whatever its
+/// memory.
+/// `offers` describes the workers.
 #[must_use]
 pub fn unplaced(
     experiments: &[ExperimentSummary],
@@ -78,9 +80,9 @@ pub fn unplaced(
         .collect()
 }
 
-/// Why none of these workers may play what demands this, if none may.
+/// Returns why no worker may play games with these demands; `None` if one may.
 fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
-    // Who has not its engines is told as that.
+    // Workers without the engines are reported as that.
     let here: Vec<&&Offer> =
         here.iter().filter(|offer| demands.has_engines(&offer.engines)).collect();
     if here.is_empty() {
@@ -89,7 +91,7 @@ fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
     let mut bound = None;
     for offer in &here {
         match demands.unmet_by(offer)? {
-            // It is asked for its speed, and may turn out to be fast enough.
+            // The worker's speed is measured, and may turn out to suffice.
             Unmet::Measured(_) => return None,
             Unmet::Label(_) | Unmet::Engines => {}
             unmet @ (Unmet::QuotaPeriod { .. } | Unmet::Speed { .. } | Unmet::Noise { .. }) => {
@@ -107,7 +109,7 @@ fn why(demands: &Demands, here: &[&Offer]) -> Option<Why> {
     ))
 }
 
-/// Adds what no worker may play. `cells` has the names of the cells that are told as examples.
+/// Adds games that no worker may play. `cells` has the names of the cells reported as examples.
 pub fn attention_of_placement(
     experiments: &[ExperimentSummary],
     unplaced: &[Unplaced],
@@ -165,7 +167,7 @@ impl Unplaced {
     }
 }
 
-/// What workers are told in their logs of what they lack.
+/// Formats missing labels and bounds for a worker's log.
 #[must_use]
 pub fn lacking_text(lacking: &[Unmet]) -> String {
     let label = |unmet: &Unmet| match unmet {
@@ -192,7 +194,7 @@ pub fn lacking_text(lacking: &[Unmet]) -> String {
     format!("the games that wait are for {}", texts.join("; and for "))
 }
 
-/// For which workers games are whose bound one is out of, and what to do.
+/// Returns which workers may play games that a bound excludes from a worker, and the remedy.
 #[must_use]
 pub fn bound(unmet: &Unmet) -> Option<(String, String)> {
     let change = |key| format!("change `{key}` in the sweep's [placement] and submit it again");
@@ -240,7 +242,7 @@ fn percent(permille: u32) -> String {
     format!("{} %", f64::from(permille) / 10.0)
 }
 
-/// How a worker says it.
+/// Returns the worker's command-line flag for a label.
 fn flag(label: &WantedLabel) -> String {
     match &label.value {
         None => format!("--label {label}=VALUE"),

@@ -1,38 +1,38 @@
-//! Whether it matters who played a game: what workers add to scores, times and nodes.
+//! Worker effects: what workers add to scores, times and nodes.
 //!
-//! Workers of one name on one host are one here: it was started again.
+//! Workers with the same name and host are treated as one worker that was restarted.
 
 use std::collections::BTreeMap;
 
 use spelrum_model::{CellId, WorkerId};
 use spelrum_statistics::{BetweenWorkers, WorkerSum};
 
-/// What may depend on who played.
+/// Measures that may depend on the worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// The points per game of each cell's first player, over pairs where sides swap.
     Score,
-    /// The logarithm of the mean thread CPU time of a game's searched moves, for each of its players whose moves have
-    /// no time limit; of wall time for external engines.
+    /// Logarithm of the mean thread CPU time of a game's searched moves, for each of its players whose moves have no
+    /// time limit; of wall time for external engines.
     Time,
-    /// The logarithm of their mean number of nodes, for those that have one.
+    /// Logarithm of their mean number of nodes, for players with node counts.
     Nodes,
 }
 
-/// What workers add to what is measured.
+/// Effects of workers on one measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkerEffects {
-    /// To what.
+    /// The measure.
     pub measure: Measure,
-    /// Over how many pairs, games, or games of players.
+    /// Number of pairs, games, or games of players.
     pub units: u64,
-    /// How much they differ. Workers are numbered by their places in [`workers`](Self::workers).
+    /// Differences between workers, which are numbered by their places in [`workers`](Self::workers).
     pub between: BetweenWorkers,
     /// The first start of each worker that is compared.
     pub workers: Vec<WorkerId>,
 }
 
-/// One counted game, as far as workers are compared by it.
+/// One counted game, as used to compare workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ComparedGame {
     /// Its cell.
@@ -41,39 +41,39 @@ pub struct ComparedGame {
     pub number: u64,
     /// Whether players swap sides in odd numbers.
     pub swap_sides: bool,
-    /// Who played it.
+    /// The worker that played the game.
     pub worker: WorkerId,
-    /// What the cell's first player got, in half points.
+    /// Half points of the cell's first player.
     pub half_points: u8,
-    /// The searched moves of the cell's first player, and of its second; none where they are not recorded.
+    /// Searched moves of the cell's first and second player; empty where moves are not recorded.
     pub moves: [ComparedMoves; 2],
 }
 
-/// The searched moves of one player of a game.
+/// Searched moves of one player in a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ComparedMoves {
     /// Whether they have a time limit.
     pub is_timed: bool,
-    /// How many.
+    /// Number of moves.
     pub moves: u64,
-    /// Their thread CPU time together, in microseconds; 0 where it is not known.
+    /// Total thread CPU time, in microseconds; 0 where unknown.
     pub cpu_us: f64,
-    /// Their wall time together, in microseconds.
+    /// Total wall time, in microseconds.
     pub wall_us: f64,
-    /// Their nodes together.
+    /// Total nodes.
     pub nodes: f64,
 }
 
-/// How likely workers must seem, by chance, to differ as they do, for a warning to be worth it.
+/// Warnings need a p-value below this: the probability of such differences between workers by chance.
 pub const P_VALUE_WARNED_OF: f64 = 0.01;
 
-/// Workers that are compared, at most: of more, those that have played most of these games.
+/// Maximum number of compared workers: those with the most of these games.
 const WORKERS_MAX: usize = 256;
 
-/// Games of an experiment that workers are compared by, at most.
+/// Maximum number of an experiment's games by which workers are compared.
 const GAMES_MAX: u64 = 50_000;
 
-/// So many of the first games of each cell workers are compared by, where there are so many cells: an even number.
+/// Number of first games of each cell by which workers are compared, given the number of cells: an even number.
 #[must_use]
 pub const fn compared_games(cells: u64) -> u64 {
     let each = GAMES_MAX / if cells == 0 { 1 } else { cells };
@@ -89,7 +89,7 @@ pub fn are_compared(workers: &[NamedStart<'_>]) -> bool {
     workers.iter().any(|(_, named)| *named != workers[0].1)
 }
 
-/// What workers add to each measure that tells: of these games, in the order of cells and numbers.
+/// Computes worker effects on each measure with data, from these games in the order of cells and numbers.
 #[must_use]
 pub fn worker_effects(workers: &[NamedStart<'_>], games: &[ComparedGame]) -> Vec<WorkerEffects> {
     let mut firsts: BTreeMap<[&str; 2], usize> = BTreeMap::new();
@@ -129,7 +129,7 @@ pub fn worker_effects(workers: &[NamedStart<'_>], games: &[ComparedGame]) -> Vec
         }
         let moves_first = !game.swap_sides || game.number.is_multiple_of(2);
         for (role, moves) in (0_u8..).zip(&game.moves) {
-            // Who moves first has other moves to make.
+            // The first mover has other moves to make.
             let stratum = (game.cell, 2 * role + u8::from(moves_first));
             let time = if moves.cpu_us > 0.0 { moves.cpu_us } else { moves.wall_us };
             let (sums, of) = match moves.is_timed {
@@ -147,7 +147,7 @@ pub fn worker_effects(workers: &[NamedStart<'_>], games: &[ComparedGame]) -> Vec
         .collect()
 }
 
-/// What was measured, by stratum and worker.
+/// Sums by stratum and worker.
 #[derive(Debug, Default)]
 struct Sums {
     strata: BTreeMap<(CellId, u8), usize>,
@@ -191,13 +191,13 @@ impl Measure {
         }
     }
 
-    /// The measure of this name.
+    /// Returns the measure with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Whether it is a logarithm, so that what is added is a factor.
+    /// Whether the measure is a logarithm, so that effects are factors.
     #[must_use]
     pub const fn is_logarithm(self) -> bool {
         match self {
@@ -208,7 +208,7 @@ impl Measure {
 }
 
 impl WorkerEffects {
-    /// Whether workers differ by more than chance would let them seem to.
+    /// Whether workers differ significantly.
     #[must_use]
     pub fn are_worth_a_warning(&self) -> bool {
         self.between.p_value < P_VALUE_WARNED_OF
@@ -226,7 +226,7 @@ mod tests {
         (WorkerId(9), ["idle", "c"]),
     ];
 
-    /// Games of a cell by a worker in turn, of which the slow one takes three times as long and loses a point in ten.
+    /// Games of a cell by workers in turn; the slow worker takes three times as long and loses a point in ten.
     fn games(cell: i64, is_timed: bool) -> Vec<ComparedGame> {
         let one = |number: u64| {
             let is_slow = number / 2 % 3 == 1;
@@ -284,7 +284,7 @@ mod tests {
         assert!((slow.effect - fast.effect + libm::log(3.0)).abs() < 0.02);
     }
 
-    /// A pair is one unit, and only of one worker; without pairs it is a game.
+    /// A pair is one unit, and only of one worker; without pairs a game is.
     #[test]
     fn units_are_pairs_of_one_worker() {
         let of = |swap_sides| {
@@ -305,7 +305,7 @@ mod tests {
         assert!(!are_compared(&again) && worker_effects(&again, &games(4, false)).is_empty());
     }
 
-    /// What is compared takes the cube of their number.
+    /// The comparison takes the cube of their number.
     #[test]
     fn of_very_many_workers_those_with_most_games_are_compared() {
         let names: Vec<String> = (0..1_000).map(|it| it.to_string()).collect();
@@ -315,7 +315,7 @@ mod tests {
             .flat_map(|cell| games(cell, false))
             .enumerate()
             .map(|(index, game)| {
-                // One in four has eight games, the others two or so.
+                // One in four has eight games, the others about two.
                 let place = (index / 2 % 400) as i64;
                 let worker =
                     WorkerId(if place < 250 { 4 * place } else { index as i64 / 2 % 1_000 });

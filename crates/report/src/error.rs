@@ -1,16 +1,16 @@
-//! Failures of a report: what failed, why, and what to do.
+//! Report failures: the action, the reason and the remedy.
 
 use std::io;
 
-/// What functions of this crate return.
+/// Result type of this crate's functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Classes of failures, from which a program derives its exit code and a server its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The options contradict each other, or this build lacks what they name.
+    /// The options contradict each other, or this build lacks a feature that they name.
     Usage,
-    /// The results lack what is asked for, or a file cannot be written.
+    /// The results lack the requested data, or a file cannot be written.
     Input,
     /// The database is damaged or newer than this program.
     Database,

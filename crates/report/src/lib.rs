@@ -1,14 +1,14 @@
 //! Results as people and programs read them: text, Markdown, LaTeX, HTML, CSV, JSON, Parquet and plots.
 //!
 //! A caller (the command line; later, pages of a coordinator) asks a store or a coordinator for answers, the types of
-//! `spelrum_answers`, and passes them here. The rooms: [`text`] (numbers in words, aligned columns),
-//! [`document`] (tables with notes, in each format), [`plot`], [`data`] (rows, CSV, JSON, files), [`tables`] (a file a
-//! table) and `figures` of an [`experiment`], [`listing`] (experiments and workers at a glance), [`games`],
-//! [`replay`], [`networks`] and [`tree`].
+//! `spelrum_answers`, and passes them here. Modules: [`text`] (numbers in words, aligned columns), [`document`] (tables
+//! with notes, in each format), [`plot`], [`data`] (rows, CSV, JSON, files), [`tables`] (a file per table) and
+//! `figures` of an [`experiment`], [`listing`] (experiments and workers at a glance), [`games`], [`replay`],
+//! [`networks`] and [`tree`].
 //!
-//! It depends on the engine and on the model of results. It must never know where answers come from: no database, no
-//! gRPC, no async, no arguments. Its enums that a person names (formats, tables) derive `clap::ValueEnum`, so that
-//! their names and explanations stand in one place; nothing else here is about a command line.
+//! It depends on the engine and on the model of results. It must stay independent of the source of answers: no
+//! database, no gRPC, no async, no arguments. Its enums that users name (formats, tables) derive `clap::ValueEnum`, so
+//! that names and explanations are in one place; nothing else here concerns a command line.
 //!
 //! ```
 //! use spelrum_report::document::{Document, Part, TitledTable};

@@ -1,4 +1,4 @@
-//! Experiments and workers at a glance: what `list`, `status` and the steering commands print.
+//! Experiments and workers at a glance: output of `list`, `status` and the steering commands.
 
 use std::collections::BTreeMap;
 

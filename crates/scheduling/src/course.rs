@@ -1,15 +1,15 @@
-//! Experiments that are not finished when their games are: what came of their cells decides which cells
+//! Experiments that are not finished when their games are: the outcomes of their cells decide which cells
 //! they get next.
 //!
-//! A [`Course`] is asked for cells and told what came of them; [`Led`] is a course under way. Both are pure:
-//! whoever owns the experiment does what [`Led::next`] says, in one transaction with the results that it
-//! follows from, and says that it is done.
+//! A [`Course`] returns cells and receives their outcomes; [`Led`] is a course under way. Both are pure: the
+//! experiment's owner executes [`Led::next`] in one transaction with the results that it follows from, and
+//! acknowledges it.
 //!
-//! A course is told of *settled* cells, those without a game to play, in the order of their numbers and each
-//! once, however they come in. So the same experiment takes the same course on one machine and on a hundred,
-//! and through any kill. What it was told is stored as it was told: if games are played again after that,
-//! the course stays what it is. What it asked for is stored before any of it is played; at a restart it is
-//! shown to the course again ([`Course::adopt`]) instead of being asked for anew.
+//! A course receives *settled* cells (no game left to play) in the order of their numbers, each once,
+//! whatever order they arrive in. So an experiment takes the same course on one machine and on a hundred, and
+//! through any kill. Outcomes are stored as the course received them: replaying games later does not alter the
+//! course. Requested cells are stored before any is played; a restart passes them to the course
+//! ([`Course::adopt`]) instead of requesting them again.
 
 mod evolve;
 mod find;
@@ -31,62 +31,61 @@ use spelrum_model::seeds::SEED_END;
 use spelrum_model::{AxisValue, CellDefinition, CellId, Plan, PlannedCell};
 use spelrum_statistics::StopRule;
 
-/// Says which cells an experiment gets, by what came of those before. Evolution, tuning and searches for a
-/// value are courses.
+/// Decides an experiment's next cells from the outcomes of earlier ones. Evolution, tuning and searches
+/// for a value are courses.
 ///
-/// It is asked once at the beginning, and once after each cell that it is told of; each time
-/// [`Self::decide`] is called, or, when that was decided before a restart, [`Self::adopt`] in its place. Its
-/// state must depend on nothing else.
+/// Decisions are due at the beginning and after each outcome: [`Self::decide`] is called, or
+/// [`Self::adopt`] for a decision made before a restart. The state must depend on nothing else.
 pub trait Course: Send {
-    /// What is to be done now.
+    /// The next decision.
     fn decide(&mut self) -> Decision;
 
-    /// What it decided here once: these cells, or none.
+    /// Replays a stored decision: these cells, or none.
     fn adopt(&mut self, added: &[NewCell]);
 
-    /// What came of the next cell.
+    /// Receives the outcome of the next cell.
     fn tell(&mut self, outcome: &CellOutcome);
 
-    /// Why it cannot go on from what it adopted: it would have decided otherwise.
+    /// Why the course cannot continue from the adopted cells: it would have decided otherwise.
     fn fault(&self) -> Option<CourseFault> {
         None
     }
 
-    /// What is to be known of it since this was called last; nothing of what it adopted.
+    /// Notes since the last call, without those of adopted cells.
     fn take_notes(&mut self) -> Vec<Noted> {
         Vec::new()
     }
 }
 
-/// What a course wants.
+/// A course's decision.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
-    /// These cells, in addition.
+    /// Add these cells.
     Add(Vec<NewCell>),
-    /// To hear more first.
+    /// Wait for more outcomes.
     Wait,
-    /// Nothing any more. It is not told of cells that are still played.
+    /// End. Cells still being played are not reported to the course.
     End,
-    /// It cannot go on.
+    /// The course cannot continue.
     Fail(CourseFault),
 }
 
-/// A cell that a course asks for.
+/// A cell that a course requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewCell {
-    /// What decides its games. No other cell of the experiment has the same.
+    /// What determines its games; unique within the experiment.
     pub definition: CellDefinition,
     /// The names of its two players.
     pub player_names: [String; 2],
     /// Its place on the experiment's axes.
     pub axes: Vec<(String, AxisValue)>,
-    /// How many games it gets: at least 1; even if sides are swapped.
+    /// Number of games: at least 1; even if sides are swapped.
     pub games: u64,
     /// Whether its result depends on time.
     pub timed: bool,
-    /// Whether its players are taken to repeat themselves: [`PlannedCell::repeats`].
+    /// Whether its players are assumed to be deterministic: [`PlannedCell::repeats`].
     pub repeats: bool,
-    /// After so many openings the first comes again, if that is known.
+    /// Number of openings before the first one recurs, if known.
     pub openings_count: Option<u64>,
 }
 
@@ -107,28 +106,28 @@ impl NewCell {
     }
 }
 
-/// Why what a course asks for cannot be done. The experiment gets no more cells then.
+/// Why a course's request cannot be met. The experiment gets no more cells then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CourseFault {
-    /// It waits, and has been told of everything there is.
+    /// The course waits although it has received every outcome.
     #[error("it waits for results, and none are to come")]
     WaitsForNothing,
-    /// It asks for no cell at all, again and again.
+    /// The course repeatedly requests no cells.
     #[error("it asks for cells and names none")]
     AddsNothing,
-    /// What it asked for once is not what it asks for now.
+    /// The request differs from the stored one.
     #[error("it asks for other cells than before")]
     OtherThanBefore,
-    /// A cell has a seed that is out of range.
+    /// A cell's seed is out of range.
     #[error("a cell that it asks for has the seed {0}, which is too large")]
     LargeSeed(u64),
-    /// A cell has a place on an axis that the experiment has not.
+    /// A cell lies on an axis that the experiment lacks.
     #[error("a cell that it asks for has a place on the axis {0:?}, which the sweep has not")]
     UnknownAxis(String),
     /// A cell has no games, or half a pair.
     #[error("a cell that it asks for has {0} games; it needs whole pairs, one at least")]
     NotInPairs(u64),
-    /// Two cells are the same.
+    /// Two cells are identical.
     #[error("it asks for a cell that the experiment has already, of {0} against {1}")]
     AgainTheSame(String, String),
     /// Too many cells.
@@ -137,7 +136,7 @@ pub enum CourseFault {
 }
 
 impl CourseFault {
-    /// The experiment has one of these cells already.
+    /// The experiment already has one of these cells.
     #[must_use]
     pub fn of_cells(plan: &Plan) -> Self {
         let names = plan.cells.first().map(|cell| cell.player_names.each_ref());
@@ -146,20 +145,20 @@ impl CourseFault {
     }
 }
 
-/// What the owner of an experiment does next for its course.
+/// The owner's next step for an experiment's course.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// Notes that the course is told of this cell, and [tells it](Led::tell).
+    /// Records that the course has this cell's outcome, and [passes it on](Led::tell).
     Tell(CellId),
-    /// Stores the cells of this plan as the experiment's next ones, and [says so](Led::added).
+    /// Stores the cells of this plan as the experiment's next ones, and [confirms](Led::added).
     Add(Box<Plan>),
-    /// Closes the experiment: no more cells come. The fault is why, if it is not the course's own end.
+    /// Closes the experiment: no more cells come. The fault is the reason, unless the course ended by itself.
     Close(Option<CourseFault>),
     /// Waits until another cell is settled.
     Wait,
 }
 
-/// What of a sweep the cells of its course have in common.
+/// The sweep settings shared by all cells of a course.
 #[derive(Clone, Debug, PartialEq)]
 struct Frame {
     seed: u64,
@@ -173,25 +172,25 @@ pub struct Led {
     frame: Frame,
     /// The experiment's cells, in the order of their numbers.
     cells: Vec<CellId>,
-    /// How many of them it was told of.
+    /// Number of cells whose outcomes the course has.
     told: usize,
-    /// Whether it has been asked since.
+    /// Whether a decision was made since the last outcome.
     asked: bool,
 }
 
-/// A cell of an experiment that has a course, as a store has it.
+/// A stored cell of an experiment with a course.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredCell {
     /// The cell.
     pub cell: CellId,
-    /// If the course asked for it: how many cells it had been told of then, and what it asked for.
+    /// For a requested cell: how many outcomes the course had then, and the request.
     pub added: Option<(u64, NewCell)>,
-    /// What the course was told of it.
+    /// The outcome that the course received.
     pub told: Option<CellOutcome>,
 }
 
 impl Led {
-    /// A course that begins: of the sweep of this plan, whose cells are these.
+    /// Starts a course for this plan's sweep and cells.
     #[must_use]
     pub fn begin(course: Box<dyn Course>, plan: &Plan, cells: Vec<CellId>) -> Self {
         let frame = Frame {
@@ -202,8 +201,8 @@ impl Led {
         Self { course, frame, cells, told: 0, asked: false }
     }
 
-    /// A course that goes on after a restart: `course` is a new one, `cells` are the experiment's, in the
-    /// order of their numbers.
+    /// Resumes a course after a restart: `course` is a new one, `cells` are the experiment's, in the order of
+    /// their numbers.
     #[must_use]
     pub fn restore(course: Box<dyn Course>, plan: &Plan, cells: Vec<StoredCell>) -> Self {
         let ids = cells.iter().map(|it| it.cell).collect();
@@ -231,19 +230,19 @@ impl Led {
         led
     }
 
-    /// Why a course that was [restored](Self::restore) cannot go on here. It may where it was begun.
+    /// Why a [restored](Self::restore) course cannot continue here. It may where it was begun.
     #[must_use]
     pub fn fault(&self) -> Option<CourseFault> {
         self.course.fault()
     }
 
-    /// How many cells the course was told of.
+    /// Number of cells whose outcomes the course has.
     #[must_use]
     pub const fn told(&self) -> usize {
         self.told
     }
 
-    /// What is to be done next. `is_settled` says of a cell whether nothing of it is to be played.
+    /// The next step. `is_settled` returns whether a cell has no game left to play.
     pub fn next(&mut self, is_settled: impl FnOnce(CellId) -> bool) -> Step {
         if !self.asked {
             self.asked = true;
@@ -266,19 +265,19 @@ impl Led {
         }
     }
 
-    /// What is to be known of the course since this was called last.
+    /// Notes of the course since the last call.
     pub fn take_notes(&mut self) -> Vec<Noted> {
         self.course.take_notes()
     }
 
-    /// The next cell is settled, with this outcome.
+    /// Passes on the outcome of the next settled cell.
     pub fn tell(&mut self, outcome: &CellOutcome) {
         self.course.tell(outcome);
         self.told += 1;
         self.asked = false;
     }
 
-    /// The cells that were asked for are there.
+    /// Confirms that the requested cells are stored.
     pub fn added(&mut self, cells: impl IntoIterator<Item = CellId>) {
         self.cells.extend(cells);
     }
@@ -297,7 +296,7 @@ impl fmt::Debug for Led {
 }
 
 impl Frame {
-    /// The cells as a plan, for an experiment that has so many already.
+    /// Turns the cells into a plan, for an experiment that already has `there` cells.
     fn plan(&self, cells: &[NewCell], there: usize) -> Result<Plan, CourseFault> {
         let all = there as u64 + cells.len() as u64;
         if cells.is_empty() {

@@ -6,8 +6,8 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | [`scheduler`] | the coordinator's machine: leases, attempts, shares, who gets no games |
-//! | [`worker`] | the worker's machine: what it holds, asks for and reports |
+//! | [`scheduler`] | the coordinator's machine: leases, attempts, shares, withheld games |
+//! | [`worker`] | the worker's machine: held leases, calls and reports |
 //! | [`stopping`] | where a cell ends: results, read in number order |
 //! | [`course`] | experiments whose next cells depend on their results: `[find]`, `[tune]`, `[evolve]` |
 //!

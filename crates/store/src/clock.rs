@@ -1,9 +1,8 @@
-//! The clock on the wall.
+//! The wall clock.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Now, by the clock on the wall, in microseconds: for people, never for decisions, but for how long what
-/// nobody needs is kept.
+/// The wall-clock time in microseconds: for display, never for decisions, except for how long to keep unneeded data.
 pub fn unix_now_us() -> i64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,14 +1,13 @@
-//! What the dispatcher and viewers ask of a store, whichever it is: SQLite behind a coordinator, memory
-//! in tests.
+//! The interface between the dispatcher, the viewers and a store: SQLite behind a coordinator, memory in tests.
 //!
-//! The store keeps and finds; it decides nothing that another store might decide otherwise. Decisions
-//! are pure functions of `spelrum_model`, or the scheduler's.
+//! A store keeps and finds records; it makes no decision that another store could make differently. Decisions are pure
+//! functions of `spelrum_model`, or belong to the scheduler.
 //!
-//! **Ownership.** An experiment is owned by one coordinator at a time: only its owner leases its games
-//! and takes their results in. A coordinator owns what it owns for a [`Term`]; terms only grow, and
-//! whoever owns later has the greater one, so that a coordinator that was replaced finds out at its
-//! next transaction and writes nothing more. With SQLite all experiments of a file have one owner,
-//! whoever opened it last. A store that several coordinators share would keep a term for each
+//! **Ownership.** One coordinator at a time owns an experiment: only the owner leases its games and accepts their
+//! results. Ownership lasts for a [`Term`]. Terms only grow and a later owner has the greater one, so a replaced
+//! coordinator notices at its next transaction and writes nothing more. With SQLite, the coordinator that opened a
+//! file last owns all its experiments. A store shared by several coordinators would keep a term for each experiment;
+//! this interface stays the same.
 //! experiment; what is asked here stays the same.
 
 use std::collections::BTreeSet;
@@ -46,13 +45,13 @@ use crate::write::submit::{Submitted, Sweep};
 use crate::write::verifications::{Deviation, ToVerify};
 use crate::write::workers::{WorkerIntroduction, WorkerProof};
 
-/// For how long a coordinator owns experiments: the greatest term of a store owns.
+/// The term for which a coordinator owns experiments; the greatest term of a store is the owner's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Term(pub i64);
 
 /// A store with the right to write to it.
 pub trait Store: Send {
-    /// Its transactions.
+    /// The store's transactions.
     type Transaction<'s>: WriteTransaction + 's
     where
         Self: 's;
@@ -60,13 +59,13 @@ pub trait Store: Send {
     /// The term for which this coordinator owns its experiments.
     fn term(&self) -> Term;
 
-    /// Begins a transaction. One that is dropped without a commit leaves nothing behind.
+    /// Begins a transaction. Dropping it without a commit leaves nothing behind.
     ///
     /// # Errors
     /// [`StoreError::TakenOver`] if another coordinator owns the experiments now, or if the store fails.
     fn begin(&mut self) -> impl Future<Output = Result<Self::Transaction<'_>, StoreError>> + Send;
 
-    /// What the scheduler starts from: all owned experiments that are not over.
+    /// The scheduler's initial state: all owned experiments that are not over.
     ///
     /// # Errors
     /// If the store fails.
@@ -80,7 +79,7 @@ pub trait Store: Send {
         &mut self,
     ) -> impl Future<Output = Result<Vec<LeaseHolder>, StoreError>> + Send;
 
-    /// The unfinished experiments that are not of this revision of the engine.
+    /// Unfinished experiments of another revision of the engine.
     ///
     /// # Errors
     /// If the store fails.
@@ -89,47 +88,47 @@ pub trait Store: Send {
         engine_revision: u32,
     ) -> impl Future<Output = Result<Vec<OtherRevision>, StoreError>> + Send;
 
-    /// The owned experiments whose courses go on.
+    /// The owned experiments whose courses are still open.
     ///
     /// # Errors
     /// If the store fails.
     fn open_courses(&mut self) -> impl Future<Output = Result<Vec<OpenCourse>, StoreError>> + Send;
 
-    /// Whether something is being removed, or room that it took is still to be given back.
+    /// Whether a removal is in progress, or its disk space has yet to be released.
     ///
     /// # Errors
     /// If the store fails.
     fn is_removing(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Whether some worker's results are being taken out.
+    /// Whether any worker's results are being discarded.
     ///
     /// # Errors
     /// If the store fails.
     fn is_excluding(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Gives back some of the room that removed rows took; returns whether there is more to do.
+    /// Releases some of the disk space of removed rows; returns whether more is left.
     ///
     /// # Errors
     /// If the store fails.
     fn shrink(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
-    /// Waits until the store is found damaged, by whomever reads or writes it: nothing is committed from then on.
+    /// Waits until any reader or writer finds the store damaged; nothing is committed after that.
     fn damaged(&self) -> impl Future<Output = StoreError> + Send;
 
-    /// Whether the store should pause between two transactions for what it has to do for itself.
+    /// Whether the store should pause between two transactions for upkeep.
     fn is_upkeep_due(&self) -> bool;
 
-    /// Does it; returns whether it is done, or somebody who reads is in its way.
+    /// Runs the upkeep; returns whether it is done or a reader blocks it.
     ///
     /// # Errors
     /// If the store fails; nothing is lost then.
     fn upkeep(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// What viewers ask of a store, whether or not a coordinator writes to it. Each answer is of one moment.
-/// The statistics are over games that count, those of cells over cells that the sweep names.
+/// Queries of viewers, whether or not a coordinator writes to the store. Each answer reflects one moment. Statistics
+/// cover games that count; those of cells cover cells that the sweep names.
 pub trait Reading: Send + Sync {
-    /// A part of the list of all experiments, oldest first: from the first on, or after this one.
+    /// A page of the list of all experiments, oldest first: from the start, or after a given one.
     ///
     /// # Errors
     /// If the store fails.
@@ -148,7 +147,7 @@ pub trait Reading: Send + Sync {
         which: &str,
     ) -> impl Future<Output = Result<Option<ExperimentSummary>, StoreError>> + Send;
 
-    /// How far an experiment is; nothing if it is not there.
+    /// Progress of an experiment; `None` if it does not exist.
     ///
     /// # Errors
     /// If the store fails.
@@ -157,7 +156,7 @@ pub trait Reading: Send + Sync {
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<Option<Progress>, StoreError>> + Send;
 
-    /// The results of the experiment with this UUID or name; nothing if there is none.
+    /// Results of the experiment with this UUID or name; `None` if it does not exist.
     ///
     /// # Errors
     /// If it has too many results for one answer, or the store fails.
@@ -167,8 +166,8 @@ pub trait Reading: Send + Sync {
         detail: Detail,
     ) -> impl Future<Output = Result<Option<Report>, StoreError>> + Send;
 
-    /// A part of what came of an experiment's cells by opening, in the grid's order: from the first on, or
-    /// after this one.
+    /// A page of an experiment's results by cell and opening, in the grid's order: from the start, or after a given
+    /// one.
     ///
     /// # Errors
     /// If the store fails.
@@ -179,7 +178,7 @@ pub trait Reading: Send + Sync {
         openings_max: u32,
     ) -> impl Future<Output = Result<OpeningsPage, StoreError>> + Send;
 
-    /// What changes between the cells of the experiment with this UUID or name; nothing if there is none.
+    /// Differences between the cells of the experiment with this UUID or name; `None` if it does not exist.
     ///
     /// # Errors
     /// If the store fails.
@@ -188,7 +187,7 @@ pub trait Reading: Send + Sync {
         which: &str,
     ) -> impl Future<Output = Result<Option<Comparisons>, StoreError>> + Send;
 
-    /// How the games of the experiment with this UUID or name were played; nothing if there is no such experiment.
+    /// How the games of the experiment with this UUID or name were played; `None` if it does not exist.
     ///
     /// # Errors
     /// If it has too many cells and lengths of games for one answer, or the store fails.
@@ -197,8 +196,7 @@ pub trait Reading: Send + Sync {
         which: &str,
     ) -> impl Future<Output = Result<Option<Overview>, StoreError>> + Send;
 
-    /// How long moves took by phase in the cells of the experiment with this UUID or name; nothing if there is
-    /// none.
+    /// Time per move by phase in the cells of the experiment with this UUID or name; `None` if it does not exist.
     ///
     /// # Errors
     /// If it has too many cells and phases for one answer, or the store fails.
@@ -207,16 +205,16 @@ pub trait Reading: Send + Sync {
         which: &str,
     ) -> impl Future<Output = Result<Option<Phases>, StoreError>> + Send;
 
-    /// The ratings of the players of the experiment with this UUID or name; nothing if there is none.
+    /// Ratings of the players of the experiment with this UUID or name; `None` if it does not exist.
     ///
     /// # Errors
-    /// If it has more games or players than are rated, or the store fails.
+    /// If it has more games or players than can be rated, or the store fails.
     fn ratings(
         &self,
         which: &str,
     ) -> impl Future<Output = Result<Option<Ratings>, StoreError>> + Send;
 
-    /// A part of an experiment's cells, in the grid's order: from the first on, or after this one.
+    /// A page of an experiment's cells, in the grid's order: from the start, or after a given one.
     ///
     /// # Errors
     /// If the store fails.
@@ -227,8 +225,8 @@ pub trait Reading: Send + Sync {
         cells_max: u32,
     ) -> impl Future<Output = Result<CellsPage, StoreError>> + Send;
 
-    /// The cells of an experiment without a game to play, of those that got a result after the game with
-    /// this id, in the order of their last games.
+    /// An experiment's cells that have no game left to play and got a result after the game with this id, in the order
+    /// of their last games.
     ///
     /// # Errors
     /// If the store fails.
@@ -239,7 +237,7 @@ pub trait Reading: Send + Sync {
         cells_max: u32,
     ) -> impl Future<Output = Result<SettledCells, StoreError>> + Send;
 
-    /// A part of a list of settled games: from the first on, or after this one.
+    /// A page of a list of settled games: from the start, or after a given one.
     ///
     /// # Errors
     /// If the store fails.
@@ -250,7 +248,7 @@ pub trait Reading: Send + Sync {
         games_max: u32,
     ) -> impl Future<Output = Result<GamesPage, StoreError>> + Send;
 
-    /// A settled game, whole, or why there is none.
+    /// A complete settled game, or why it is missing.
     ///
     /// # Errors
     /// If the store fails.
@@ -275,22 +273,20 @@ pub trait Reading: Send + Sync {
     ) -> impl Future<Output = Result<Option<String>, StoreError>> + Send;
 }
 
-/// Everything in it is stored, or nothing.
+/// A transaction: all of it is stored, or nothing.
 pub trait WriteTransaction: Send {
-    /// Stores a sweep as an experiment, finds the one that is there, or lets it become what the sweep
-    /// says now. What the scheduler has to store of cells must be stored before. If it is refused, the
-    /// transaction is as it was before and may go on.
+    /// Stores a sweep as an experiment, finds the existing one, or updates that one to the sweep. The scheduler's
+    /// pending changes of cells must be stored first. A refusal leaves the transaction as it was, still usable.
     ///
     /// # Errors
-    /// If the one that is there cannot grow (cancelled, of another engine, with no cell in common), a
-    /// number is too large, or the store fails.
+    /// If the existing experiment cannot grow (cancelled, of another engine, with no cell in common), a number is too
+    /// large, or the store fails.
     fn submit(
         &mut self,
         sweep: Sweep<'_>,
     ) -> impl Future<Output = Result<Submitted, StoreError>> + Send;
 
-    /// The experiment with this UUID or name. Of several with the name it is the newest that is not
-    /// over, or the newest.
+    /// The experiment with this UUID or name. If several share the name: the newest that is not over, else the newest.
     ///
     /// # Errors
     /// If the store fails.
@@ -299,7 +295,7 @@ pub trait WriteTransaction: Send {
         which: &str,
     ) -> impl Future<Output = Result<Option<Found>, StoreError>> + Send;
 
-    /// Stores a new state of an experiment.
+    /// Stores an experiment's new state.
     ///
     /// # Errors
     /// If the store fails.
@@ -309,7 +305,7 @@ pub trait WriteTransaction: Send {
         state: ExperimentState,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores another priority of an experiment.
+    /// Stores an experiment's new priority.
     ///
     /// # Errors
     /// If the store fails.
@@ -319,7 +315,7 @@ pub trait WriteTransaction: Send {
         priority: i32,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Notes that an experiment has a course: it is not finished when its games are.
+    /// Records that an experiment has a course, so it does not finish with its games.
     ///
     /// # Errors
     /// If the store fails.
@@ -328,8 +324,8 @@ pub trait WriteTransaction: Send {
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores the cells of a plan behind those that an experiment has: its course asked for them, after
-    /// it was told of so many. `None` if the experiment has one of them already; nothing is stored then.
+    /// Appends the cells of a plan that an experiment's course asked for after receiving this many results. Returns
+    /// `None` and stores nothing if the experiment already has one of the cells.
     ///
     /// # Errors
     /// If a number is too large, or the store fails.
@@ -340,7 +336,7 @@ pub trait WriteTransaction: Send {
         told: u64,
     ) -> impl Future<Output = Result<Option<Vec<CellState>>, StoreError>> + Send;
 
-    /// What came of a settled cell, kept as what its experiment's course is told of it: once.
+    /// Stores a settled cell's result as the course receives it: once.
     ///
     /// # Errors
     /// If the store fails.
@@ -349,7 +345,7 @@ pub trait WriteTransaction: Send {
         cell: CellId,
     ) -> impl Future<Output = Result<CellOutcome, StoreError>> + Send;
 
-    /// Keeps what is to be known of an experiment's course. What is noted already stays.
+    /// Stores facts about an experiment's course; existing ones stay.
     ///
     /// # Errors
     /// If a number is too large, or the store fails.
@@ -359,7 +355,7 @@ pub trait WriteTransaction: Send {
         notes: &[Noted],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Notes that the course of an experiment has ended.
+    /// Records that an experiment's course has ended.
     ///
     /// # Errors
     /// If the store fails.
@@ -368,18 +364,18 @@ pub trait WriteTransaction: Send {
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Takes the results of an experiment's failed games back, so that they can be played again: of those
-    /// that count, in cells that its sweep names. Their attempts are forgotten, and the stop rules of their
-    /// cells read from the first unit again. What the scheduler has to store of cells must be stored before.
+    /// Withdraws the results of an experiment's failed games for replay: those that count, in cells that its sweep
+    /// names. Clears their attempts; the stop rules of their cells start again from the first unit. The scheduler's
+    /// pending changes of cells must be stored first.
     ///
     /// # Errors
-    /// [`StoreError::HasCourse`] if the experiment takes a course of its own, or if the store fails.
+    /// [`StoreError::HasCourse`] if the experiment has a course of its own, or if the store fails.
     fn retry_failed(
         &mut self,
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<Retry, StoreError>> + Send;
 
-    /// Who is meant by an id or a name, and what excluding them from an experiment, or from all, would do.
+    /// Workers that match an id or a name, and the effect of excluding them from one experiment or all.
     ///
     /// # Errors
     /// If the store fails.
@@ -389,9 +385,8 @@ pub trait WriteTransaction: Send {
         from: Option<ExperimentId>,
     ) -> impl Future<Output = Result<Excludable, StoreError>> + Send;
 
-    /// Decides that a worker's results are taken out, of an experiment or of all, and that none count any more.
-    /// Those of games that began before a time by the worker's clock stay. Deciding the same again changes
-    /// nothing.
+    /// Begins discarding a worker's results in one experiment or all; none of them count from now on. Games that began
+    /// before a given time by the worker's clock stay. Repeating the call changes nothing.
     ///
     /// # Errors
     /// If the store fails.
@@ -402,8 +397,8 @@ pub trait WriteTransaction: Send {
         since_unix_us: Option<i64>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Lets workers in again, and whoever was excluded for being a later start of one of them: whatever they were
-    /// excluded from, or only to the games of an engine. Returns who that is, in the order of their ids.
+    /// Readmits workers, and the later starts of them that were excluded with them: to everything they were excluded
+    /// from, or only to an engine's games. Returns their ids in order.
     ///
     /// # Errors
     /// If the store fails.
@@ -413,8 +408,8 @@ pub trait WriteTransaction: Send {
         engine: Option<&str>,
     ) -> impl Future<Output = Result<Vec<WorkerId>, StoreError>> + Send;
 
-    /// Bars a worker from an engine: what it played with it is taken out, and no more of that counts. Doing it again
-    /// changes nothing.
+    /// Bars a worker from an engine: its results with that engine are discarded and new ones do not count. Repeating
+    /// the call changes nothing.
     ///
     /// # Errors
     /// If the store fails.
@@ -424,8 +419,8 @@ pub trait WriteTransaction: Send {
         barred: &Barred,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Bars a worker that has had no lease yet from the engines that another of its name on its host is barred from.
-    /// Returns these, by name.
+    /// Bars a worker that has had no lease yet from the engines that a worker of the same name and host is barred
+    /// from. Returns the engines' names.
     ///
     /// # Errors
     /// If the store fails.
@@ -434,7 +429,7 @@ pub trait WriteTransaction: Send {
         worker: WorkerId,
     ) -> impl Future<Output = Result<Vec<Barred>, StoreError>> + Send;
 
-    /// The engines of a game's players by their names in sweeps, of who moves first in it and of the other.
+    /// The engines of a game's two players, by their names in sweeps; the first to move comes first.
     ///
     /// # Errors
     /// If the store fails.
@@ -452,8 +447,8 @@ pub trait WriteTransaction: Send {
         cells: &[CellId],
     ) -> impl Future<Output = Result<Vec<StoppedForForfeits>, StoreError>> + Send;
 
-    /// Excludes a worker that has had no lease yet from what another of its name on its host is excluded from.
-    /// Returns what that is.
+    /// Excludes a worker that has had no lease yet from whatever a worker of the same name and host is excluded from.
+    /// Returns these exclusions.
     ///
     /// # Errors
     /// If the store fails.
@@ -462,8 +457,8 @@ pub trait WriteTransaction: Send {
         worker: WorkerId,
     ) -> impl Future<Output = Result<Vec<Option<ExperimentId>>, StoreError>> + Send;
 
-    /// Takes a few of the results out that are to be taken out. What the scheduler has to store of cells must be
-    /// stored before. `None`: there is nothing (more) to take out.
+    /// Discards a batch of the results due for discarding. The scheduler's pending changes of cells must be stored
+    /// first. `None`: nothing is left to discard.
     ///
     /// # Errors
     /// If the store fails.
@@ -471,7 +466,7 @@ pub trait WriteTransaction: Send {
         &mut self,
     ) -> impl Future<Output = Result<Option<Vec<TakenOut>>, StoreError>> + Send;
 
-    /// What the scheduler must know of an experiment that it has forgotten; without the games.
+    /// The scheduler's state of an experiment that it has dropped from memory, without the games.
     ///
     /// # Errors
     /// If the store fails.
@@ -480,7 +475,7 @@ pub trait WriteTransaction: Send {
         experiment: ExperimentId,
     ) -> impl Future<Output = Result<Retry, StoreError>> + Send;
 
-    /// Lets the transaction write, so that its commit tells whether that can be done.
+    /// Makes the transaction write, so that its commit shows whether the store is writable.
     ///
     /// # Errors
     /// If the store fails.
@@ -495,7 +490,7 @@ pub trait WriteTransaction: Send {
         worker: &WorkerIntroduction,
     ) -> impl Future<Output = Result<WorkerId, StoreError>> + Send;
 
-    /// By what the worker with this UUID proves who it is; `None` if there is no such worker.
+    /// How the worker with this UUID proves its identity; `None` if there is no such worker.
     ///
     /// # Errors
     /// If the store fails.
@@ -504,7 +499,7 @@ pub trait WriteTransaction: Send {
         uuid: &str,
     ) -> impl Future<Output = Result<Option<WorkerProof>, StoreError>> + Send;
 
-    /// Keeps the SHA-256 of a worker's secret.
+    /// Stores the SHA-256 of a worker's secret.
     ///
     /// # Errors
     /// If the store fails.
@@ -514,7 +509,7 @@ pub trait WriteTransaction: Send {
         sha256: [u8; 32],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Keeps what a worker has measured of its machine, each measurement once however often it is told.
+    /// Stores a worker's measurements of its machine, each once however often it is reported.
     ///
     /// # Errors
     /// If the store fails.
@@ -524,17 +519,16 @@ pub trait WriteTransaction: Send {
         speeds: &[Speed],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// What a worker must be told of cells, in order.
+    /// The details of cells that a worker needs, in order.
     ///
     /// # Errors
-    /// If a cell is not there, or the store fails.
+    /// If a cell is missing, or the store fails.
     fn leased_cells(
         &mut self,
         cells: &[CellId],
     ) -> impl Future<Output = Result<Vec<LeasedCell>, StoreError>> + Send;
 
-    /// What the scheduler must know of games that workers report, in order: each with its worker and
-    /// the lease it names.
+    /// The scheduler's facts about reported games, in order: each game with its worker and the lease it names.
     ///
     /// # Errors
     /// If the store fails.
@@ -543,8 +537,8 @@ pub trait WriteTransaction: Send {
         games: &[(WorkerId, LeaseId, GameId)],
     ) -> impl Future<Output = Result<Vec<GameFacts>, StoreError>> + Send;
 
-    /// Stores results that count (invariant 4). A game that has its settled result already, or comes
-    /// twice, is kept beside it instead.
+    /// Stores results that count (invariant 4). A game that already has its settled result, or comes twice, is kept
+    /// beside that result instead.
     ///
     /// # Errors
     /// If a game is not one that an engine reports ([`PlayedGame::check`]), or the store fails.
@@ -553,9 +547,8 @@ pub trait WriteTransaction: Send {
         games: &[(WorkerId, PlayedGame)],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Keeps other results whole, each with the reason why it does not count: that it came after a
-    /// cancel, or what a comparison with the settled result says
-    /// ([`spelrum_model::repeat::compare`]).
+    /// Stores other results completely, each with the reason why it does not count: it came after a cancel, or the
+    /// outcome of comparing it with the settled result ([`spelrum_model::repeat::compare`]).
     ///
     /// # Errors
     /// If a game is not one that an engine reports, or the store fails.
@@ -565,8 +558,8 @@ pub trait WriteTransaction: Send {
         after_cancel: bool,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Keeps results whole that were disturbed and whose games are played again: each once, by the lease under which
-    /// it was reported.
+    /// Stores complete results of disturbed games that will be replayed: each once, by the lease under which it was
+    /// reported.
     ///
     /// # Errors
     /// If a game is not one that an engine reports, or the store fails.
@@ -575,7 +568,7 @@ pub trait WriteTransaction: Send {
         games: &[(WorkerId, LeaseId, PlayedGame)],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores networks that were trained (invariant 4): one that is there stays.
+    /// Stores trained networks (invariant 4); an existing one stays.
     ///
     /// # Errors
     /// If the store fails.
@@ -584,8 +577,8 @@ pub trait WriteTransaction: Send {
         trainings: &[(WorkerId, FinishedTraining)],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Keeps what is not a record of its game, each once and a bounded part of it, and says for each
-    /// whether it is new.
+    /// Keeps a bounded part of each result that is not a valid record of its game, once; returns for each whether it
+    /// is new.
     ///
     /// # Errors
     /// If the store fails.
@@ -594,8 +587,8 @@ pub trait WriteTransaction: Send {
         refused: &[Refused],
     ) -> impl Future<Output = Result<Vec<bool>, StoreError>> + Send;
 
-    /// Orders that games of an experiment are played once more by others, each in a cell of its own; returns the new
-    /// cells. Games that wait to be verified already, or whose results are not there any more, are left out.
+    /// Orders replays of an experiment's games on other workers, each in a cell of its own; returns the new cells.
+    /// Skips games that already wait for verification or whose results no longer exist.
     ///
     /// # Errors
     /// If the store fails.
@@ -605,8 +598,8 @@ pub trait WriteTransaction: Send {
         games: &[ToVerify],
     ) -> impl Future<Output = Result<Vec<CellState>, StoreError>> + Send;
 
-    /// Stores what came of verifications, each played by the worker beside it; returns those that came out
-    /// otherwise. One that has a verdict keeps it.
+    /// Stores verdicts of verifications, each with the worker that replayed the game; returns those that differ. An
+    /// existing verdict stays.
     ///
     /// # Errors
     /// If the store fails.
@@ -615,7 +608,7 @@ pub trait WriteTransaction: Send {
         verifications: &[(WorkerId, PlayedVerification)],
     ) -> impl Future<Output = Result<Vec<Deviation>, StoreError>> + Send;
 
-    /// Notes what workers said of games that failed: the last message of each game stays.
+    /// Stores workers' messages about failed games: the last message of each game stays.
     ///
     /// # Errors
     /// If the store fails.
@@ -624,8 +617,8 @@ pub trait WriteTransaction: Send {
         games: &[(GameId, String)],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Settles games as failed, with the message. They have no outcome and never count; a game that has
-    /// its settled result already stays as it is.
+    /// Settles games as failed, with the message. They have no outcome and never count; a game that already has a
+    /// settled result is unchanged.
     ///
     /// # Errors
     /// If the store fails.
@@ -634,14 +627,14 @@ pub trait WriteTransaction: Send {
         games: &[(GameId, String)],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores what the scheduler must find again.
+    /// Stores the scheduler's state for its next start.
     ///
     /// # Errors
     /// If the store fails.
     fn apply(&mut self, changes: &Changes) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Decides that an experiment, or its moves, are removed. `games` says how many there are, for
-    /// people who watch it go. From here on its games count as never leased.
+    /// Begins removing an experiment, or only its moves. `games` is their number, for showing progress. Its games
+    /// become unleased.
     ///
     /// # Errors
     /// If the store fails.
@@ -652,17 +645,17 @@ pub trait WriteTransaction: Send {
         games: u64,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Removes a little of what is being removed.
+    /// Removes a small batch of a removal in progress.
     ///
     /// # Errors
     /// If the store fails.
     fn remove_some(&mut self) -> impl Future<Output = Result<Removed, StoreError>> + Send;
 
-    /// Looks at some leases after this one, and forgets those that ended before the latest `kept` ones
-    /// were granted and that nobody can report for any more: all their games have a result, or their
-    /// experiments are over. What is reported under them all the same is rejected (invariant 6).
+    /// Examines some leases after this one, and deletes those that ended before the latest `kept` ones were granted
+    /// and that no worker can report for: all their games have a result, or their experiments are over. Later reports
+    /// under a deleted lease are rejected (invariant 6).
     ///
-    /// Returns the last lease that was looked at, or `None` if none was left to look at.
+    /// Returns the last lease examined, or `None` if none was left.
     ///
     /// # Errors
     /// If the store fails.
@@ -672,11 +665,11 @@ pub trait WriteTransaction: Send {
         kept: u64,
     ) -> impl Future<Output = Result<Option<LeaseId>, StoreError>> + Send;
 
-    /// Looks at some workers after this one, and forgets those that said Hello last before this time by the
-    /// clock on the wall, are not among the `known`, and that nothing else refers to: no lease and no result.
-    /// If one says Hello again, it is a new worker: no id comes twice.
+    /// Examines some workers after this one, and deletes those whose last Hello was before this wall-clock time, that
+    /// are not among the `known`, and to which no lease and no result refers. A deleted worker that says Hello again
+    /// is a new one: ids are never reused.
     ///
-    /// Returns the last worker that was looked at, or `None` if none was left to look at.
+    /// Returns the last worker examined, or `None` if none was left.
     ///
     /// # Errors
     /// If the store fails.
@@ -687,7 +680,7 @@ pub trait WriteTransaction: Send {
         known: &BTreeSet<WorkerId>,
     ) -> impl Future<Output = Result<Option<WorkerId>, StoreError>> + Send;
 
-    /// Commits: from here on everything is on disk.
+    /// Commits; everything is on disk once this returns.
     ///
     /// # Errors
     /// If the store fails; nothing of the transaction is stored then.

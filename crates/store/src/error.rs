@@ -1,4 +1,4 @@
-//! Why the store could not do something, and what to do about it.
+//! Store errors and their remedies.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use spelrum_engine::ENGINE_REVISION;
 use crate::open::wal::log_path;
 use crate::system::{open_files_remedy, system_remedy};
 
-/// Why the store could not do something. Whatever it was, nothing was changed by it.
+/// A store error. A failed operation changes nothing.
 ///
-/// Messages say what is wrong; [`StoreError::remedy`] says what to do.
+/// Messages state the problem; [`StoreError::remedy`] states what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -19,10 +19,10 @@ pub enum StoreError {
     MissingDirectory {
         /// The database.
         path: PathBuf,
-        /// What is missing.
+        /// The missing directory.
         directory: PathBuf,
     },
-    /// A path that SQLite does not take.
+    /// A path that SQLite does not accept.
     #[error(
         "failed to open {}: the path, or one of the directories on it, is not UTF-8 text, and SQLite takes no other",
         path.display()
@@ -31,7 +31,7 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
-    /// A database to read does not exist.
+    /// The database to read does not exist.
     #[error("failed to open {}: there is no such file", path.display())]
     MissingDatabase {
         /// The database.
@@ -43,7 +43,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The file is a SQLite database of something else.
+    /// The file is another program's SQLite database.
     #[error("failed to open {}: it is a database of another application", path.display())]
     OtherApplication {
         /// The file.
@@ -57,9 +57,9 @@ pub enum StoreError {
     NewerSchema {
         /// The database.
         path: PathBuf,
-        /// The number of its schema.
+        /// The database's schema number.
         found: i64,
-        /// The greatest number known here.
+        /// The greatest schema number that this release supports.
         known: i64,
     },
     /// The database was written by a development build before the first release, or by another build whose
@@ -71,7 +71,7 @@ pub enum StoreError {
     OtherSchema {
         /// The database.
         path: PathBuf,
-        /// The number of the schema that differs.
+        /// The schema number that differs.
         number: i64,
     },
     /// The file or its directory cannot be written.
@@ -79,7 +79,7 @@ pub enum StoreError {
     ReadOnly {
         /// The database.
         path: PathBuf,
-        /// The file or directory that is read-only.
+        /// The read-only file or directory.
         what: PathBuf,
     },
     /// The database is on a file system that other machines share.
@@ -95,18 +95,18 @@ pub enum StoreError {
     Held {
         /// The database.
         path: PathBuf,
-        /// Who has it, as far as known.
+        /// The holder, if known.
         holder: String,
     },
     /// The file has more than one name.
     #[error("failed to open {}: the file has {names} names (hard links)", path.display())]
     Linked {
-        /// The name that was asked for.
+        /// The name used to open it.
         path: PathBuf,
-        /// How many names it has.
+        /// The number of names.
         names: u64,
     },
-    /// The database, or its log, is not the file any more that was opened.
+    /// The database, or its log, is no longer the file that was opened.
     #[error(
         "failed to write: {} is not the file any more that was opened (it was deleted, renamed or replaced)",
         path.display()
@@ -115,20 +115,20 @@ pub enum StoreError {
         /// The path.
         path: PathBuf,
     },
-    /// The database was found damaged while it was open, or when it was opened.
+    /// The database was found damaged, at opening or later.
     #[error("failed to use {}: it is damaged: {problem}", path.display())]
     Damaged {
         /// The database.
         path: PathBuf,
-        /// What was found.
+        /// The damage.
         problem: String,
     },
-    /// The log that a crash has left is not there, not whole, or another database's.
+    /// The log left by a crash is missing, incomplete, or another database's.
     #[error("failed to open {}: {problem}", path.display())]
     LogLost {
         /// The database.
         path: PathBuf,
-        /// What is wrong with the log.
+        /// The problem with the log.
         problem: String,
     },
     /// Another coordinator has taken the database over while this one had it open.
@@ -139,19 +139,19 @@ pub enum StoreError {
         /// This coordinator's.
         own: i64,
     },
-    /// No space is left.
+    /// The disk is full.
     #[error("failed to write to the database: the disk is full")]
     Full,
     /// Another program holds a lock.
     #[error("failed to use the database: another program has it locked")]
     Busy,
-    /// A file that no program had open was opened by one while it was read.
+    /// A program opened a file at rest while it was being read.
     #[error("failed to read {}: a coordinator opened it meanwhile", path.display())]
     OpenedMeanwhile {
         /// The database.
         path: PathBuf,
     },
-    /// A sweep that is to grow an experiment has no cell in common with it.
+    /// A sweep would grow an experiment, but has no cell in common with it.
     #[error(
         "failed to submit: an experiment named \"{name}\" is there already, and this sweep has no \
          cell in common with it{}",
@@ -160,16 +160,16 @@ pub enum StoreError {
     NothingInCommon {
         /// The name.
         name: String,
-        /// Whether what all cells share is different.
+        /// Whether the settings shared by all cells differ.
         rules_changed: bool,
     },
-    /// A sweep is to grow an experiment that was cancelled.
+    /// A sweep would grow a cancelled experiment.
     #[error("failed to submit: the experiment named \"{name}\" was cancelled, which is final")]
     Cancelled {
         /// The name.
         name: String,
     },
-    /// A changed sweep is to grow an experiment that another engine has begun.
+    /// A changed sweep would grow an experiment begun by another engine.
     #[error(
         "failed to submit: the experiment named \"{name}\" is of engine revision {revision}, and \
          what this one ({ENGINE_REVISION}) plays cannot be added to it"
@@ -177,10 +177,10 @@ pub enum StoreError {
     OtherEngine {
         /// The name.
         name: String,
-        /// The revision of its engine.
+        /// The experiment's engine revision.
         revision: u32,
     },
-    /// A changed sweep is to grow an experiment whose results decide which cells it gets.
+    /// A changed sweep would grow an experiment whose results decide its cells.
     #[error(
         "failed to submit: the experiment named \"{name}\" takes a course of its own, which another \
          sweep cannot change"
@@ -197,7 +197,7 @@ pub enum StoreError {
     ManyCells {
         /// The name.
         name: String,
-        /// How many it would have.
+        /// The resulting number of cells.
         cells: u64,
         /// The bound.
         max: u64,
@@ -205,39 +205,39 @@ pub enum StoreError {
     /// A number is too large for the database.
     #[error("failed to store {what}: {value} is not below 2^53")]
     TooLarge {
-        /// What has the number.
+        /// The name of the quantity.
         what: &'static str,
         /// The number.
         value: u64,
     },
-    /// What somebody speaks of is not there.
+    /// A referenced record does not exist.
     #[error("failed to look up {what}: the database has none of this id")]
     Missing {
-        /// What it would be.
+        /// The kind of record.
         what: &'static str,
     },
-    /// A result that no engine reports.
+    /// A result that no engine would report.
     #[error("failed to store game {number} of cell {cell_id}: {problem}")]
     InvalidGame {
-        /// Its cell.
+        /// The game's cell.
         cell_id: i64,
-        /// Its number.
+        /// The game's number.
         number: u64,
-        /// What is wrong with it.
+        /// The problem with the result.
         problem: String,
     },
     /// A text that is not a single read-only SQL statement.
     #[error("failed to run the query: {problem}")]
     NotAQuery {
-        /// What is wrong.
+        /// The problem with the statement.
         problem: String,
     },
-    /// SQLite does not understand the query.
+    /// SQLite rejects the query.
     #[error("failed to run the query: {message}")]
     WrongQuery {
-        /// What SQLite says.
+        /// SQLite's message.
         message: String,
-        /// The name or word that may be meant.
+        /// A suggested name or word.
         meant: Option<String>,
     },
     /// The query ran for too long.
@@ -246,7 +246,7 @@ pub enum StoreError {
         /// The bound.
         seconds: u64,
     },
-    /// The query has written too much to temporary files.
+    /// The query wrote too much to temporary files.
     #[error(
         "failed to finish the query: it sorts or gathers more than {mebibytes} MiB, which it keeps in temporary files"
     )]
@@ -257,12 +257,12 @@ pub enum StoreError {
     /// The query's text is too long.
     #[error("failed to run the query: its text has {bytes} bytes, and may have {bytes_max}")]
     LongQuery {
-        /// How many it has.
+        /// The text's length.
         bytes: usize,
         /// The bound.
         bytes_max: usize,
     },
-    /// Who asked did not read the answer for too long.
+    /// The client did not read the answer for too long.
     #[error("failed to send the rest of the rows: they waited {seconds} seconds to be read")]
     SlowReader {
         /// The bound.
@@ -276,16 +276,16 @@ pub enum StoreError {
         /// The bound.
         rows_max: usize,
     },
-    /// There are more games or players than are rated.
+    /// There are more games or players than can be rated.
     #[error("failed to rate the players: {limit}")]
     ManyToRate {
         /// The bound.
         limit: RatingsLimit,
     },
-    /// A value that this version does not know.
+    /// A stored value that this version does not support.
     #[error("failed to read the results: column {column} is {value}")]
     UnknownValue {
-        /// Its column.
+        /// The value's column.
         column: &'static str,
         /// The value.
         value: String,
@@ -298,19 +298,19 @@ pub enum StoreError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// Anything else that SQLite or the disk reports.
     #[error("failed to use the database: {0}")]
     Sql(#[source] sqlx::Error),
-    /// The same of one of the users' queries.
+    /// The same for a user's query.
     #[error("failed to use the database: {0}")]
     Query(#[source] rusqlite::Error),
 }
 
 impl StoreError {
-    /// What to do about it, as a sentence without an end mark.
+    /// The remedy, as a sentence without an end mark.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -437,13 +437,13 @@ impl StoreError {
         }
     }
 
-    /// For tests: what a disk that fails says.
+    /// For tests: the error of a failing disk.
     #[cfg(any(test, feature = "faults"))]
     pub fn broken_disk() -> Self {
         Self::Sql(sqlx::Error::Io(std::io::Error::other("a test has broken the disk")))
     }
 
-    /// Whether every later call fails as well, so that whoever writes must end.
+    /// Whether every later call fails as well, so that the writer must end.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self, Self::TakenOver { .. } | Self::Gone { .. }) || self.is_damage()
@@ -456,7 +456,7 @@ impl StoreError {
             return is_damage(primary_code(error));
         }
         if let Self::Query(error) = self {
-            // What a virtual table says is of what it was asked.
+            // A virtual table's error concerns the query's arguments.
             let is_of_table =
                 error.sqlite_error().is_some_and(|error| error.extended_code == code::CORRUPT_VTAB);
             return is_damage(query_code(error)) && !is_of_table;
@@ -464,7 +464,7 @@ impl StoreError {
         matches!(self, Self::Damaged { .. })
     }
 
-    /// What is wrong, without what failed by it.
+    /// The cause alone, without the failed operation.
     pub(crate) fn reason(&self) -> String {
         if let Self::Damaged { problem, .. } = self {
             return problem.clone();
@@ -475,7 +475,7 @@ impl StoreError {
         if let Self::Query(error) = self { error.to_string() } else { self.to_string() }
     }
 
-    /// Whether the disk, or the file, is at fault, in a way that may last.
+    /// Whether the disk or the file has a fault that can last.
     #[must_use]
     pub fn is_of_the_disk(&self) -> bool {
         let Self::Sql(error) = self else { return false };
@@ -483,8 +483,8 @@ impl StoreError {
             || primary_code(error).is_some_and(|code| code::OF_THE_DISK.contains(&code))
     }
 
-    /// Whether the same call may succeed later, without anybody changing the request: the
-    /// scheduler's owner answers UNAVAILABLE then.
+    /// Whether the same call can succeed later without changes to the request: the scheduler's owner then answers
+    /// UNAVAILABLE.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         if let Self::Query(error) = self {
@@ -493,7 +493,7 @@ impl StoreError {
         let Self::Sql(error) = self else {
             return matches!(self, Self::Full | Self::Busy | Self::ManyQueries);
         };
-        // A constraint, a damaged page or a wrong type would be met again.
+        // A constraint, a damaged page or a wrong type would fail again.
         match primary_code(error) {
             Some(code) => code::TRANSIENT.contains(&code),
             None => !matches!(
@@ -509,7 +509,7 @@ impl StoreError {
     }
 }
 
-/// SQLite's primary result codes that mean something here (sqlite.org/rescode.html).
+/// SQLite's primary result codes used here (sqlite.org/rescode.html).
 pub(crate) mod code {
     pub(crate) const PERMISSION: i32 = 3;
     pub(crate) const BUSY: i32 = 5;
@@ -524,32 +524,32 @@ pub(crate) mod code {
     pub(crate) const PROTOCOL: i32 = 15;
     pub(crate) const TOO_BIG: i32 = 18;
     pub(crate) const NOTADB: i32 = 26;
-    /// An extended one.
+    /// An extended code.
     pub(crate) const CORRUPT_VTAB: i32 = CORRUPT | 1 << 8;
 
-    /// What says something of the disk or the file, and nothing of the statement.
+    /// Codes that concern the disk or the file rather than the statement.
     pub(crate) const OF_THE_DISK: [i32; 6] =
         [PERMISSION, READ_ONLY, IO, CORRUPT, CANNOT_OPEN, NOTADB];
 
-    /// What the disk, the system or another program may mend.
+    /// Codes that the disk, the system or another program can resolve.
     pub(crate) const TRANSIENT: [i32; 8] =
         [PERMISSION, LOCKED, NO_MEMORY, READ_ONLY, INTERRUPT, IO, CANNOT_OPEN, PROTOCOL];
 }
 
-/// Whether a primary result code says that a database is damaged.
+/// Whether a primary result code means that a database is damaged.
 pub(crate) fn is_damage(code: Option<i32>) -> bool {
     matches!(code, Some(code::CORRUPT | code::NOTADB))
 }
 
-/// What to do about a damaged database.
+/// The remedy for a damaged database.
 const DAMAGED: &str = "keep a copy of it and of its -wal, and look at it with `spelrum check`; go on with what a \
      coordinator has saved of it (-rescued), or restore a backup";
 
-/// What to do about a disk that fails.
+/// The remedy for a failing disk.
 const DISK_REMEDY: &str =
     "see whether the disk is still there and what the system's log says of it";
 
-/// What to do about an error of SQLite with this primary code.
+/// The remedy for a SQLite error with this primary code.
 fn of_sqlite(code: Option<i32>) -> String {
     match code {
         Some(code::READ_ONLY | code::PERMISSION) => {

@@ -1,5 +1,5 @@
-//! What the store does beside many experiments, counted in SQLite's instructions: tests that reach into the
-//! writer's connection.
+//! The store's work beside many experiments, counted in SQLite's instructions: tests that reach into the writer's
+//! connection.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ async fn submit(writer: &mut Writer, name: &str) -> Submitted {
     submitted
 }
 
-/// Adds finished experiments that are copies of the first, but for the views.
+/// Adds finished experiments that copy the first, except for its views.
 async fn copy_first(writer: &mut Writer, copies: u32) {
     let sql = format!(
         "INSERT INTO experiments (uuid, name, description, game, seed, state, priority, record, sweep_toml,
@@ -92,7 +92,7 @@ async fn a_submit_takes_no_more_beside_many_experiments() {
             submit(&mut writer, &name).await;
             instructions.push(count.load(Ordering::Relaxed) - before);
         }
-        // What was known had lost its views, and has them again.
+        // The known experiment had lost its views, and gets them back.
         submit(&mut writer, &format!("another-after-{copies}")).await;
     }
     let [few_new, few_known, many_new, many_known] = instructions[..] else { unreachable!() };
@@ -101,7 +101,7 @@ async fn a_submit_takes_no_more_beside_many_experiments() {
     assert!(many_known < few_known + few_known / 10, "{few_known} become {many_known}");
 }
 
-/// Beyond those that it shows, `status` reads no more of each than its state.
+/// For experiments that it does not show, `status` reads only their states.
 #[tokio::test]
 async fn status_is_about_what_is_not_over_and_the_newest() {
     let directory = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ async fn status_is_about_what_is_not_over_and_the_newest() {
     let count = count(&mut writer).await;
     let (shown, total) = current(&mut writer.connection).await.unwrap();
     let few = count.swap(0, Ordering::Relaxed);
-    // The old one goes on; the newest are as many as there is room for.
+    // The old one is still running; the newest fill the remaining places.
     let ids: Vec<i64> = shown.iter().map(|it| it.experiment.0).collect();
     let newest = second.0 + 2..=second.0 + i64::from(STATUS_EXPERIMENTS_MAX);
     assert_eq!(ids, std::iter::once(first).chain(newest).collect::<Vec<_>>());

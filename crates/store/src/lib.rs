@@ -1,11 +1,11 @@
 //! The store: a results database, which is one SQLite file, and all the SQL of the project.
 //!
-//! A [`Writer`] holds the one connection that writes; the coordinator's dispatcher drives it, a
-//! [`Transaction`] at a time, as [`contract`] says. [`Readers`] answer every other question. The schema is in
-//! `migrations/`, its reference in `docs/sql.md`.
+//! A [`Writer`] holds the only writing connection; the coordinator's dispatcher drives it, one [`Transaction`] at a
+//! time, as [`contract`] defines. [`Readers`] answer all other queries. The schema is in `migrations/`, its reference
+//! in `docs/sql.md`.
 //!
-//! The store depends on the engine and on the types of experiments and results. It must never know the wire
-//! (gRPC), the scheduler's decisions, or how answers are shown.
+//! The store depends on the engine and on the types of experiments and results. It must stay independent of the wire
+//! protocol (gRPC), the scheduler's decisions, and the presentation of answers.
 //!
 //! ```
 //! use spelrum_store::Writer;
@@ -20,16 +20,16 @@
 //! # }
 //! ```
 //!
-//! | room | subject |
+//! | module | subject |
 //! |---|---|
 //! | `schema` | the schema, and values as its columns |
 //! | `open` | opening a database, and keeping it open safely |
 //! | `write` | tables: their rows and the statements that change them |
-//! | `read` | what viewers ask |
+//! | `read` | viewers' queries |
 //! | `query` | the users' own queries |
 //! | `transfer` | copies, exports, imports, rescues |
-//! | `check` | whether what is stored is what was written |
-//! | [`contract`], `sqlite`, [`in_memory`] | what the dispatcher and viewers ask of a store, who answers here, and a slow twin for tests |
+//! | `check` | whether stored data is as it was written |
+//! | [`contract`], `sqlite`, [`in_memory`] | the store's interface for the dispatcher and viewers, its implementation, and a slow twin for tests |
 
 mod check;
 mod clock;

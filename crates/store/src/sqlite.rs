@@ -1,4 +1,4 @@
-//! SQLite as a store: what the contract asks, by the name of what does it.
+//! The SQLite store: the contract's methods, delegated by name.
 
 use std::collections::BTreeSet;
 

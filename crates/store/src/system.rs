@@ -1,5 +1,4 @@
-//! What to do when the system gives no more of something: its own words say what there is none of, and not where the
-//! bound is set.
+//! Remedies for exhausted system resources: the system's messages name the resource, but not where its limit is set.
 
 use std::io;
 
@@ -14,12 +13,12 @@ const MEMORY: &str = "raise the limit on memory (ulimit -v, the container's), or
 
 const ROOM: &str = "free some space on the disk, or write to another one";
 
-/// What to do about an error of the system, as a sentence without an end mark; `None` if that depends on what was done.
+/// The remedy for a system error, as a sentence without an end mark; `None` if it depends on the operation.
 #[must_use]
 pub fn system_remedy(error: &io::Error) -> Option<&'static str> {
     match Errno::from_io_error(error)? {
         Errno::MFILE | Errno::NFILE => Some(FILES),
-        // Of the system's calls only fork and clone say so to us, and what waits for nobody, which is no error here.
+        // Only fork and clone fail with this here; the EAGAIN of a non-blocking call is not an error.
         Errno::AGAIN => Some(THREADS),
         Errno::NOMEM => Some(MEMORY),
         Errno::NOSPC | Errno::DQUOT => Some(ROOM),
@@ -27,7 +26,7 @@ pub fn system_remedy(error: &io::Error) -> Option<&'static str> {
     }
 }
 
-/// What to do if this process may open no more files at this moment: SQLite does not say why it could not open one.
+/// The remedy if this process cannot open more files at this moment: SQLite does not report why an open failed.
 pub(crate) fn open_files_remedy() -> Option<&'static str> {
     system_remedy(&std::fs::File::open("/dev/null").err()?)
 }

@@ -1,5 +1,5 @@
-//! What is other in a sweep of kind `accuracy`: players choose in positions, alone, and a reference says what
-//! every move is worth.
+//! Sweeps of kind `accuracy`: players choose in positions, alone, and a reference assigns a value to every
+//! move.
 
 use spelrum_engine::{Player, check_reference};
 use spelrum_model::Task;
@@ -12,10 +12,10 @@ use crate::player_template::Variant;
 use crate::players::Players;
 use crate::tree::{Entry, Node, Scalar, Table, Tree};
 
-/// What the reference is called among the players, in results and in `where = { opponent = … }`.
+/// The reference's name among the players, in results and in `where = { opponent = … }`.
 pub(super) const REFERENCE: &str = "reference";
 
-/// Keys that only a sweep of games has, each with what stands in its place, or why nothing does.
+/// Keys that only a sweep of games has, each with its replacement, or why there is none.
 const OF_GAMES: [(&str, &str); 12] = [
     ("games", "write `choices`: in how many positions each player chooses"),
     ("openings", "write `positions`: where the players choose"),
@@ -33,8 +33,8 @@ const OF_GAMES: [(&str, &str); 12] = [
 
 const NODES: &str = "nodes";
 
-/// What bounds the exact solver in one position where the sweep does not say: minutes. A position that takes
-/// more is given up as out of reach, with this number in the message.
+/// Default bound of the exact solver in one position: minutes. A position that takes more is given up as out
+/// of reach, with this number in the message.
 const NODES_MAX: i64 = 10_000_000_000;
 
 /// Keys that only a sweep of kind `accuracy` has.
@@ -70,7 +70,7 @@ pub(super) fn choices(node: &Node) -> Result<u64, Fault> {
     })
 }
 
-/// Adds the reference to the players, and lets everybody else meet it.
+/// Adds the reference to the players, and pairs it with every other player.
 pub(super) fn add_reference(players: &mut Players, node: &Node) -> Result<Pairing, Fault> {
     let example = "[reference] and below it algorithm = \"exact\"";
     let table = node.table("`reference`", example)?;
@@ -115,7 +115,7 @@ pub(super) fn add_reference(players: &mut Players, node: &Node) -> Result<Pairin
     Ok(Pairing { pairs, anchors: Vec::new() })
 }
 
-/// Refuses other numbers of choices for some cells: all players are to choose in the same positions.
+/// Refuses different numbers of choices for some cells: all players must choose in the same positions.
 pub(super) fn check_overrides(overrides: &[Override]) -> Result<(), Fault> {
     match overrides.iter().find(|given| given.games.is_some()) {
         None => Ok(()),
@@ -127,7 +127,7 @@ pub(super) fn check_overrides(overrides: &[Override]) -> Result<(), Fault> {
     }
 }
 
-/// Refuses a reference whose word on a move would not follow from the position alone.
+/// Refuses a reference whose value of a move would not follow from the position alone.
 pub(super) fn check_player(player: &Player, place: &Span) -> Result<(), Fault> {
     check_reference(player).map_err(|error| {
         Fault::at(place, format!("the reference: {}", error.problem), error.remedy)

@@ -1,4 +1,4 @@
-//! `adjudication`: by which scores of its players, or by which tables, a game ends before its position does.
+//! `adjudication`: ends games early by their players' scores, or by tables.
 
 use std::num::NonZeroU32;
 
@@ -17,19 +17,19 @@ const RESIGN_EXAMPLE: &str = "resign = { score = 600, moves = 3 }";
 const DRAW_EXAMPLE: &str = "draw = { score = 10, moves = 8, after = 40 }";
 const TABLES_EXAMPLE: &str = "tables = true";
 
-/// What a sweep says of it, and where.
+/// The sweep's settings, and their places.
 #[derive(Clone, Debug)]
 pub(super) struct AdjudicationInFile {
     pub(super) rule: Adjudication,
-    /// Where it says that tables end games, if it does.
+    /// The place of the setting that tables end games, if any.
     tables_place: Option<Span>,
-    /// Where it says that counting restarts, if it does.
+    /// The place of the setting that counting restarts, if any.
     restart_place: Option<Span>,
 }
 
 impl AdjudicationInFile {
-    /// Refuses tables where no game comes to a position of one, or every game begins there, and restarts in games
-    /// without captures of pieces and pawn moves.
+    /// Refuses tables where no game reaches a position of one, or every game begins in one, and restarts in
+    /// games without captures of pieces and pawn moves.
     pub(super) fn check_setting(
         &self,
         rules: &Rules,
@@ -116,7 +116,7 @@ fn read_draw(node: &Node) -> Result<DrawRule, Fault> {
     })
 }
 
-/// One of the two, as the file has it.
+/// One of the two, as in the file.
 struct Rule<'a> {
     name: &'static str,
     example: &'static str,
@@ -125,7 +125,7 @@ struct Rule<'a> {
 }
 
 impl<'a> Rule<'a> {
-    /// A whole number within its bounds, with where it stands.
+    /// A whole number within its bounds, with its place.
     fn number(
         &self,
         key: &str,

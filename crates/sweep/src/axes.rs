@@ -11,7 +11,7 @@ use crate::limits::POINTS_MAX;
 use crate::range;
 use crate::tree::{Entry, Node, Scalar, Tree};
 
-/// Most columns that axes make together: one each, or one for each key of table values.
+/// Maximum number of columns over all axes: one each, or one for each key of table values.
 pub(super) const COLUMNS_MAX: usize = 64;
 
 /// One axis of the grid.
@@ -22,14 +22,14 @@ pub(super) struct Axis {
     pub(super) place: Span,
     /// Never empty. Scalars, lists or tables, each with its place.
     pub(super) values: Vec<Node>,
-    /// How many values are tables.
+    /// Number of values that are tables.
     pub(super) tables: usize,
-    /// The keys of these tables, and in how many of them each is.
+    /// The keys of these tables, with the number of tables that have each.
     pub(super) keys: BTreeMap<String, usize>,
 }
 
-/// What reports and SQL see of the axes: an axis itself, or one key of its tables, with what it
-/// has at each value of the axis (a table may lack the key).
+/// A column of reports and SQL: an axis itself, or one key of its tables, with its content at each value of
+/// the axis (a table may lack the key).
 #[derive(Debug)]
 pub(super) struct Column {
     /// `depth`, or `budget.ab`.
@@ -54,7 +54,7 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
     let (mut columns, mut count) = (0, 0);
     for entry in &table.entries {
         check_name("an axis", &entry.key, &entry.key_place)?;
-        // Axes become columns, and SQL does not tell `Depth` from `depth`.
+        // Axes become columns, and SQL does not distinguish `Depth` from `depth`.
         if axes.iter().any(|axis| axis.name.eq_ignore_ascii_case(&entry.key)) {
             return Err(Fault::at(
                 &entry.key_place,
@@ -89,7 +89,7 @@ pub(super) fn read(node: &Node) -> Result<Vec<Axis>, Fault> {
     Ok(axes)
 }
 
-/// The values of a list or a range: at least one, distinct. `what` has them, under the key `key`.
+/// The values of a list or a range: at least one, distinct. They belong to `what`, under the key `key`.
 pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fault> {
     let values = match &node.tree {
         Tree::Array(values) => values.clone(),
@@ -129,7 +129,7 @@ pub(super) fn values(what: &str, key: &str, node: &Node) -> Result<Vec<Node>, Fa
     Ok(values)
 }
 
-/// Equal for values that mean the same, such as "1s" and "1000ms".
+/// Identical for values of equal meaning, such as "1s" and "1000ms".
 pub(super) fn identity(node: &Node) -> String {
     match &node.tree {
         Tree::Scalar(Scalar::Text(text)) => match parse_duration_us(text) {
@@ -169,7 +169,7 @@ impl Axis {
         Self { name: entry.key.clone(), place: entry.key_place.clone(), values, tables, keys }
     }
 
-    /// Its columns; it is the axis with this index.
+    /// The columns of this axis, whose index is `axis`.
     pub(super) fn columns(&self, axis: usize) -> Vec<Column> {
         let mut columns = Vec::<Column>::new();
         let mut put = |name: String, index: usize, value: &Node| {
@@ -203,7 +203,7 @@ pub(super) fn axis_value(node: &Node) -> AxisValue {
         Tree::Scalar(Scalar::Integer(integer)) => Some(*integer as f64),
         Tree::Scalar(Scalar::Number(number)) => Some(*number),
         Tree::Scalar(Scalar::Text(text)) => parse_duration_us(text).map(|us| us as f64 / 1000.0),
-        // As a player's parameters have it.
+        // In the form of a player's parameters.
         Tree::Scalar(Scalar::Bool(switch)) => Some(f64::from(u8::from(*switch))),
         Tree::Array(_) | Tree::Table(_) => None,
     };

@@ -1,9 +1,9 @@
-//! Books that are too large to travel with a sweep: what the sweep takes of them is drawn where the file is, and
-//! that alone becomes the file's text.
+//! Books that are too large to travel with a sweep: the sweep's sample is drawn where the file is, and only
+//! the sample becomes the file's text.
 //!
-//! Such a text begins with a line about the file ([`BookHead`]). Behind it stand samples: each a line that says how it
-//! was taken ([`BookSample`]), and its positions, one on a line, in the book's order. All lines of the first two kinds
-//! begin with `#`, as comments of EPD do.
+//! Such a text begins with a line about the file ([`BookHead`]). Samples follow: each a line on how it was
+//! taken ([`BookSample`]), and its positions, one on a line, in the book's order. All lines of the first two
+//! kinds begin with `#`, like comments of EPD.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,20 +11,20 @@ use serde::{Deserialize, Serialize};
 use spelrum_engine::{BookFormat, Rules, book_entries};
 use spelrum_model::{SkippedEntries, seeds};
 
-/// Positions that a sweep takes of such a book unless it says how many.
+/// Default number of positions that a sweep takes of such a book.
 pub(super) const COUNT_DEFAULT: u32 = 1 << 14;
 
-/// Most positions that a sweep may take of a book.
+/// Maximum number of positions that a sweep may take of a book.
 pub(super) const COUNT_MAX: u32 = 1 << 15;
 
 const HEAD: &str = "#book ";
 const SAMPLE: &str = "#sample ";
 const SKIPPED: &str = "#skipped ";
 
-/// What is kept of the file of a large book.
+/// Facts kept about the file of a large book.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BookHead {
-    /// How names of books of its form end: see [`BookFormat::extension`].
+    /// Name ending of books in its format: see [`BookFormat::extension`].
     pub format: String,
     /// The file's length as it is on disk, compressed or not.
     pub bytes: u64,
@@ -33,7 +33,7 @@ pub struct BookHead {
 }
 
 impl BookHead {
-    /// The text of the book's file before anything is taken of it.
+    /// The text of the book's file before any sample is added.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{HEAD}{}\n", seeds::canonical_json(self))
@@ -57,13 +57,13 @@ impl BookHead {
 pub struct BookSample {
     /// The game's rules.
     pub rules: Rules,
-    /// Of each game of PGN, the position after so many plies.
+    /// For games of PGN, the position after this many plies.
     pub plies: Option<u32>,
     /// The seed that draws them; `None` takes the book's first ones.
     pub seed: Option<u64>,
-    /// How many, if the book has so many.
+    /// Number of positions, if the book has so many.
     pub count: u32,
-    /// Whether entries that cannot be read are skipped.
+    /// Whether unreadable entries are skipped.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad: bool,
 }
@@ -111,21 +111,21 @@ impl BookSample {
     }
 }
 
-/// What is wrong in a book that is read in parts.
+/// A fault in a book that is read in parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookFault {
-    /// The line at fault, from 1.
+    /// The faulty line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to write instead.
+    /// The remedy.
     pub remedy: String,
 }
 
-/// Takes a sample of a book that is read in parts, in memory for the sample alone.
+/// Takes a sample of a book that is read in parts, holding only the sample in memory.
 ///
-/// A drawn sample has the positions with the least hash under the seed: one pass finds them, whatever the book's length,
-/// and a position that the book repeats has one chance.
+/// A drawn sample has the positions with the least hash under the seed: one pass finds them, whatever the
+/// book's length, and a position that the book repeats has one chance.
 #[derive(Debug)]
 pub struct BookReader {
     sample: BookSample,
@@ -136,21 +136,21 @@ pub struct BookReader {
     read: u64,
     /// The sample so far: by priority and placement, each with its number in the book.
     kept: BTreeMap<(u64, String), (u64, String)>,
-    /// The placements that a sample without a seed has.
+    /// The placements already in a sample without a seed.
     seen: BTreeSet<String>,
     skipped: SkippedEntries,
 }
 
 impl BookReader {
-    /// A reader that has read nothing.
+    /// A reader at the start of a book.
     #[must_use]
     pub fn new(sample: BookSample, format: BookFormat) -> Self {
         let (kept, seen, skipped) = (BTreeMap::new(), BTreeSet::new(), SkippedEntries::default());
         Self { sample, format, lines: 0, read: 0, kept, seen, skipped }
     }
 
-    /// How many bytes at the beginning of a text are whole lines of EPD or whole games of PGN: the rest belongs to the
-    /// next part.
+    /// Length of the leading part of a text that consists of whole lines of EPD or whole games of PGN: the
+    /// rest belongs to the next part.
     #[must_use]
     pub fn whole_bytes(&self, text: &[u8]) -> usize {
         match self.format {
@@ -211,7 +211,7 @@ impl BookReader {
         Ok(self.sample.seed.is_none() && self.kept.len() >= count)
     }
 
-    /// The positions, in the book's order, and the entries that were skipped.
+    /// The positions, in the book's order, and the skipped entries.
     #[must_use]
     pub fn finish(self) -> (Vec<String>, SkippedEntries) {
         let mut kept: Vec<(u64, String)> = self.kept.into_values().collect();
@@ -219,7 +219,7 @@ impl BookReader {
         (kept.into_iter().map(|(_, position)| position).collect(), self.skipped)
     }
 
-    /// The part of the book's text that has the sample.
+    /// The part of the book's text that contains the sample.
     #[must_use]
     pub fn text(self) -> String {
         let mut text = self.sample.head();
@@ -235,7 +235,7 @@ impl BookReader {
     }
 }
 
-/// A position of chess without its two counters, which make no other position of it.
+/// A chess position without its two counters, which do not distinguish positions.
 fn placement(position: &str) -> &str {
     position.rsplitn(3, ' ').last().unwrap_or(position)
 }
@@ -283,7 +283,7 @@ mod tests {
         BookSample { rules: Chess::rules(), plies: Some(2), seed, count, skip_bad: false }
     }
 
-    /// Reads a text in parts of so many bytes, as a file is read.
+    /// Reads a text in parts of this many bytes, as a file is read.
     fn read(sample: BookSample, format: BookFormat, text: &str, bytes: usize) -> Vec<String> {
         let mut reader = BookReader::new(sample, format);
         let mut rest = Vec::new();
@@ -325,12 +325,12 @@ mod tests {
             drawn(seed, count).into_iter().map(number).collect()
         };
         assert_eq!((1..5).map(|seed| numbers(seed, 2)).collect::<Vec<_>>(), GOLDEN);
-        // More of them are the same and others.
+        // Larger samples contain the smaller ones.
         for seed in 0..20 {
             let (two, three) = (numbers(seed, 2), numbers(seed, 3));
             assert!(two.iter().all(|number| three.contains(number)), "{seed}");
         }
-        // What comes twice has one chance, and the first is the one that stays.
+        // A repeated entry has one chance, and its first occurrence stays.
         let twice = [PGN, "\n", PGN].concat();
         assert_eq!(read(sample(Some(1), 3), BookFormat::Pgn, &twice, 50), drawn(1, 3));
     }

@@ -1,4 +1,4 @@
-//! `[builds]`: which build of each engine plays.
+//! `[builds]`: the build of each engine that plays.
 
 use spelrum_model::builds::{AWAITED_BUILD, Builds};
 

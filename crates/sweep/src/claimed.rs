@@ -1,4 +1,4 @@
-//! Which cells the claims of a sweep are about.
+//! Finds the cells that a sweep's claims cover.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,10 +10,10 @@ use crate::claims::{ClaimInFile, Part};
 use crate::fault::Fault;
 use crate::file::SweepFile;
 
-/// The claims of a sweep, with the cells that were found of them.
+/// The claims of a sweep, with their cells found so far.
 pub(super) struct Claimed<'a> {
     claims: Vec<(&'a ClaimInFile, Cells)>,
-    /// The cells of all of them.
+    /// Number of cells over all claims.
     count: usize,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Claimed<'a> {
 struct Cells {
     /// By number, with the claim's player in each.
     found: BTreeMap<usize, Role>,
-    /// Whether it would be about a player's games against itself.
+    /// Whether the claim would cover a player's games against itself.
     has_self_play: bool,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Claimed<'a> {
         Self { claims, count: 0 }
     }
 
-    /// Takes in that these two variants meet at a point, in the cell of this number.
+    /// Records that these two variants meet at a point, in the cell of this number.
     pub(super) fn see(
         &mut self,
         cell: usize,
@@ -42,7 +42,7 @@ impl<'a> Claimed<'a> {
         for (claim, cells) in self.claims.iter_mut().filter(|(claim, _)| claim.is_at(point)) {
             let player = match claim.part_of(names) {
                 Part::Neither => continue,
-                // Nobody is stronger than itself.
+                // A player cannot be stronger than itself.
                 Part::Player(_) | Part::Both if is_self_play => {
                     cells.has_self_play = true;
                     continue;
@@ -78,7 +78,7 @@ impl<'a> Claimed<'a> {
         Ok(())
     }
 
-    /// A claim that is about no cell is a slip.
+    /// Refuses a claim that covers no cell: a slip.
     pub(super) fn check(&self, file: &SweepFile) -> Result<(), Fault> {
         match self.claims.iter().find(|(_, cells)| cells.found.is_empty()) {
             None => Ok(()),

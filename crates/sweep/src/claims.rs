@@ -1,4 +1,4 @@
-//! `[[claims]]`: what a sweep states of its results before there are any.
+//! `[[claims]]`: statements about results, made in a sweep before there are any.
 
 use std::collections::BTreeSet;
 
@@ -14,25 +14,25 @@ use crate::players::Players;
 use crate::stop::number;
 use crate::tree::{Entry, Node, Table, Tree};
 
-/// A claim, as far as the file alone tells.
+/// A claim as parsed from the file alone.
 #[derive(Debug)]
 pub(super) struct ClaimInFile {
     pub(super) place: Span,
     pub(super) text: String,
     pub(super) statement: Statement,
     axes: MeantValues,
-    /// For each variant whether it is the claim's player.
+    /// For each variant, whether it is the claim's player.
     player: Vec<bool>,
-    /// For each variant whether it is whom that meets; none: anybody is.
+    /// For each variant, whether it is the claim's opponent; `None` if any is.
     opponent: Option<Vec<bool>>,
 }
 
-/// Which part two players have in a claim.
+/// The role of two players in a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It is not about them.
+    /// The claim does not concern them.
     Neither,
-    /// The claim's player is this one of the two.
+    /// One of the two is the claim's player.
     Player(Role),
     /// Both are.
     Both,
@@ -42,12 +42,12 @@ const EXAMPLE: &str = "[[claims]] and below it text = \"ab beats gm\", player = 
                        and score_above = 0.5";
 
 impl ClaimInFile {
-    /// Whether it is about a point.
+    /// Whether the claim covers a point.
     pub(super) fn is_at(&self, point: &[u32]) -> bool {
         self.axes.iter().all(|(axis, meant)| meant.binary_search(&point[*axis]).is_ok())
     }
 
-    /// What a pairing of variants is to it.
+    /// The role of a pairing of variants in the claim.
     pub(super) fn part_of(&self, (first, second): (usize, usize)) -> Part {
         let meets = |variant: usize| self.opponent.as_ref().is_none_or(|of| of[variant]);
         match (self.player[first] && meets(second), self.player[second] && meets(first)) {
@@ -175,14 +175,14 @@ impl Reader<'_> {
         })
     }
 
-    /// One name, and for each variant whether it means it.
+    /// A name, and for each variant whether the name means it.
     fn player(&self, entry: &Entry) -> Result<(String, Vec<bool>), Fault> {
         let key = &entry.key;
         let name = entry.value.text(&format!("`{key}`"), &format!("{key} = \"alphabeta\""))?;
         Ok((name.to_owned(), self.meant.players(entry)?))
     }
 
-    /// The axes that are named and their values that are meant, in the order of the axes.
+    /// The named axes and their selected values, in the order of the axes.
     fn places(&mut self, node: &Node) -> Result<MeantValues, Fault> {
         let table = node.table("`at`", "at = { depth = [1, 2] }")?;
         if table.entries.is_empty() {
@@ -201,7 +201,7 @@ impl Reader<'_> {
         Ok(named)
     }
 
-    /// The same as the axes have them, however the claim wrote them.
+    /// The same in the axes' notation, however the claim wrote them.
     fn shown(&self, places: &[(usize, Vec<u32>)]) -> Vec<(String, Vec<String>)> {
         let shown = |(axis, values): &(usize, Vec<u32>)| {
             let Axis { name, values: of_axis, .. } = &self.axes[*axis];
@@ -212,7 +212,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is claimed, in words: a line of text.
+/// The claim in words: a line of text.
 fn claim_text(node: &Node) -> Result<String, Fault> {
     let example = "text = \"ab beats gm at every depth\"";
     let text = node.text("`text`", example)?;

@@ -1,5 +1,5 @@
-//! What reports and SQL see of a cell's place: columns for the axes of the grid, and
-//! `player.depth` and `opponent.depth` for what the cell's two players vary.
+//! A cell's place as reports and SQL show it: columns for the axes of the grid, and `player.depth` and
+//! `opponent.depth` for the varied parameters of its two players.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::player_template::Variant;
 use crate::players::Players;
 
-/// Refuses players that vary more than reports have columns for.
+/// Refuses players that vary more parameters than reports have columns for.
 pub(super) fn check_varied(axes: &[Axis], players: &Players) -> Result<(), Fault> {
     let columns: usize =
         axes.iter().enumerate().map(|(index, axis)| axis.columns(index).len()).sum();
@@ -50,7 +50,7 @@ impl AxisColumns {
         (0..self.planned.len()).fold(0, |set, column| set | 1 << column)
     }
 
-    /// Those of a set on which two points agree.
+    /// The columns of a set on which two points agree.
     pub(super) fn common(&self, set: ColumnSet, one: &[u32], other: &[u32]) -> ColumnSet {
         (0..self.planned.len())
             .filter(|&column| self.value(column, one) != self.value(column, other))
@@ -82,7 +82,7 @@ impl AxisColumns {
     }
 }
 
-/// The columns of what players vary, for a cell's first player and for its second.
+/// The columns of varied parameters, for a cell's first player and for its second.
 pub(super) struct VariedColumns {
     planned: Vec<PlannedAxis>,
     /// For each role, for each variant: its place.
@@ -90,7 +90,7 @@ pub(super) struct VariedColumns {
 }
 
 impl VariedColumns {
-    /// Those that cells of these pairs of variants have. `before` columns stand before them.
+    /// The columns of cells with these pairs of variants. `before` columns precede them.
     pub(super) fn of(
         players: &Players,
         pairs: impl Iterator<Item = (usize, usize)>,
@@ -147,7 +147,7 @@ fn place_of(values: &mut Vec<AxisValue>, value: AxisValue) -> usize {
     })
 }
 
-/// A column with its distinct values, and which of them it has at each value of its axis.
+/// A column with its distinct values, and the index of its value at each value of its axis.
 fn planned(column: Column) -> (PlannedAxis, (usize, Vec<Option<usize>>)) {
     let mut values = Vec::new();
     let mut numbers = BTreeMap::new();

@@ -7,14 +7,14 @@ use spelrum_engine::nearest;
 /// Bytes of the sweep's text.
 pub(super) type Span = Range<usize>;
 
-/// What is wrong, before the file's text is attached.
+/// An error, before the file's text is attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// What is wrong.
+    /// The problem.
     pub(super) problem: String,
-    /// What to write instead.
+    /// The remedy.
     pub(super) remedy: String,
-    /// Where; nowhere if something is missing.
+    /// The place; `None` if something is missing.
     pub(super) place: Option<Span>,
 }
 
@@ -27,7 +27,7 @@ impl Fault {
         Self { problem: problem.into(), remedy: remedy.into(), place: None }
     }
 
-    /// The same with other words for some: each with the one that is meant here.
+    /// Replaces words: each by the one meant here.
     pub(super) fn in_words(mut self, words: &[(&str, &str)]) -> Self {
         for text in [&mut self.problem, &mut self.remedy] {
             for (word, meant) in words {
@@ -38,7 +38,7 @@ impl Fault {
     }
 }
 
-/// A remedy for a word that is not among the known ones: the nearest, or all of them.
+/// A remedy for an unknown word: the nearest known one, or all of them.
 #[must_use]
 pub fn did_you_mean<'a>(
     word: &str,

@@ -1,4 +1,4 @@
-//! Reading of values that several tables have: names, words, lists of texts.
+//! Reads values that several tables share: names, words, lists of texts.
 
 use crate::fault::{Fault, Span, did_you_mean};
 use crate::tree::{Node, Table, Tree};
@@ -59,7 +59,7 @@ pub(super) fn word<T: Copy>(
     }
 }
 
-/// Refuses the first key that is not known.
+/// Refuses the first unknown key.
 pub(super) fn check_keys(table: &Table, owner: &str, known: &[&str]) -> Result<(), Fault> {
     match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
         None => Ok(()),

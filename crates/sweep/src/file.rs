@@ -29,12 +29,12 @@ use crate::stop;
 use crate::timing;
 use crate::tree::{Node, Table};
 
-/// A sweep file, read. What may name axes is still a tree.
+/// A parsed sweep file. Parts that may name axes are still trees.
 #[derive(Debug)]
 pub(super) struct SweepFile {
     pub(super) name: String,
     pub(super) description: String,
-    /// What its cells are made of.
+    /// The task of its cells.
     pub(super) task: Task,
     /// Absent: [`DEFAULT_SEED`](super::limits::DEFAULT_SEED).
     pub(super) seed: Option<Node>,
@@ -48,11 +48,11 @@ pub(super) struct SweepFile {
     pub(super) game: Node,
     /// Where games start, or players choose. Absent: the start position.
     pub(super) openings: Option<Node>,
-    /// Those that the openings may name.
+    /// Files that the openings may name.
     pub(super) files: Arc<Files>,
     pub(super) max_plies: Option<u32>,
     pub(super) adjudication: Option<AdjudicationInFile>,
-    /// Whether times are what the sweep asks for, so that every cell is timed.
+    /// Whether the sweep asks for times, so that every cell is timed.
     pub(super) measures_time: bool,
     pub(super) record: Record,
     pub(super) priority: i32,
@@ -136,7 +136,7 @@ pub(super) fn read(root: &Table, files: Arc<Files>) -> Result<SweepFile, Fault> 
         files,
         max_plies: match task {
             Task::Game => max_plies(value(root, "max_plies"))?,
-            // Nobody answers the chosen move.
+            // The chosen move gets no answer.
             Task::Choice => Some(1),
         },
         adjudication: value(root, "adjudication").map(adjudication::read).transpose()?,
@@ -215,7 +215,7 @@ fn priority(node: Option<&Node>) -> Result<i32, Fault> {
     })
 }
 
-/// How long a game may take before it fails: in whole milliseconds, as it goes over the wire.
+/// Maximum length of a game before it fails: in whole milliseconds, as sent over the wire.
 fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
     let Some(node) = node else { return Ok(None) };
     let text = node.text("`game_timeout`", "game_timeout = \"10m\", or \"unlimited\"")?;
@@ -239,7 +239,7 @@ fn game_timeout_us(node: Option<&Node>) -> Result<Option<u64>, Fault> {
     }
 }
 
-/// After how many forfeits of one player the experiment is paused, if it is.
+/// Number of forfeits of one player that pauses the experiment, if any.
 fn forfeits_max(root: &Table) -> Result<Option<u64>, Fault> {
     let stops = word(root, "forfeits", &[("lose", false), ("stop", true)])?.unwrap_or(false);
     let Some(entry) = root.get("forfeits_max") else {
@@ -265,7 +265,7 @@ fn forfeits_max(root: &Table) -> Result<Option<u64>, Fault> {
     }
 }
 
-/// Durations of whole games have units that those of moves do not need.
+/// Parses durations of whole games, whose units moves do not need.
 fn parse_long_duration_us(text: &str) -> Option<u64> {
     let (number, seconds) = match (text.strip_suffix('m'), text.strip_suffix('h')) {
         (Some(minutes), _) => (minutes, 60),
@@ -273,7 +273,7 @@ fn parse_long_duration_us(text: &str) -> Option<u64> {
         (None, None) => return parse_duration_us(text),
     };
     let number = number.trim_end();
-    // What else ends a number is another unit.
+    // Any other ending of a number is another unit.
     number.ends_with(|last: char| last.is_ascii_digit()).then_some(())?;
     parse_duration_us(&format!("{number}s"))?.checked_mul(seconds)
 }

@@ -1,9 +1,8 @@
 //! Files that a sweep names: lists of openings, and books.
 //!
-//! Reading them is the caller's business (invariant 10); here they are texts with names. A place in
-//! one of them is a span behind the sweep's own text, as if all of them stood there one after the
-//! other: so a position that is wrong is reported where it is written, and nothing between here and
-//! the message needs to know of files.
+//! The caller reads them (invariant 10); here they are texts with names. A place in one of them is a span
+//! behind the sweep's own text, as if all files followed it one after the other: so a wrong position is
+//! reported where it is written, and the code between here and the message is independent of files.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -23,7 +22,7 @@ pub(super) const FILES_BYTES_MAX: usize = 5 << 19;
 #[derive(Debug)]
 pub(super) struct Files {
     files: Vec<File>,
-    /// What a large book lacks that the sweep takes of it.
+    /// The sample that the sweep needs and a large book lacks.
     missing: Mutex<Option<(String, BookSample)>>,
 }
 
@@ -31,12 +30,12 @@ pub(super) struct Files {
 struct File {
     name: String,
     text: String,
-    /// Where it begins, as if it stood behind the sweep.
+    /// Its start, as if it followed the sweep's text.
     start: usize,
 }
 
 impl Files {
-    /// Those of a sweep.
+    /// The files of a sweep.
     pub(super) fn new(sweep: &SweepText) -> Result<Self, Fault> {
         let bytes: usize = sweep.files.values().map(String::len).sum();
         if bytes > FILES_BYTES_MAX {
@@ -48,7 +47,7 @@ impl Files {
                 ),
             ));
         }
-        // A place at the very end of a text is not one in the next.
+        // The end of one text is distinct from the start of the next.
         let mut start = sweep.text.len() + 1;
         let file = |(name, text): (&String, &String)| {
             let file = File { name: name.clone(), text: text.clone(), start };
@@ -58,13 +57,13 @@ impl Files {
         Ok(Self { files: sweep.files.iter().map(file).collect(), missing: Mutex::new(None) })
     }
 
-    /// What a large book lacks that the sweep takes of it, by the book's name.
+    /// The sample that a large book lacks, by the book's name.
     pub(super) fn missing(&self) -> Option<(String, BookSample)> {
         self.missing.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Openings with the positions of the file that they name, if they name one. The seeds are the sweep's and that of
-    /// its first point. Entries of a book that are skipped are added to `skipped`.
+    /// Fills in the positions of the file that openings name, if any. The seeds are the sweep's and that of
+    /// its first point. Skipped book entries are added to `skipped`.
     pub(super) fn fill(
         &self,
         openings: Node,
@@ -176,7 +175,7 @@ impl Files {
             return Err(Fault::at(&name.place, problem, "name one that has some"));
         }
         if is_drawn {
-            // By the seed and by what is drawn from, as openings of other kinds are.
+            // Keyed by the seed and the positions drawn from, like other openings.
             let positions = found.iter().map(|(position, _)| position.clone()).collect();
             let listed = OpeningsRule::Listed { positions };
             let key = seeds::openings_key(&seeds::openings_identity(seed, rules, &listed));
@@ -222,7 +221,7 @@ impl Files {
         Ok(positions)
     }
 
-    /// The file that a place lies in, with the place inside it; `None` for the sweep itself.
+    /// The file that contains a place, with the place inside it; `None` for the sweep itself.
     pub(super) fn locate(&self, place: &Span) -> Option<(&str, &str, Span)> {
         let file = self.files.iter().rev().find(|file| file.start <= place.start)?;
         Some((&file.name, &file.text, place.start - file.start..place.end - file.start))
@@ -230,7 +229,7 @@ impl Files {
 }
 
 impl File {
-    /// The positions of it as a book.
+    /// The file's positions, read as a book.
     fn entries(
         &self,
         rules: &Rules,
@@ -264,13 +263,13 @@ impl File {
         Fault::at(&self.place(&(start..end)), fault.problem.clone(), fault.remedy.clone())
     }
 
-    /// A place in it, as if it stood behind the sweep.
+    /// A place in the file, as if it followed the sweep's text.
     fn place(&self, inside: &Span) -> Span {
         self.start + inside.start..self.start + inside.end
     }
 }
 
-/// Positions of a book, each with its place, and what was skipped.
+/// Positions of a book, each with its place, and the skipped entries.
 type Entries = (Vec<(String, Span)>, SkippedEntries);
 
 /// The positions of a book.
@@ -294,7 +293,7 @@ fn is_second(table: &Table, key: &str, noun: &str, words: [&str; 2]) -> Result<b
     }
 }
 
-/// How many positions are taken of a book.
+/// Number of positions taken from a book.
 fn count_of(node: &Node) -> Result<u32, Fault> {
     let count = node.integer("`count`", "count = 1000")?;
     u32::try_from(count).ok().filter(|count| (1..=books::COUNT_MAX).contains(count)).ok_or_else(
@@ -305,14 +304,14 @@ fn count_of(node: &Node) -> Result<u32, Fault> {
     )
 }
 
-/// Where a line of a text begins; lines count from 1.
+/// Offset of a line in a text; lines count from 1.
 fn line_start(text: &str, line: usize) -> usize {
     text.split_inclusive('\n').take(line - 1).map(str::len).sum()
 }
 
-/// The kind of openings that come from a book.
+/// The kind of openings taken from a book.
 const BOOK: &str = "book";
-/// That of openings which are there one by one.
+/// The kind of openings listed one by one.
 const LISTED: &str = "listed";
 
 fn listed_kind(kind: &Entry) -> Node {
@@ -330,7 +329,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let at = start;
         start += line.len();
         let position = line.split('#').next().unwrap_or_default();
-        // Marks of an encoding and of the end of a file are no part of a position.
+        // Marks of an encoding and of the end of a file do not belong to a position.
         let is_space = |it: char| it.is_whitespace() || matches!(it, '\u{feff}' | '\u{1a}');
         let indent = position.len() - position.trim_start_matches(is_space).len();
         let position = position.trim_matches(is_space);
@@ -346,7 +345,7 @@ fn in_file(openings: &Node) -> Option<(&Table, &Entry, &Entry)> {
     Some((table, kind, table.get("file")?))
 }
 
-/// The names of the files that a sweep may ask for, with the places where it does: each once.
+/// The names of the files that a sweep may need, with the places that name them: each once.
 pub(super) fn named(root: &Table) -> Vec<(String, Span)> {
     let mut found = Vec::<(String, Span)>::new();
     let openings = ["openings", "positions"].into_iter().filter_map(|key| root.get(key));
@@ -363,7 +362,7 @@ pub(super) fn named(root: &Table) -> Vec<(String, Span)> {
     found
 }
 
-/// A value, or all that the axis it names has in its place. What is wrong there is found later.
+/// A value, or all values of the axis that it references. Errors there are found later.
 fn values_of<'a>(node: &'a Node, root: &'a Table) -> Vec<&'a Node> {
     let Some((axis, key)) = node.text("", "").ok().and_then(reference) else { return vec![node] };
     let axes = root.get("axes").and_then(|axes| axes.value.table("", "").ok());
@@ -390,7 +389,7 @@ mod tests {
     const PGN: &str =
         "1. e4 e5 2. Nf3 *\n1. d4 d5 *\n1. c4 *\n1. e4 e5 2. Nc3 *\n1. e4 e5 2. d4 *\n";
 
-    /// The openings of a sweep with this book, or what is wrong.
+    /// The openings of a sweep with this book, or the error.
     fn openings(file: &str, text: &str, rest: &str, seed: u64) -> Result<Arc<[String]>, String> {
         let sweep = format!(
             "name = \"t\"\ngame = \"chess\"\nseed = {seed}\ngames = 2\n\

@@ -1,4 +1,4 @@
-//! The forms of keys in the schema, as far as they need no keys themselves.
+//! Forms of keys in the schema that need no keys themselves.
 
 use serde_json::{Value as Json, json};
 use spelrum_model::claims::DEFAULT_ERROR_RATE;
@@ -54,7 +54,7 @@ fn player_name() -> Json {
     })
 }
 
-/// As a key of the sweep has it: with units that moves do not need.
+/// As a key of the sweep: with units that moves do not need.
 pub(super) fn timeout() -> Json {
     json!({
         "anyOf": [{ "type": "string", "pattern": TIMEOUT_PATTERN }, unlimited()],

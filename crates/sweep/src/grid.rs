@@ -1,7 +1,7 @@
-//! From a sweep to its cells: every point of the grid, every pairing, equal cells merged.
+//! Turns a sweep into cells: every point of the grid, every pairing, equal cells merged.
 //!
-//! A sweep of 100,000 cells has few games, openings and players, or else many of one of them:
-//! each is made once (see [`super::made`]), and cells refer to them by number.
+//! A sweep of 100,000 cells has few games, openings and players, or else many of one of them: each is made
+//! once (see [`super::made`]), and cells refer to them by number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -23,7 +23,7 @@ use crate::keys::course::RUNS_MAX;
 use crate::made::{Made, PlayerTraits, Setting};
 use crate::points::Points;
 
-/// Plans a sweep that was read. Finding its openings may cost so much:
+/// Plans a parsed sweep. `openings_cost_max` bounds the cost of finding its openings:
 /// [`super::made::OPENINGS_COST_MAX`].
 pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fault> {
     let made = Made::new(file, openings_cost_max)?;
@@ -43,7 +43,7 @@ pub(super) fn plan(file: &SweepFile, openings_cost_max: u64) -> Result<Plan, Fau
     Ok(planner.finish(cells, runs))
 }
 
-/// Refuses more games than numbers that every reader of the database holds exactly.
+/// Refuses more games than every reader of the database can count exactly.
 fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
     let cells = points.len() * file.pairing.pairs.len();
     let most_games = (SEED_END - 1) / cells as u64;
@@ -60,7 +60,7 @@ fn check_games(file: &SweepFile, points: &Points) -> Result<(), Fault> {
     }
 }
 
-/// So many games, or one less if games come in pairs and this is not a whole number of them.
+/// This many games, or one less if games come in pairs and the number is odd.
 fn whole(games: u64, swap_sides: bool) -> u64 {
     if swap_sides { games & !1 } else { games }
 }
@@ -72,7 +72,7 @@ struct Planner<'a> {
     points: Points,
     made: Made<'a>,
     columns: AxisColumns,
-    /// Pairings, by the numbers of their variants, that are played as others.
+    /// Pairings, by the numbers of their variants, merged into others.
     merged: BTreeSet<((usize, usize), (usize, usize))>,
     claimed: Claimed<'a>,
 }
@@ -83,25 +83,25 @@ struct DraftCell {
     players: [usize; 2],
     /// The variants that play.
     names: (usize, usize),
-    /// The first point that has it.
+    /// The first point with this cell.
     point: usize,
-    /// The columns on which all points that have it under these names agree.
+    /// The columns on which all points with this cell under these names agree.
     columns: ColumnSet,
-    /// The most that any of these points gives it.
+    /// The largest number of games at any of these points.
     games: Games,
 }
 
-/// A run of a course by the numbers of the cells that its own are made of.
+/// A run of a course, by the numbers of its template cells.
 #[derive(Clone)]
 struct DraftRun {
     settings: RunSettings,
-    /// Each with which of its players the run decides about.
+    /// The template cells, each with the player that the run decides about.
     meetings: Vec<(usize, usize)>,
-    /// How often it is done.
+    /// Number of repetitions.
     times: u64,
 }
 
-/// The runs with the cells that theirs are made of.
+/// Turns the draft runs into planned ones, with their template cells.
 fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
     let meeting = |(cell, subject): (usize, usize)| Meeting { cell: cells[cell].clone(), subject };
     let run = |DraftRun { settings, meetings, times: _ }: DraftRun| PlannedRun {
@@ -111,7 +111,7 @@ fn planned_runs(runs: Vec<DraftRun>, cells: &[PlannedCell]) -> Vec<PlannedRun> {
     runs.into_iter().map(run).collect()
 }
 
-/// How many games a pairing gets at a point, and by which override, if not by the sweep.
+/// Number of games of a pairing at a point, and the override that sets it, if any.
 #[derive(Clone, Copy)]
 struct Games {
     games: u64,
@@ -119,9 +119,8 @@ struct Games {
 }
 
 impl Planner<'_> {
-    /// The cells in the order of the grid, the last axis running fastest. A cell that several
-    /// points have, or several pairings whose players turn out the same, stands where it comes
-    /// first, under the names it has there.
+    /// The cells in the order of the grid, the last axis running fastest. A cell shared by several points, or
+    /// by several pairings whose players turn out the same, takes its first place and the names it has there.
     fn cells(&mut self) -> Result<Vec<DraftCell>, Fault> {
         let mut cells = Vec::<DraftCell>::new();
         let mut known = BTreeMap::new();
@@ -141,7 +140,7 @@ impl Planner<'_> {
                 let is_self_play = players[0] == players[1];
                 let index = match self.file.course {
                     None => *known.entry((setting, players)).or_insert(next),
-                    // Each point has a run of its own, also where only what its course does differs.
+                    // Each point has its own run, even if only the course's settings differ.
                     Some(_) => next,
                 };
                 self.claimed.see(index, point, names, is_self_play)?;
@@ -175,8 +174,8 @@ impl Planner<'_> {
         }
     }
 
-    /// What each pairing gets at a point: later overrides win; nothing if it is skipped. Notes
-    /// which overrides are about any.
+    /// Games of each pairing at a point: later overrides win; `None` if skipped. Marks the overrides that
+    /// match any.
     fn games_at(&self, point: &[u32], games: &mut Vec<Option<Games>>, matched: &mut [bool]) {
         let by_the_sweep = Games { games: self.file.games, overridden_by: None };
         games.clear();
@@ -194,7 +193,7 @@ impl Planner<'_> {
         }
     }
 
-    /// An override that is about no cell is a slip.
+    /// Refuses an override that matches no cell: a slip.
     fn check_matched(&self, matched: &[bool]) -> Result<(), Fault> {
         match self.file.overrides.iter().zip(matched).find(|(_, matched)| !**matched) {
             None => Ok(()),
@@ -209,13 +208,13 @@ impl Planner<'_> {
         }
     }
 
-    /// Refuses repeated openings between players that would repeat the game with them, and repeated
-    /// positions to choose in, whoever chooses.
+    /// Refuses repeated openings between players that would repeat the game with them, and repeated positions
+    /// to choose in, for any player.
     fn check_openings(&mut self, cells: &[DraftCell]) -> Result<(), Fault> {
         let players = &self.made.players;
         let choosing = self.file.task == Task::Choice;
         let settings = &self.made.settings;
-        // Nobody could tell after how many openings of several distances one comes again.
+        // For openings of several distances the recurrence is unknown.
         let never_again = |cell: &DraftCell| {
             choosing || matches!(settings[cell.setting].rule, OpeningsRule::Strata { .. })
         };
@@ -239,13 +238,13 @@ impl Planner<'_> {
         }
     }
 
-    /// From how many openings a cell's games start.
+    /// Number of openings from which a cell's games start.
     fn openings_of(&self, cell: &DraftCell) -> u64 {
         let games = self.most_games_of(cell);
         if self.file.swap_sides { games / 2 } else { games }
     }
 
-    /// How many games a cell has, or those that a course makes of it.
+    /// Number of games of a cell, or of the cells that a course makes of it.
     fn most_games_of(&self, cell: &DraftCell) -> u64 {
         let confirm = self.file.course.as_ref().map_or(0, |course| course.confirm);
         cell.games.games.max(confirm)
@@ -322,7 +321,7 @@ impl Planner<'_> {
         )
     }
 
-    /// What the course does at each point: for each opponent, or against all of them.
+    /// The course's runs at each point: one per opponent, or one against all of them.
     fn runs(&self, cells: &[DraftCell]) -> Result<Vec<DraftRun>, Fault> {
         let Some(course) = &self.file.course else { return Ok(Vec::new()) };
         let mut runs = Vec::<DraftRun>::new();
@@ -356,8 +355,8 @@ impl Planner<'_> {
         Ok(runs)
     }
 
-    /// Refuses individuals that would repeat their games: as [`Self::check_openings`], of the cells that evolution makes
-    /// of these.
+    /// Refuses individuals that would repeat their games: like [`Self::check_openings`], for the cells that
+    /// evolution makes of these.
     fn check_bred(&mut self, cells: &[DraftCell], runs: &[DraftRun]) -> Result<(), Fault> {
         let Some(course) = &self.file.course else { return Ok(()) };
         for run in runs {

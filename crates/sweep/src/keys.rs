@@ -1,8 +1,8 @@
-//! Every key of the sweep language, once: its name, what it means, and what it may be.
+//! Every key of the sweep language, once: its name, its meaning, and its values.
 //!
-//! Reading refuses keys that are not here ([`check`]), and the schema for editors ([`super::schema`])
-//! has exactly these, so that neither knows a key which the other does not. Players' parameters and
-//! games' rules are not among them: those are the engine's.
+//! Reading refuses keys that are not here ([`check`]), and the schema for editors ([`super::schema`]) has
+//! exactly these, so that the two agree. Players' parameters and games' rules are not among them: those are
+//! the engine's.
 
 pub(super) mod adjudication;
 pub(super) mod course;
@@ -26,16 +26,16 @@ pub(super) use openings::{
 #[derive(Debug)]
 pub(super) struct Key {
     pub(super) name: &'static str,
-    /// For editors: a heading. Empty where the name says enough.
+    /// For editors: a heading. Empty where the name is clear enough.
     pub(super) title: &'static str,
-    /// For editors: what it means.
+    /// For editors: the meaning.
     pub(super) meaning: &'static str,
     pub(super) kind: Kind,
     /// Whether its table must have it.
     pub(super) is_required: bool,
 }
 
-/// What a key may be.
+/// The kinds of values of a key.
 #[derive(Debug)]
 pub(super) enum Kind {
     Text,
@@ -62,9 +62,9 @@ pub(super) enum Kind {
     },
     /// A table of these keys.
     Table(&'static [Key]),
-    /// What the schema makes of several tables.
+    /// A form that the schema composes from several tables.
     Composite(Composite),
-    /// What has a form of its own.
+    /// A form of its own.
     Own(fn() -> Json),
 }
 
@@ -340,7 +340,7 @@ pub(super) static SWEEP: [Key; 36] = [
     ),
 ];
 
-/// The keys of `stop`, of which it has one.
+/// The keys of `stop`, exactly one of which is given.
 pub(super) static STOP: [Key; 2] = [
     Key::new(
         "precision",
@@ -384,7 +384,7 @@ pub(super) static SPRT: [Key; 5] = [
     ),
 ];
 
-/// The forms of `pairing` as a table, of which it has one.
+/// The forms of `pairing` as a table, exactly one of which is given.
 pub(super) static PAIRING_FORMS: [Key; 4] = [
     Key::new("round_robin", "", "These players meet each other.", Kind::Own(forms::player_names))
         .required(),
@@ -411,7 +411,7 @@ pub(super) static PAIRING_FORMS: [Key; 4] = [
     .required(),
 ];
 
-/// What any of these forms may have besides.
+/// Keys that any of these forms may have besides.
 pub(super) static PAIRING_BESIDES: [Key; 1] = [Key::new(
     "self_play",
     "Self-play",
@@ -531,8 +531,7 @@ pub(super) static RANGE: [Key; 6] = [
     ),
 ];
 
-/// The keys of a player that are not parameters. The schema says of each algorithm what `vary` may
-/// have.
+/// The keys of a player that are not parameters. The schema lists for each algorithm the keys of `vary`.
 pub(super) static PLAYER: [Key; 4] = [
     Key::new(
         "like",

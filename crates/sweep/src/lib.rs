@@ -1,22 +1,22 @@
 //! The sweep file: TOML in, a [`Plan`] or an error with its place and a remedy out.
 //!
-//! This crate has the language in which experiments are written: its keys, which are data, their readers, the grid,
-//! and the schema that is generated from the keys. It depends on the model, whose plans it makes, on statistics and
-//! optimize for their settings, and on the engine for games and players. It must stay independent of the further use
-//! of a plan: no scheduler, no store, no files on disk (a sweep comes with the text of the files that it names).
+//! This crate defines the language of experiments: its keys, which are data, their readers, the grid, and the
+//! schema generated from the keys. It depends on the model, whose plans it makes, on statistics and optimize
+//! for their settings, and on the engine for games and players. It must stay independent of the further use
+//! of a plan: no scheduler, no store, no files on disk (a sweep comes with the text of the files that it
+//! names).
 //!
 //! A sweep goes through these stages, each in its own module:
 //!
 //! 1. `tree`: TOML with a place for every key and value, in the file's order;
-//! 2. `file`: the keys of the file (see `keys`), checked; `players` (with `vary` and `merge`),
-//!    `pairing`, `axes` (with `range`), `overrides` and `claims` (with `meant`) read its larger
-//!    parts. Whatever may
-//!    name an axis (`"$depth"`) stays a tree. `files` holds the files that it names, and `books` what is taken
-//!    of large ones;
+//! 2. `file`: the keys of the file (see `keys`), checked; `players` (with `vary` and `merge`), `pairing`,
+//!    `axes` (with `range`), `overrides` and `claims` (with `meant`) read its larger parts. Parts that may
+//!    name an axis (`"$depth"`) stay trees. `files` holds the files that it names, and `books` the samples of
+//!    large ones;
 //! 3. `points`: the points of the grid, or a part of them (`sample`);
-//! 4. `made`: at a point, references become the axes' values (`template`), and what is then
-//!    said of a game, of openings or of a player becomes that (`resolve`), once for each
-//!    combination of the values that it names;
+//! 4. `made`: at a point, references become the axes' values (`template`), and the resulting descriptions of
+//!    a game, openings or a player are built (`resolve`), once for each combination of the values that they
+//!    name;
 //! 5. `grid`: all points, all pairings, cells that are equal merged, and their places in
 //!    `columns`.
 //!
@@ -103,16 +103,16 @@ pub use schema::sweep_schema;
 /// Longest text of a sweep, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// What is wrong with a sweep, where, and what to write instead.
+/// An error in a sweep: problem, place and remedy.
 #[derive(Clone, Debug, thiserror::Error, Diagnostic)]
 #[error("{problem}")]
 pub struct SweepError {
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// What to write instead.
+    /// The remedy.
     #[help]
     pub remedy: String,
-    /// The text that the place lies in: the sweep's, or that of a file it names.
+    /// The text that contains the place: the sweep's, or that of a file it names.
     #[source_code]
     pub source_text: Arc<NamedSource<String>>,
     /// The place in it.
@@ -120,25 +120,25 @@ pub struct SweepError {
     pub place: Option<SourceSpan>,
     /// Line of the place, from 1.
     pub line: Option<usize>,
-    /// The file that the place lies in, if it is not the sweep itself.
+    /// The file that contains the place, if it is not the sweep itself.
     pub file: Option<String>,
 }
 
-/// A sweep as it was written, with the files that it names.
+/// A sweep's text, with the files that it names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepText {
     /// The file's name, for messages.
     pub name: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// What the files that it names say, by the names it has for them.
+    /// Texts of the files that it names, by the sweep's names for them.
     pub files: BTreeMap<String, String>,
 }
 
 /// A file that a sweep names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
-    /// As the sweep spells it: a path, from where the sweep is.
+    /// The sweep's spelling: a path relative to the sweep.
     pub name: String,
     /// Where the sweep names it.
     pub place: SourceSpan,
@@ -151,8 +151,8 @@ impl SweepText {
         Self { name: name.into(), text: text.into(), files: BTreeMap::new() }
     }
 
-    /// The files that it names: who reads a sweep reads these too, and puts them into
-    /// [`SweepText::files`]. None if the text is not a sweep, which planning it tells.
+    /// The files that it names: callers read these too, and put them into [`SweepText::files`]. Empty if the
+    /// text is not a sweep, which planning reports.
     #[must_use]
     pub fn named_files(&self) -> Vec<NamedFile> {
         let named = parse(&self.text).map(|root| files::named(&root)).unwrap_or_default();
@@ -160,7 +160,7 @@ impl SweepText {
         named.into_iter().map(file).collect()
     }
 
-    /// What is wrong at a place of its text, for who finds something out that planning cannot.
+    /// An error at a place of its text, for callers that find problems beyond planning.
     #[must_use]
     pub fn error_at(
         &self,
@@ -201,8 +201,8 @@ pub fn plan_sweep(sweep: &SweepText) -> Result<Plan, SweepError> {
     plan_with(sweep, &files).map_err(|fault| sweep.error(fault, Some(&files)))
 }
 
-/// What a sweep takes of a large book, by the book's name, if the text of its file lacks that. Samples are found one
-/// after the other: each is to be added to the text before the next is asked for.
+/// The sample that a sweep takes of a large book, with the book's name, if the text of its file lacks it.
+/// Samples are found one after the other: add each to the text before calling again.
 #[must_use]
 pub fn missing_sample(sweep: &SweepText) -> Option<(String, BookSample)> {
     let files = Arc::new(Files::new(sweep).ok()?);
@@ -225,7 +225,7 @@ pub fn sweep_keys() -> impl Iterator<Item = &'static str> {
 /// Checks that an experiment may have this name.
 ///
 /// # Errors
-/// If it may not, with what it may be.
+/// If the name is not allowed; the error states the allowed form.
 pub fn check_experiment_name(name: &str) -> Result<(), SweepError> {
     fields::check_name("an experiment", name, &(0..0))
         .map_err(|fault| SweepText::default().error(Fault { place: None, ..fault }, None))

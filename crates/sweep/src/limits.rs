@@ -1,12 +1,12 @@
-//! Bounds and defaults that the sweep's keys and their readers share.
+//! Bounds and defaults shared by the sweep's keys and their readers.
 
 /// Most values of all axes together, and most points of a grid.
 pub(super) const POINTS_MAX: usize = 100_000;
 
-/// The seed of a sweep that names none.
+/// The default seed of a sweep.
 pub(super) const DEFAULT_SEED: u64 = 1;
 
-/// With `forfeits = "stop"`: so many games may one player forfeit.
+/// Forfeits allowed to one player with `forfeits = "stop"`.
 pub(super) const FORFEITS_MAX_DEFAULT: u64 = 3;
 
 /// The greatest `forfeits_max`.

@@ -1,5 +1,4 @@
-//! What cells are made of: games with openings, and players, each made once for each combination
-//! of the values of the axes it names.
+//! Games with openings, and players: each made once for each combination of the values of its axes.
 
 use std::collections::BTreeMap;
 
@@ -22,19 +21,18 @@ use crate::resolve::{self, Said};
 use crate::template::{Source, Uses, substitute};
 use crate::tree::Node;
 
-/// Most games with openings: each is enumerated and held while planning (invariant 9).
+/// Maximum number of games with openings: each is enumerated and held while planning (invariant 9).
 const SETTINGS_MAX: usize = 1_000;
 
-/// Most that finding the openings of all settings may cost, in moves: twice what the largest single
-/// one does (invariant 9).
+/// Maximum cost of finding the openings of all settings, in moves: twice that of the largest single one
+/// (invariant 9).
 pub(super) const OPENINGS_COST_MAX: u64 = 1 << 25;
 
-/// Most positions that are listed over all combinations of the values that openings and games name:
-/// each combination reads its list anew (invariant 9).
+/// Maximum number of listed positions over all combinations of the values that openings and games name: each
+/// combination reads its list anew (invariant 9).
 const LISTED_MAX: usize = 1 << 20;
 
-/// Distinct things by what tells them apart, numbered in the order in which they come: that order,
-/// and nothing of the hash, is what planning sees.
+/// Distinct items by key, numbered in order of insertion: planning depends on that order, never on the hash.
 pub(super) type Numbered<K, V> = IndexMap<K, V, FixedState>;
 
 /// Makes settings and players as points need them.
@@ -43,20 +41,20 @@ pub(super) struct Made<'a> {
     /// By their canonical JSON.
     pub(super) settings: Numbered<String, Setting>,
     setting_choices: Choices,
-    /// Their numbers by what is said of them: many combinations may come to say the same.
+    /// Their numbers by their text: many combinations may have the same text.
     settings_said: BTreeMap<String, usize>,
-    /// How many positions were listed, over all combinations of values.
+    /// Number of positions listed, over all combinations of values.
     listed: usize,
-    /// What finding the openings may still cost.
+    /// Remaining cost allowed for finding openings.
     openings_cost_left: u64,
-    /// What was skipped of the books.
+    /// Skipped entries of the books.
     pub(super) skipped: Vec<SkippedEntries>,
     pub(super) players: Numbered<PlannedPlayer, PlayerTraits>,
-    /// One for each variant.
+    /// The variants' sources.
     variants: Vec<Variant<'a>>,
 }
 
-/// A game with openings, and the seed that these come from.
+/// A game with openings, and the seed that these are drawn with.
 pub(super) struct Setting {
     pub(super) seed: u64,
     pub(super) rules: Rules,
@@ -64,16 +62,15 @@ pub(super) struct Setting {
     pub(super) openings: Openings,
 }
 
-/// What planning must know of a player besides its parameters.
+/// Properties of a player that planning needs besides its parameters.
 pub(super) struct PlayerTraits {
     pub(super) draws_random_numbers: bool,
     pub(super) is_timed: bool,
-    /// Whether it is taken to play a game again whose opening comes again: see
-    /// [`repeats`](Player::repeats).
+    /// Whether it is assumed to replay a game whose opening recurs: see [`repeats`](Player::repeats).
     pub(super) repeats: bool,
 }
 
-/// What is said of a variant, wherever its values come from.
+/// A variant's settings, with the sources of their values.
 struct Variant<'a> {
     name: &'a str,
     place: &'a Span,
@@ -84,8 +81,8 @@ struct Variant<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// Nothing made yet. Refuses references to what is not there, and axes that nobody uses.
-    /// Finding openings may cost so much: see [`OPENINGS_COST_MAX`].
+    /// Starts with nothing made. Refuses references to missing axes, and unused axes. The cost of finding
+    /// openings is bounded: see [`OPENINGS_COST_MAX`].
     pub(super) fn new(file: &'a SweepFile, openings_cost_max: u64) -> Result<Self, Fault> {
         let axes = &file.axes;
         let mut uses = Uses::default();
@@ -115,7 +112,7 @@ impl<'a> Made<'a> {
                 template_uses.note(&merge::merge_course(&course.node, &[], axes, &[]), axes)?;
             }
             uses.extend(&template_uses);
-            // A player is read under the rules of its game.
+            // A player is parsed under the rules of its game.
             let mut used = template_uses.axes();
             used.extend(&setting_axes);
             used.sort_unstable();
@@ -226,7 +223,7 @@ impl<'a> Made<'a> {
         Ok(index)
     }
 
-    /// What is wrong with openings, in the words of the sweep's kind.
+    /// Phrases a fault in openings in the terms of the sweep's kind.
     fn about_openings(&self, fault: Fault) -> Fault {
         match self.file.task {
             Task::Game => fault,
@@ -236,7 +233,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// How many of the openings of a setting are distinct, counting no further than `wanted`.
+    /// Number of distinct openings of a setting, counted up to `wanted`.
     pub(super) fn distinct_openings(&mut self, setting: usize, wanted: u64) -> Result<u64, Fault> {
         let openings = &self.settings[setting].openings;
         let before = openings.cost();
@@ -251,7 +248,7 @@ impl<'a> Made<'a> {
         Ok(distinct)
     }
 
-    /// A variant at a point that has this setting.
+    /// A variant at a point with this setting.
     pub(super) fn player(
         &mut self,
         variant: usize,
@@ -263,7 +260,7 @@ impl<'a> Made<'a> {
             return Ok(known);
         }
         let axes = &self.file.axes;
-        // What lies within a table or a list may refer to axes, too.
+        // Parts of a table or a list may refer to axes, too.
         let filled: Vec<Option<Node>> =
             said.iter().map(|(_, _, source)| source.filled(axes, point)).collect();
         let mut said: Vec<Said<'_>> = said
@@ -309,19 +306,19 @@ fn dear_openings(place: &Span) -> Fault {
     )
 }
 
-/// Refuses a player whose games cannot begin where those of the setting do.
+/// Refuses a player whose games cannot begin at the setting's openings.
 fn check_starts(player: &Player, setting: &Setting) -> Result<(), ParameterError> {
     if player.begins_anywhere() {
         return Ok(());
     }
     let rules = &setting.rules;
     match &setting.rule {
-        // Whatever is in a table is in that of the player.
+        // A table's positions are all in the player's table.
         OpeningsRule::Ending { .. } => Ok(()),
         OpeningsRule::Listed { positions } => {
             positions.iter().try_for_each(|position| player.check_start(rules, position))
         }
-        // Random play goes from the start, and nobody knows how far.
+        // Random play goes from the start, to an unknown distance.
         OpeningsRule::Start {}
         | OpeningsRule::Random { .. }
         | OpeningsRule::Strata { .. }
@@ -332,14 +329,14 @@ fn check_starts(player: &Player, setting: &Setting) -> Result<(), ParameterError
     }
 }
 
-/// Rules with openings, listed ones as the game itself writes them.
+/// Rules with openings; listed ones in the game's own notation.
 fn setting(seed: u64, rules: Rules, rule: &OpeningsRule) -> Result<Setting, OpeningsError> {
     let openings = Openings::new(seed, &rules, rule)?;
     let normalized = openings.normalized(rule);
     Ok(Setting { seed, rules, rule: normalized, openings })
 }
 
-/// What was made at each combination of the values of some axes.
+/// Items made, by the combination of the values of some axes.
 struct Choices {
     /// The axes, each with the number of its values.
     axes: Vec<(usize, usize)>,
@@ -348,7 +345,7 @@ struct Choices {
 
 /// Numbers by combination.
 enum Numbers {
-    /// No more combinations than cells: a place for each, once one is made.
+    /// At most as many combinations as cells: a slot for each, once one is made.
     Listed(Vec<Option<u32>>),
     /// More combinations, of which few are made.
     Scattered(BTreeMap<u128, u32>),
@@ -364,7 +361,7 @@ impl Choices {
         Self { axes, made }
     }
 
-    /// What was made at the combination that a point has.
+    /// The item at a point's combination, if made.
     fn made(&self, point: &[u32]) -> Option<usize> {
         let slot = self.slot(point);
         let number = match &self.made {
@@ -390,7 +387,7 @@ impl Choices {
         }
     }
 
-    /// The number of the combination that a point has; the grid has fewer than 2^128.
+    /// The number of a point's combination; the grid has fewer than 2^128.
     fn slot(&self, point: &[u32]) -> u128 {
         self.axes
             .iter()
@@ -398,7 +395,7 @@ impl Choices {
     }
 }
 
-/// How many combinations there are, unless more than cells.
+/// Number of combinations, unless more than cells.
 fn combinations(axes: &[(usize, usize)]) -> Option<usize> {
     axes.iter().try_fold(1, |combinations: usize, &(_, size)| {
         combinations.checked_mul(size).filter(|&combinations| combinations <= CELLS_MAX)

@@ -1,4 +1,4 @@
-//! What says which cells are meant: values of axes, and players by name.
+//! Selections of cells: by values of axes, and players by name.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use crate::player_template::Variant;
 use crate::players::Players;
 use crate::tree::{Entry, Node, Table, Tree};
 
-/// Most comparisons of tables that name cells with tables on axes (invariant 9).
+/// Maximum number of comparisons of selecting tables with tables on axes (invariant 9).
 const COMPARISONS_MAX: usize = 1 << 22;
 
-/// The axes that are named, and which of their values are meant, ascending.
+/// The named axes, with the indices of their selected values, ascending.
 pub(super) type MeantValues = Vec<(usize, Vec<u32>)>;
 
-/// Finds what is meant among these axes and players.
+/// Resolves selections among these axes and players.
 pub(super) struct Meant<'a> {
     axes: &'a [Axis],
     players: &'a Players,
-    /// Of axes that were named: each value by what it means.
+    /// For axes named so far: each value by its meaning.
     known: BTreeMap<usize, BTreeMap<String, u32>>,
     comparisons: usize,
 }
@@ -51,7 +51,7 @@ impl<'a> Meant<'a> {
         })
     }
 
-    /// The values of an axis that `wanted`, or one of a list of such, means.
+    /// The values of an axis selected by `wanted`, or by a member of such a list.
     pub(super) fn values(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
         // The value of an axis may itself be a list.
         let mut meant = self.meant_by(axis, wanted)?;
@@ -79,7 +79,7 @@ impl<'a> Meant<'a> {
         Ok(meant)
     }
 
-    /// The values that one value means.
+    /// The values that one value selects.
     fn meant_by(&mut self, axis: usize, wanted: &Node) -> Result<Vec<u32>, Fault> {
         let values = (0..).zip(&self.axes[axis].values);
         let Tree::Table(table) = &wanted.tree else {
@@ -98,7 +98,7 @@ impl<'a> Meant<'a> {
         Ok(values.filter_map(is_meant).collect())
     }
 
-    /// For each variant whether it is named.
+    /// For each variant, whether it is named.
     pub(super) fn players(&self, Entry { key, value, .. }: &Entry) -> Result<Vec<bool>, Fault> {
         let what = format!("`{key}`");
         let example = format!("{key} = \"alphabeta\", or a list of players");

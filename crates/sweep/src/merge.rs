@@ -48,7 +48,7 @@ pub(super) fn axes_of_course(node: &Node, axes: &[Axis]) -> Result<Vec<usize>, F
     read(&entry.value)?.iter().map(|node| axis(node, axes)).collect()
 }
 
-/// The table of a course at a point, where what the tables of these axes say goes over what it says itself.
+/// The table of a course at a point, where the tables of these axes override its own settings.
 pub(super) fn merge_course(node: &Node, used: &[usize], axes: &[Axis], point: &[u32]) -> Node {
     let Tree::Table(table) = &node.tree else { return node.clone() };
     let mut table = table.clone();
@@ -87,7 +87,7 @@ fn axis(node: &Node, axes: &[Axis]) -> Result<usize, Fault> {
     }
 }
 
-/// Refuses a key that is not a parameter, or that the player has from two sides.
+/// Refuses a key that is not a parameter, or that the player gets from two sources.
 fn check_key<'a>(
     entry: &Entry,
     template: &PlayerTemplate,
@@ -121,7 +121,7 @@ fn check_key<'a>(
     Ok(())
 }
 
-/// Puts what the tables at a point say over what the player says.
+/// Overrides the player's settings with those of the tables at a point.
 pub(super) fn merge<'a>(said: &mut Vec<Said<'a>>, used: &[usize], axes: &'a [Axis], point: &[u32]) {
     let tables = used.iter().map(|&axis| &axes[axis].values[point[axis] as usize]);
     for Entry { key, key_place, value } in tables.flat_map(entries) {

@@ -1,13 +1,13 @@
-//! Keys of the sweep itself that stand below a header: TOML takes them for keys of that table.
+//! Keys of the sweep itself that are placed below a header: TOML assigns them to that table.
 
 use crate::fault::{Fault, Span};
 use crate::keys;
 use crate::tree::{Table, Tree};
 
-/// The fault with another remedy where a key only has to be moved.
+/// The fault with another remedy, if a key only has to be moved.
 pub(super) fn explained(fault: Fault, root: &Table) -> Fault {
     let below = |is_it: &dyn Fn(&str, &Span, &Span) -> bool| {
-        // Not `[[override]]`, which is a list and has `games` of its own.
+        // Except `[[override]]`, which is a list and has its own `games`.
         root.entries.iter().find_map(|header| match &header.value.tree {
             Tree::Table(table) => find(table, &header.key, is_it),
             Tree::Array(_) | Tree::Scalar(_) => None,
@@ -45,12 +45,12 @@ pub(super) fn explained(fault: Fault, root: &Table) -> Fault {
     }
 }
 
-/// Whether the sweep has this key, and its file has not.
+/// Whether the key exists for sweeps but is missing in this file.
 fn is_own(key: &str, root: &Table) -> bool {
     keys::names(&keys::SWEEP).any(|name| name == key) && root.get(key).is_none()
 }
 
-/// The first such entry of a table and the tables below it: its key, its header, and where the key is.
+/// The first such entry of a table and the tables below it: its key, its header, and the key's place.
 fn find(
     table: &Table,
     header: &str,

@@ -1,4 +1,4 @@
-//! `[[override]]`: other numbers of games for some cells, or none at all.
+//! `[[override]]`: another number of games for some cells, or none at all.
 
 use crate::axes::Axis;
 use crate::fault::{Fault, Span};
@@ -11,39 +11,39 @@ use crate::tree::{Node, Scalar, Table, Tree};
 /// Most overrides of a sweep.
 const OVERRIDES_MAX: usize = 1_000;
 
-/// The keys of `where` that are no axes.
+/// The keys of `where` that are not axes.
 const SIDES: [&str; 2] = ["player", "opponent"];
 
-/// What some cells get instead of the sweep's `games`.
+/// Games of some cells, in place of the sweep's `games`.
 #[derive(Debug)]
 pub(super) struct Override {
-    /// Where it says which cells.
+    /// The place of its condition.
     pub(super) place: Span,
     axes: MeantValues,
     sides: Whose,
-    /// None if the cells are skipped.
+    /// `None` if the cells are skipped.
     pub(super) games: Option<u64>,
-    /// Where it says what the cells get.
+    /// The place of its number of games.
     pub(super) games_place: Span,
 }
 
-/// Whose games are meant, by variants.
+/// The players concerned, by variants.
 #[derive(Debug)]
 enum Whose {
     Anybody,
-    /// One of the two is among these.
+    /// At least one of the two is among these.
     Either(Vec<bool>),
     /// One of the two is among the first, the other among the second.
     Both(Vec<bool>, Vec<bool>),
 }
 
 impl Override {
-    /// Whether it is about a point.
+    /// Whether it covers a point.
     pub(super) fn is_at(&self, point: &[u32]) -> bool {
         self.axes.iter().all(|(axis, meant)| meant.binary_search(&point[*axis]).is_ok())
     }
 
-    /// Whether it is about a pairing of variants.
+    /// Whether it covers a pairing of variants.
     pub(super) fn is_of(&self, (first, second): (usize, usize)) -> bool {
         match &self.sides {
             Whose::Anybody => true,
@@ -119,7 +119,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Which values of which axes, and whose games.
+    /// The values of axes, and the players concerned.
     fn condition(&mut self, node: &Node) -> Result<(MeantValues, Whose), Fault> {
         let table = node.table("`where`", "where = { depth = 6 }")?;
         if table.entries.is_empty() {
@@ -139,7 +139,7 @@ impl Reader<'_> {
         Ok((axes, self.sides(table)?))
     }
 
-    /// Whom `player` and `opponent` mean.
+    /// The players that `player` and `opponent` mean.
     fn sides(&self, table: &Table) -> Result<Whose, Fault> {
         match (table.get("player"), table.get("opponent")) {
             (None, None) => Ok(Whose::Anybody),

@@ -1,4 +1,4 @@
-//! `pairing` and `anchors`: who meets whom at each point of the grid.
+//! `pairing` and `anchors`: which players meet at each point of the grid.
 //!
 //! A name means all variants of its player, or one variant by its own name.
 
@@ -10,12 +10,12 @@ use crate::keys::{self, PAIRING_BESIDES, PAIRING_FORMS};
 use crate::players::Players;
 use crate::tree::{Node, Table, Tree};
 
-/// Who meets whom, by their places among the variants.
+/// The pairings, as indices of variants.
 #[derive(Debug)]
 pub(super) struct Pairing {
     /// The first of each moves first in even games, or in all if sides are fixed. Distinct.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Those that the others' strength is measured against.
+    /// The variants that others' strength is measured against.
     pub(super) anchors: Vec<usize>,
 }
 
@@ -23,7 +23,7 @@ const EXAMPLE: &str = "pairing = \"round-robin\", \"self-play\", { gauntlet = \"
                        { between = [\"alphabeta\", \"genetic\"] } or \
                        { pairs = [[\"alphabeta\", \"genetic\"]] }";
 
-/// Reads `pairing` and `anchors`; without the one all meet all, without the other there are none.
+/// Reads `pairing` and `anchors`; without `pairing` all meet all, without `anchors` there are none.
 pub(super) fn read(
     pairing: Option<&Node>,
     anchors: Option<&Node>,
@@ -46,7 +46,7 @@ pub(super) fn read(
 struct Draw<'a> {
     players: &'a Players,
     pairs: Vec<(usize, usize)>,
-    /// The same pairs.
+    /// The same pairs, for lookup.
     seen: BTreeSet<(usize, usize)>,
 }
 
@@ -120,7 +120,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Those named meet each other, in the file's order.
+    /// The named players meet each other, in the file's order.
     fn round_robin(&mut self, node: &Node) -> Result<(), Fault> {
         let groups =
             self.groups(node, "`round_robin`", "round_robin = [\"alphabeta\", \"genetic\"]")?;
@@ -137,7 +137,7 @@ impl Draw<'_> {
         Ok(())
     }
 
-    /// Heroes against everybody else.
+    /// Heroes against every other player.
     fn gauntlet(&mut self, node: &Node) -> Result<(), Fault> {
         let example = "gauntlet = \"alphabeta\", or a list of players";
         let heroes = match &node.tree {
@@ -241,7 +241,7 @@ impl Draw<'_> {
         }
     }
 
-    /// The variants that each name of a list means; nobody twice.
+    /// The variants that each name of a list means, each at most once.
     fn groups(&self, node: &Node, what: &str, example: &str) -> Result<Vec<Vec<usize>>, Fault> {
         let mut seen = BTreeSet::new();
         let mut groups = Vec::new();
@@ -259,8 +259,7 @@ impl Draw<'_> {
         Ok(groups)
     }
 
-    /// Adds the pairs of everybody who plays with each anchor; a meeting that is there already
-    /// stays as it is.
+    /// Adds the pairs of each playing variant with each anchor; existing pairs stay as they are.
     fn anchors(&mut self, node: &Node) -> Result<Vec<usize>, Fault> {
         let anchors = self.groups(node, "`anchors`", "anchors = [\"random\"]")?.concat();
         let others: Vec<usize> =
@@ -282,12 +281,12 @@ impl Draw<'_> {
         Ok(anchors)
     }
 
-    /// Everybody who meets somebody, in the file's order.
+    /// The variants in any pair, in the file's order.
     fn playing(&self) -> BTreeSet<usize> {
         self.pairs.iter().flat_map(|&(first, second)| [first, second]).collect()
     }
 
-    /// A player that plays nobody is a slip, unless it is there for others to be `like` it.
+    /// A player without opponents is a slip, unless other players are `like` it.
     fn check_everybody_plays(&self) -> Result<(), Fault> {
         let playing = self.playing();
         let is_idle = |variant: &usize| {

@@ -9,7 +9,7 @@ pub(super) struct PlayerTemplate {
     pub(super) name: String,
     /// Its header.
     pub(super) place: Span,
-    /// Its parameters, with those it takes over from the player it is `like`, without the varied.
+    /// Its parameters, including those of the player it is `like`, without the varied ones.
     pub(super) parameters: Table,
     /// The parameters it varies.
     pub(super) varied: Vec<Varied>,
@@ -19,7 +19,7 @@ pub(super) struct PlayerTemplate {
     pub(super) is_model: bool,
 }
 
-/// A parameter of which a player has several values.
+/// A parameter with several values.
 #[derive(Clone, Debug)]
 pub(super) struct Varied {
     pub(super) key: String,
@@ -28,13 +28,13 @@ pub(super) struct Varied {
     pub(super) values: Vec<Node>,
 }
 
-/// One of the players that a template stands for. A template without `vary` has one.
+/// A player that a template stands for. A template without `vary` has one.
 #[derive(Debug)]
 pub(super) struct Variant {
     /// `ab`, or `ab(depth=3,order=true)`.
     pub(super) name: String,
     /// Its template, by its place in the file.
     pub(super) template: usize,
-    /// Which value of each varied parameter, in the template's order.
+    /// The index of each varied parameter's value, in the template's order.
     pub(super) values: Vec<usize>,
 }

@@ -8,7 +8,7 @@ use crate::player_template::{PlayerTemplate, Variant, Varied};
 use crate::tree::{Entry, Node, Table};
 use crate::vary;
 
-/// Most parameters of a player: no algorithm has so many.
+/// Maximum number of parameters of a player: no algorithm has so many.
 const PARAMETERS_MAX: usize = 128;
 
 const LIKE: &str = "like";
@@ -21,7 +21,7 @@ const VARY: &str = "vary";
 pub(super) struct Players {
     /// In the file's order.
     pub(super) templates: Vec<PlayerTemplate>,
-    /// Those who may play, a template's together, in the templates' order.
+    /// The variants that may play, a template's together, in the templates' order.
     pub(super) variants: Vec<Variant>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn read(node: &Node) -> Result<Players, Fault> {
         let problem = format!("{} players are too many", table.entries.len());
         return Err(Fault::at(&node.place, problem, format!("name at most {PLAYERS_MAX}")));
     }
-    // Whatever the pairing: it would give no pairs, and the grid no cells.
+    // Refused for any pairing: there would be no pairs, and no cells.
     if table.entries.is_empty() {
         let remedy = "describe each player under a header such as [players.alphabeta]";
         return Err(Fault::at(&node.place, "nobody plays", remedy));
@@ -92,7 +92,7 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
     };
     take(LIKE);
     if let Some((_, Entry { key_place, .. })) = take(FROM) {
-        // The programs that read sweeps look it up before they plan.
+        // The programs that read sweeps resolve it before they plan.
         let problem =
             format!("`from` of the player `{name}` stands for a player that was not looked up");
         return Err(Fault::at(
@@ -107,8 +107,7 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
         varied = vary::read(&vary.value, &name)?;
         for Varied { key, key_place, .. } in &varied {
             let Some((set_at, set)) = take(key) else { continue };
-            // What a model says is overridden; what is said beside `vary`, or nearer, is not meant
-            // to be.
+            // A model's settings may be overridden; settings beside `vary`, or nearer, must not.
             if set_at <= distance {
                 let place = if set_at < distance { &set.key_place } else { key_place };
                 return Err(Fault::at(
@@ -138,8 +137,8 @@ fn model<'a>(player: &Entry, players: &'a Table) -> Result<Option<&'a Entry>, Fa
     }
 }
 
-/// What a player says over what its model says, and its model over the next: each key with how
-/// many players away it is said.
+/// A player's settings over its model's, and these over the next model's: each key with its distance in
+/// players.
 fn inherited<'a>(player: &'a Entry, players: &'a Table) -> Result<Vec<(usize, &'a Entry)>, Fault> {
     let mut said: Vec<(usize, &Entry)> = Vec::new();
     let mut line = vec![player];

@@ -14,12 +14,12 @@ pub(super) const CELLS_MAX: usize = POINTS_MAX;
 pub(super) struct Points {
     axes: usize,
     count: usize,
-    /// Point after point: which value of each axis.
+    /// The index of each axis's value, point after point.
     values: Vec<u32>,
 }
 
 impl Points {
-    /// Those of a sweep with this seed, unless they make too many cells.
+    /// The points of a sweep with this seed, unless they make too many cells.
     pub(super) fn of(file: &SweepFile, seed: u64) -> Result<Self, Fault> {
         let axes = &file.axes;
         let count = count(file)?;
@@ -35,7 +35,7 @@ impl Points {
         self.count
     }
 
-    /// A point by its number: which value of each axis.
+    /// A point by its number: the index of each axis's value.
     pub(super) fn at(&self, number: usize) -> &[u32] {
         &self.values[number * self.axes..(number + 1) * self.axes]
     }
@@ -109,7 +109,7 @@ fn sampled(sample: &Sample, seed: u64, axes: &[Axis]) -> Vec<u32> {
     points.concat()
 }
 
-/// Goes on to the next combination of the axes that move; whether there was one.
+/// Advances to the next combination of the moving axes; returns whether there was one.
 fn advance(point: &mut [u32], axes: &[Axis], moves: impl Fn(usize) -> bool) -> bool {
     for axis in (0..axes.len()).rev().filter(|&axis| moves(axis)) {
         point[axis] += 1;

@@ -1,8 +1,7 @@
 //! Ranges: `{ from, to, step }`, `{ from, to, factor }` and `{ from, to, count }`, of numbers and
 //! durations.
 //!
-//! A range must meet its end: one that passes it is an error, since the author expects the value
-//! that is written there.
+//! A range must meet its end: one that passes it is an error, since the author expects the written value.
 
 use spelrum_engine::parse_duration_us;
 
@@ -104,7 +103,7 @@ fn factors(from: &Node, to: &Node, factor: &Node) -> Result<Vec<Scalar>, Fault> 
     Ok(unit.write_rounded(&values))
 }
 
-/// `scale` says how so many values are spaced; a step or a factor says it already.
+/// Refuses `scale` with a step or a factor, which already sets the spacing.
 fn unscaled(table: &Table, key: &str) -> Result<(), Fault> {
     match table.get("scale") {
         None => Ok(()),
@@ -116,7 +115,7 @@ fn unscaled(table: &Table, key: &str) -> Result<(), Fault> {
     }
 }
 
-/// So many values, both ends among them, at equal distances or in equal ratios.
+/// This many values, both ends included, at equal distances or in equal ratios.
 fn counted(
     from: &Node,
     to: &Node,
@@ -163,10 +162,10 @@ fn counted(
     Ok(values)
 }
 
-/// So many values at equal distances: exact wherever they have no more places than the ends.
+/// This many values at equal distances: exact wherever they need no more places than the ends.
 fn distances(unit: Unit, first: i128, last: i128, count: usize) -> Vec<Scalar> {
     let (width, gaps) = (last - first, count as i128 - 1);
-    // In parts of a unit, so that nothing is cut off yet.
+    // In parts of a unit, to avoid truncation here.
     let parts = (0..count as i128).map(|index| first * gaps + width * index);
     match unit {
         _ if width % gaps == 0 => unit.write(&parts.map(|part| part / gaps).collect::<Vec<_>>()),
@@ -180,7 +179,7 @@ fn distances(unit: Unit, first: i128, last: i128, count: usize) -> Vec<Scalar> {
     }
 }
 
-/// So many values in equal ratios.
+/// This many values in equal ratios.
 fn ratios(unit: Unit, from: &Node, to: &Node, count: usize) -> Result<Vec<Scalar>, Fault> {
     let (first, last) = (unit.float(from)?, unit.float(to)?);
     for (end, value) in [(from, first), (to, last)] {
@@ -196,13 +195,13 @@ fn ratios(unit: Unit, from: &Node, to: &Node, count: usize) -> Result<Vec<Scalar
     let width = libm::log(last / first);
     let value = |index: usize| {
         let share = index as f64 / (count - 1) as f64;
-        // The ends as they were written.
+        // Keeps the ends as written.
         if index + 1 == count { last } else { first * libm::exp(width * share) }
     };
     Ok(unit.write_rounded(&(0..count).map(value).collect::<Vec<_>>()))
 }
 
-/// What the ends of a range are measured in.
+/// The unit of a range's ends.
 #[derive(Clone, Copy, Debug)]
 enum Unit {
     /// Microseconds.
@@ -215,7 +214,7 @@ enum Unit {
 const DIGITS_MAX: usize = 15;
 
 impl Unit {
-    /// What all the nodes are measured in.
+    /// The common unit of all nodes.
     fn common(nodes: &[&Node]) -> Result<Self, Fault> {
         let mut places = 0;
         let durations = nodes.iter().filter(|node| duration_us(node).is_some()).count();
@@ -250,7 +249,7 @@ impl Unit {
         let units = match self {
             Self::Duration => duration_us(node).map(i128::from),
             Self::Decimal { places } => number(node).and_then(|number| {
-                // `common` saw to it that no more places are cut off.
+                // `common` ensures that no more places are cut off.
                 format!("{number:.places$}").replace('.', "").parse().ok()
             }),
         };

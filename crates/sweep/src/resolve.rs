@@ -1,4 +1,4 @@
-//! From trees without references to the things themselves: a game, openings, a player.
+//! Turns trees without references into a game, openings and players.
 
 use spelrum_engine::tables::Endgame;
 use spelrum_engine::{
@@ -63,7 +63,7 @@ fn game_with_rules(name: &Node, table: &Table) -> Result<Rules, Fault> {
     })
 }
 
-/// What stands in a node, whatever its form.
+/// The content of a node, whatever its form.
 fn value(node: &Node) -> Result<Value, Fault> {
     Ok(match &node.tree {
         Tree::Scalar(scalar) => scalar.clone().into(),
@@ -78,7 +78,7 @@ fn value(node: &Node) -> Result<Value, Fault> {
 const OPENINGS_EXAMPLE: &str = "openings = { kind = \"random\", plies = 2 }, \
                                 { kind = \"all\", plies = 2 }, \"start\", or a list of positions";
 
-/// The openings rule. Listed positions are as the sweep spells them.
+/// The openings rule. Listed positions keep the sweep's spelling.
 pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
     let listed = |node: &Node| {
         let positions = texts(node, "an opening", OPENINGS_EXAMPLE)?;
@@ -124,7 +124,7 @@ pub(super) fn openings(node: &Node) -> Result<OpeningsRule, Fault> {
                     "positions",
                     "positions = [\"…\", \"…\"], or file = \"openings.txt\"",
                 )?),
-                // With a `file` it has been read, and become a list.
+                // A `file` has been read by now, and become a list.
                 "book" => listed(needed(&keys::OPENINGS_BOOK, "file", "file = \"openings.epd\"")?),
                 "ending" => ending(
                     node,
@@ -143,7 +143,7 @@ fn unknown_openings(kind: &str, place: &Span) -> Fault {
     Fault::at(place, problem, did_you_mean(kind, "kinds", kinds))
 }
 
-/// Positions of the ending that is named.
+/// Positions of the named ending.
 fn ending(node: &Node, table: &Table, name: &Node) -> Result<OpeningsRule, Fault> {
     let endgame: Endgame = name
         .text("`ending`", "ending = \"KRK\"")?
@@ -160,7 +160,7 @@ fn ending(node: &Node, table: &Table, name: &Node) -> Result<OpeningsRule, Fault
     Ok(OpeningsRule::Ending { ending, to_move, distance, stratified })
 }
 
-/// From how many to how many moves to mate.
+/// The range of moves to mate.
 fn distance(node: &Node) -> Result<[u32; 2], Fault> {
     const EXAMPLE: &str = "distance = [5, 10]";
     let Tree::Array(nodes) = &node.tree else {
@@ -220,7 +220,7 @@ pub(super) fn plies(node: &Node) -> Result<u32, Fault> {
     })
 }
 
-/// A fault of openings that could not be made, at the position or the rule that is to blame.
+/// A fault of openings that could not be made, at the faulty position or rule.
 pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
     let list = match &node.tree {
         Tree::Array(nodes) => Some(nodes),
@@ -278,7 +278,7 @@ pub(super) fn openings_fault(error: &OpeningsError, node: &Node) -> Fault {
     Fault::at(place, error.to_string(), remedy)
 }
 
-/// What a player says of one parameter, at a point.
+/// A player's setting of one parameter, at a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Said<'a> {
     pub(super) key: &'a str,
@@ -286,7 +286,7 @@ pub(super) struct Said<'a> {
     pub(super) value: &'a Node,
 }
 
-/// The player of whom this is said.
+/// The player that this belongs to.
 pub(super) fn player(
     rules: &Rules,
     name: &str,
@@ -307,7 +307,7 @@ pub(super) fn player(
     let weights = || rules.evaluations().iter().flat_map(|evaluation| evaluation.parameters);
     let info =
         |key: &str| parameters_of(algorithm).iter().chain(weights()).find(|it| it.name == key);
-    // What an unknown algorithm takes is unknown, too: its name is the error to report.
+    // An unknown algorithm's parameters are unknown, too: report the error in its name.
     let is_known = ALGORITHMS.contains(&algorithm) || OUTSIDE_ALGORITHMS.contains(&algorithm);
     let mut given = Parameters::new();
     for Said { key, value: node, .. } in said {

@@ -1,11 +1,11 @@
-//! `sample`: a part of the grid instead of all of it, the same for the same sweep.
+//! `sample`: a part of the grid, identical for identical sweeps.
 //!
-//! What is drawn is a function of the sweep's seed (its sample key, see [`spelrum_model::seeds`]), of the
-//! method, of the number of points and of how many values each thinned axis has, in the file's
-//! order; so it is part of the recorded data.
+//! The draw is a function of the sweep's seed (its sample key, see [`spelrum_model::seeds`]), the method, the
+//! number of points and the number of values of each thinned axis, in the file's order; so it is part of the
+//! recorded data.
 //!
-//! - `random` draws a value of each axis, attempt after attempt, and keeps the points that it had
-//!   not before. So a larger sample has all points of a smaller one.
+//! - `random` draws a value of each axis, attempt after attempt, and keeps new points. So a larger sample has
+//!   all points of a smaller one.
 //! - `latin-hypercube` gives each value of an axis floor or ceil(points / values) of the points
 //!   (McKay, Beckman and Conover 1979, for axes of few values). It starts from points that are
 //!   balanced and distinct by construction, and shuffles one axis after the other, leaving out
@@ -29,9 +29,9 @@ use crate::tree::{Node, Table};
 #[derive(Debug)]
 pub(super) struct Sample {
     method: Method,
-    /// How many points the thinned axes keep together.
+    /// Number of points that the thinned axes keep together.
     pub(super) points: usize,
-    /// Where that is said.
+    /// The place of that number.
     pub(super) place: Span,
     /// The thinned axes, ascending; the others stay whole.
     pub(super) axes: Vec<usize>,
@@ -112,7 +112,7 @@ fn points(node: &Node) -> Result<usize, Fault> {
     )
 }
 
-/// The axes that are named, or all of them.
+/// The named axes, or all of them.
 fn thinned(table: &Table, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
     let Some(entry) = table.get("axes") else { return Ok((0..axes.len()).collect()) };
     let mut thinned = BTreeSet::new();
@@ -140,8 +140,8 @@ fn thinned(table: &Table, axes: &[Axis]) -> Result<Vec<usize>, Fault> {
 }
 
 impl Sample {
-    /// The points that the thinned axes keep together, each its value of each of them, in the
-    /// order of the grid.
+    /// The points that the thinned axes keep together, each its value of each of them, in the order of the
+    /// grid.
     pub(super) fn draw(&self, seed: u64, axes: &[Axis]) -> Vec<Vec<u32>> {
         let sizes: Vec<usize> = self.axes.iter().map(|&axis| axes[axis].values.len()).collect();
         let random = Random::from_key(seeds::sample_key(seed));
@@ -210,7 +210,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// How many points a grid of these sizes has, if fewer than 2^128.
+/// Number of points of a grid of these sizes, if fewer than 2^128.
 pub(super) fn product(sizes: &[usize]) -> Option<u128> {
     sizes.iter().try_fold(1, |product: u128, &size| product.checked_mul(size as u128))
 }
@@ -218,7 +218,7 @@ pub(super) fn product(sizes: &[usize]) -> Option<u128> {
 /// Points that stay distinct.
 struct Rows {
     points: Vec<Vec<u32>>,
-    /// How much the number of a point in the grid grows with a value of each axis.
+    /// Increase of a point's number in the grid per value of each axis.
     strides: Vec<u128>,
     /// The numbers of the points.
     numbers: Vec<u128>,

@@ -50,7 +50,7 @@ pub fn sweep_schema() -> Json {
     schema
 }
 
-/// A key, for an editor.
+/// A key's schema, for an editor.
 fn key_schema(key: &Key) -> Json {
     let mut schema = kind_schema(&key.kind);
     schema["description"] = key.meaning.into();
@@ -120,7 +120,7 @@ fn described_rule(rule: &ParameterInfo) -> Json {
     })
 }
 
-/// A default, where a sweep could write it.
+/// A default, if a sweep can express it.
 fn default_json(default: ParameterDefault) -> Option<Json> {
     match default {
         ParameterDefault::Bool(value) => Some(json!(value)),
@@ -136,7 +136,7 @@ fn default_json(default: ParameterDefault) -> Option<Json> {
     }
 }
 
-/// What a parameter may be.
+/// The schema of a parameter's values.
 fn kind_json(kind: ParameterKind) -> Json {
     match kind {
         ParameterKind::Switch => json!({ "type": "boolean" }),
@@ -261,7 +261,7 @@ fn openings() -> Json {
         form["required"] = json!(required);
         form
     };
-    // Where an axis has the kind, it may be one that needs no plies.
+    // An axis as the kind may name one that needs no plies.
     let mut swept = object(&keys::OPENINGS_PLIES);
     swept["required"] = json!(["kind"]);
     let positions = object(&keys::OPENINGS_LISTED)["properties"]["positions"].take();
@@ -290,7 +290,7 @@ fn openings() -> Json {
     })
 }
 
-/// A player whose word on moves can be taken, with its parameters.
+/// A player usable as a reference, with its parameters.
 fn reference_player() -> Json {
     let form = |algorithm: &str| {
         let name = json!({ "const": algorithm, "description": meaning_of(algorithm) });
@@ -305,7 +305,7 @@ fn reference_player() -> Json {
     json!({ "type": "object", "anyOf": forms })
 }
 
-/// A word, or one form with what may stand besides it.
+/// A word, or one form with optional additions.
 fn pairing() -> Json {
     let form = |key: &'static Key| {
         let mut form = object(&keys::PAIRING_BESIDES);
@@ -321,7 +321,7 @@ fn pairing() -> Json {
     json!({ "default": "round-robin", "anyOf": forms })
 }
 
-/// Each says either `games` or `skip`.
+/// Each has either `games` or `skip`.
 fn overrides() -> Json {
     let mut one = object(&keys::OVERRIDE);
     one["oneOf"] = json!([{ "required": ["games"] }, { "required": ["skip"] }]);
@@ -346,8 +346,8 @@ fn range_definition() -> Json {
     range
 }
 
-/// One form for each algorithm, so that another one's parameters are refused, and one for players
-/// whose algorithm stands elsewhere.
+/// One form for each algorithm, so that another one's parameters are refused, and one for players whose
+/// algorithm is set elsewhere.
 fn players() -> Json {
     let algorithms = [ALGORITHMS, OUTSIDE_ALGORITHMS].concat();
     let mut forms: Vec<Json> = algorithms
@@ -440,7 +440,7 @@ fn parameters(algorithms: &[&str]) -> Vec<Parameter> {
     let mut add = |parameter: Parameter| {
         match found.iter_mut().find(|known| known.name == parameter.name) {
             None => found.push(parameter),
-            // Of another algorithm or game: either form will do, and neither default.
+            // In different algorithms or games: either form will do, without a default.
             Some(known) if known.value != parameter.value => {
                 known.value = json!({ "anyOf": [known.value, parameter.value] });
                 known.default = None;

@@ -1,4 +1,4 @@
-//! `stop`: when a cell has been played enough.
+//! `stop`: when a cell has enough games.
 
 use spelrum_statistics::{EloModel, SPRT_ELO_MAX, SPRT_ERROR_MAX, Sprt, StopRule};
 
@@ -9,7 +9,7 @@ use crate::tree::{Node, Scalar, Table, Tree};
 const PRECISION_EXAMPLE: &str = "stop = { precision = 0.03 }";
 const SPRT_EXAMPLE: &str = "stop = { sprt = { elo0 = 0, elo1 = 20 } }";
 
-/// What a sequential test's errors are where the sweep does not say.
+/// Default error rates of an SPRT (sequential probability ratio test).
 const SPRT_ERROR: f64 = 0.05;
 
 /// Reads `stop`.

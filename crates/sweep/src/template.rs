@@ -6,7 +6,7 @@ use crate::axes::Axis;
 use crate::fault::{Fault, did_you_mean};
 use crate::tree::{Entry, Node, Scalar, Table, Tree};
 
-/// Which axes, and which keys of their tables, a sweep uses.
+/// The axes, and the keys of their tables, that a sweep uses.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     axes: BTreeSet<usize>,
@@ -40,13 +40,13 @@ impl Uses {
         self.axes.iter().copied().collect()
     }
 
-    /// Adds what another part of the sweep uses.
+    /// Adds the uses of another part of the sweep.
     pub(super) fn extend(&mut self, other: &Self) {
         self.axes.extend(&other.axes);
         self.keys.extend(other.keys.iter().cloned());
     }
 
-    /// Refuses axes, and keys of table-valued axes, that nobody uses.
+    /// Refuses unused axes, and unused keys of table-valued axes.
     pub(super) fn check_all_used(&self, axes: &[Axis]) -> Result<(), Fault> {
         for (index, axis) in axes.iter().enumerate() {
             if !self.axes.contains(&index) {
@@ -159,10 +159,10 @@ pub(super) fn substitute(node: &Node, axes: &[Axis], point: &[u32]) -> Node {
     Node { place: node.place.clone(), tree }
 }
 
-/// Where a parameter's value comes from.
+/// The source of a parameter's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'a> {
-    /// It is written in the player.
+    /// Written in the player.
     Written(&'a Node),
     /// The value of an axis.
     Axis(usize),
@@ -171,7 +171,7 @@ pub(super) enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// What a node is, or refers to. Every reference was noted before.
+    /// The source of a node's value. Every reference was noted before.
     pub(super) fn of(node: &'a Node, axes: &[Axis]) -> Self {
         let Tree::Scalar(Scalar::Text(text)) = &node.tree else { return Self::Written(node) };
         let Some((name, key)) = reference(text) else { return Self::Written(node) };
@@ -181,7 +181,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What is written as a table or a list, with the values at a point of what it refers to.
+    /// The table or list as written, with references replaced at a point.
     pub(super) fn filled(self, axes: &[Axis], point: &[u32]) -> Option<Node> {
         match self {
             Self::Written(node @ Node { tree: Tree::Table(_) | Tree::Array(_), .. }) => {

@@ -1,4 +1,4 @@
-//! `timing`: which timed games are disturbed, and what becomes of them.
+//! `timing`: which timed games are disturbed, and their treatment.
 
 use spelrum_model::disturbance::Timing;
 use spelrum_model::speed::Scaling;
@@ -34,7 +34,7 @@ fn share(node: &Node) -> Result<f64, Fault> {
     ))
 }
 
-/// How time limits are scaled, if they are.
+/// Scaling of time limits, if any.
 fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
     const EXAMPLE: &str = "timing = { reference_speed = 30_000_000, factor_max = 4 }";
     let factor_max = table.get("factor_max");
@@ -76,7 +76,7 @@ fn scaling(table: &Table) -> Result<Option<Scaling>, Fault> {
     Ok(Some(Scaling { reference, factor_max_permille }))
 }
 
-/// How often a disturbed game is played again.
+/// How often a disturbed game is replayed.
 fn replays_max(table: &Table) -> Result<u32, Fault> {
     let replays = match table.get("disturbed") {
         None => false,

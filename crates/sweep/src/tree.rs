@@ -1,4 +1,4 @@
-//! TOML as a tree in which every key and value knows its place.
+//! TOML as a tree in which every key and value has its place.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ pub(super) enum Tree {
     Table(Table),
 }
 
-/// A value that has no parts.
+/// A value without parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Bool(bool),
@@ -132,7 +132,7 @@ impl Table {
 }
 
 impl Node {
-    /// The text, or a fault that says what `what` should be.
+    /// The text, or a fault that names `what` as expected.
     pub(super) fn text(&self, what: &str, example: &str) -> Result<&str, Fault> {
         let Tree::Scalar(Scalar::Text(text)) = &self.tree else {
             return Err(self.wrong_type(what, "a text", example));
@@ -169,7 +169,7 @@ impl Node {
         Fault::at(&self.place, problem, format!("write, for example, {example}"))
     }
 
-    /// What it is, for messages.
+    /// Its kind, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match &self.tree {
             Tree::Scalar(Scalar::Bool(_)) => "a switch",
@@ -182,7 +182,7 @@ impl Node {
     }
 }
 
-/// As a sweep would write it, but texts at the top without quotes.
+/// The notation of a sweep, but texts at the top without quotes.
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.tree {

@@ -32,7 +32,7 @@ pub(super) fn read(node: &Node, owner: &str) -> Result<Vec<Varied>, Fault> {
     node.table("`vary`", "vary = { depth = [1, 2, 3] }")?.entries.iter().map(varied).collect()
 }
 
-/// Refuses what is no one value: lists, tables, and references to axes.
+/// Refuses values that are not single: lists, tables, and references to axes.
 fn check_value(key: &str, value: &Node) -> Result<(), Fault> {
     match &value.tree {
         Tree::Scalar(Scalar::Text(text)) if text.starts_with('$') => Err(Fault::at(

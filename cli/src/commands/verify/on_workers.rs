@@ -1,4 +1,4 @@
-//! Games of an experiment played once more by other workers than those that played them.
+//! Verification of an experiment's games by other workers than those that played them.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -17,10 +17,10 @@ use crate::terminal::interrupt::Interrupts;
 use crate::terminal::notices::say;
 use crate::terminal::waiting::Waiting;
 
-/// How often it is asked how far this is.
+/// Interval between progress queries.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// What is asked.
+/// A verification order.
 pub(super) struct Order {
     /// The experiment's UUID.
     pub(super) experiment: String,
@@ -29,14 +29,14 @@ pub(super) struct Order {
     pub(super) seed: u64,
 }
 
-/// What came of it.
+/// The result of a verification.
 pub(super) struct Verified {
     seed: u64,
     ordered: v1::OrderVerificationsResponse,
     standing: v1::GetVerificationsResponse,
 }
 
-/// Orders, and waits until every verification of the experiment has its verdict. Otherwise says with what to end.
+/// Orders verifications, and waits until all of the experiment have a verdict. If interrupted, returns the exit code.
 pub(super) async fn verify(
     client: &mut Client,
     order: Order,
@@ -67,7 +67,7 @@ pub(super) async fn verify(
                 }
                 waiting.tick(|_| waits_for(&standing));
             }
-            // A coordinator that is being started again goes on where it was.
+            // A restarted coordinator continues where it was.
             Err(status) => match Refusal::of(&status) {
                 Some(refusal) if refusal.retry_after.is_none() => return Err(failed(status)),
                 refusal => {
@@ -87,14 +87,14 @@ pub(super) async fn verify(
     Ok(Ok(Verified { seed, ordered, standing }))
 }
 
-/// Says that what was ordered stays.
+/// Reports that the ordered verifications stay.
 fn left(interrupts: &Interrupts, waiting: Waiting) -> Exit {
     waiting.end();
     say("the order stays, and workers go on with it: the same command waits for them again");
     interrupts.exit().unwrap_or(Exit::Interrupted)
 }
 
-/// How far it is, and what it waits for.
+/// The progress, and what the verifications wait for.
 fn waits_for(standing: &v1::GetVerificationsResponse) -> String {
     let sum = |of: fn(&v1::WaitingVerifications) -> u64| standing.waiting.iter().map(of).sum();
     let (games, leased): (u64, u64) = (sum(|it| it.games), sum(|it| it.leased));
@@ -114,7 +114,7 @@ fn waits_for(standing: &v1::GetVerificationsResponse) -> String {
     text
 }
 
-/// Whose games nobody is there to verify.
+/// Workers whose games have no other worker to verify them.
 fn alone(standing: &v1::GetVerificationsResponse) -> Option<String> {
     let alone = standing.waiting.iter().find(|it| !it.has_worker)?;
     let who = named(alone.played_by.as_ref());
@@ -243,14 +243,14 @@ struct Json<'a> {
     experiment_uuid: &'a str,
     engine_revision: u32,
     seed: u64,
-    /// Of the drawn games: ordered now, and before.
+    /// Drawn games: ordered now, and before.
     ordered: u64,
     known: u64,
     without_result: u64,
     with_engines: u64,
     not_recorded: u64,
     other_engine: u64,
-    /// Of all verifications of the experiment.
+    /// All verifications of the experiment.
     waiting: u64,
     not_played: u64,
     different: u64,

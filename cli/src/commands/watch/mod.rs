@@ -1,4 +1,4 @@
-//! `spelrum watch`: how an experiment goes, until it ends.
+//! `spelrum watch`: an experiment's progress, until it ends.
 
 mod runs;
 
@@ -134,7 +134,7 @@ struct SettledCell<'a> {
 }
 
 impl Watch {
-    /// Watches until the experiment, or whoever watches, ends.
+    /// Watches until the experiment ends or the user stops.
     pub(crate) async fn run(self) -> Result<Exit> {
         let source = ResultsSource::open(&self.source).await?;
         let experiment = choose(&source, self.experiment.as_deref()).await?;
@@ -163,7 +163,7 @@ impl Watch {
     }
 }
 
-/// The experiment that is meant: the one named, the only one, or the only one that is not over.
+/// The experiment to watch: the one named, the only one, or the only unfinished one.
 async fn choose(source: &ResultsSource, which: Option<&str>) -> Result<ExperimentSummary> {
     if which.is_none() {
         let mut unfinished = source.experiments().await?;
@@ -193,10 +193,10 @@ struct Watching {
 
 impl Watching {
     async fn watch(mut self) -> Result<Exit> {
-        // Here what is wrong with the question or the source comes out.
+        // The first read reports errors in the arguments or the source.
         let mut look = self.source.progress(&self.experiment).await?;
         let mut last_game_id = look.last_game_id;
-        // What is known at first is not news.
+        // Results known at the start are not news.
         self.runs.news(self.source.runs(&self.experiment).await?);
         self.bar.set_prefix(self.experiment.task.noun(look.games_planned));
         self.bar.set_length(look.games_planned);
@@ -229,12 +229,12 @@ impl Watching {
         }
     }
 
-    /// Looks, and tells what there is to tell.
+    /// Reads the progress and prints what has changed.
     async fn look_again(&mut self, look: &mut Progress, last_game_id: &mut i64) -> Result<()> {
         *look = self.source.progress(&self.experiment).await?;
-        // Ids begin anew where the latest games were deleted.
+        // Ids restart where the latest games were deleted.
         *last_game_id = (*last_game_id).min(look.last_game_id);
-        // After the look: when the experiment has ended, all its cells are told.
+        // After the read, so that an ended experiment has all its cells reported.
         self.tell_settled_cells(last_game_id).await?;
         self.tell_runs().await?;
         self.read_standing(look).await;
@@ -247,7 +247,7 @@ impl Watching {
         Ok(())
     }
 
-    /// Reads where the match under way stands; runs of a course have lines of their own.
+    /// Reads the standing of the current match; runs of a course have lines of their own.
     async fn read_standing(&mut self, look: &Progress) {
         if !self.runs.is_any() {
             self.standing.read(&self.source, &self.experiment, look).await;
@@ -279,14 +279,14 @@ impl Watching {
     }
 
     fn tell_cell(&self, cell: &SettledCell<'_>) -> Result<()> {
-        // To people each individual or trial says less than the run that tries it.
+        // For people, an individual or a trial says less than its run.
         if self.runs.is_any() && !self.json {
             return Ok(());
         }
         self.say(cell, || cell_text(self.experiment.task, cell))
     }
 
-    /// What is new of the runs of an experiment that has some.
+    /// Prints news of the experiment's runs, if it has any.
     async fn tell_runs(&mut self) -> Result<()> {
         if !self.runs.is_any() {
             return Ok(());
@@ -298,7 +298,7 @@ impl Watching {
         Ok(())
     }
 
-    /// A line, above the bar if there is one.
+    /// Prints a line, above the bar if there is one.
     fn say(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
         self.bar.suspend(|| {
             let mut out = terminal::stdout();
@@ -307,7 +307,7 @@ impl Watching {
         Ok(())
     }
 
-    /// How far it is, now and then; how it ended, at the end.
+    /// Prints the progress at intervals, and the outcome at the end.
     fn tell(&self, look: &Progress, event: &'static str) -> Result<()> {
         let mut out = terminal::stdout();
         if self.json {
@@ -412,8 +412,8 @@ fn settled_cell<'a>(experiment: &'a str, axes: &[String], cell: CellResult) -> S
     }
 }
 
-/// `depth=2  alphabeta against random  12 wins 3 draws 5 losses  score 0.675 (0.432–0.856)`; of choices, which
-/// nobody wins, how many there are: `depth=2  alphabeta  200 choices`
+/// `depth=2  alphabeta against random  12 wins 3 draws 5 losses  score 0.675 (0.432–0.856)`; for choices, which have
+/// no winner, their number: `depth=2  alphabeta  200 choices`
 fn cell_text(task: Task, cell: &SettledCell<'_>) -> String {
     let mut text = String::new();
     if let Some(axes) = &cell.axes {

@@ -1,4 +1,4 @@
-//! What is new of the runs of an experiment that depends on its own results.
+//! News of the runs of an experiment that depends on its own results.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use spelrum_answers::{RunResult, places_text};
 use spelrum_model::course::{Bounds, Confirmed, Estimate, Generation};
 use spelrum_report::text::{count, optional};
 
-/// What was told of each run.
+/// The last report of each run.
 #[derive(Debug, Default)]
 pub(super) struct ToldRuns(BTreeMap<u64, Told>);
 
@@ -18,7 +18,7 @@ struct Told {
     has_ended: bool,
 }
 
-/// Something new of a run, also in JSON.
+/// News of a run, also in JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct RunNews {
     event: &'static str,
@@ -56,8 +56,8 @@ enum What {
     },
 }
 
-/// The best value of a parameter, as far as is known. Ends of its 95% interval are null where there is none, or where
-/// one lies beyond what is tried.
+/// The best value of a parameter, as far as known. Ends of its 95% interval are null where there is none, or where one
+/// lies beyond the values tried.
 #[derive(Debug, Serialize)]
 struct Found {
     parameter: String,
@@ -68,12 +68,12 @@ struct Found {
 }
 
 impl ToldRuns {
-    /// Whether there is a run.
+    /// Whether there are runs.
     pub(super) fn is_any(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// What is new since the last time: generations one by one, of other steps the latest.
+    /// News since the last call: every generation, but only the latest of other steps.
     pub(super) fn news(&mut self, runs: Vec<RunResult>) -> Vec<RunNews> {
         let mut news = Vec::new();
         for run in runs {

@@ -1,8 +1,8 @@
-//! A simulated fleet: many workers that speak the protocol as real ones do, each on a connection of its own,
-//! and take their time over games without spending it.
+//! A simulated fleet: many workers that speak the protocol as real ones do, each on its own connection, and take time
+//! over games without using the CPU.
 //!
-//! What a coordinator bears is measured with it. Its games are real, since no record is believed: they are
-//! played where they cost next to nothing, by players who move by chance.
+//! For load tests of a coordinator. The games are real, since the coordinator checks every record: randomly moving
+//! players play them at almost no cost.
 
 mod tally;
 mod worker;
@@ -26,31 +26,31 @@ use worker::Worker;
 /// Open files of this process beside a connection for each worker.
 const OTHER_FILES: u64 = 128;
 
-/// What is simulated.
+/// A fleet's settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Fleet {
-    /// The coordinator, and the token that its workers bring.
+    /// The coordinator, and the workers' token.
     pub(crate) coordinator: Endpoint,
     pub(crate) token: Option<Token>,
-    /// How many workers there are, each with one slot.
+    /// The number of workers, each with one slot.
     pub(crate) workers: u32,
-    /// How long each takes over a game.
+    /// Each worker's time for a game.
     pub(crate) game_time: Duration,
-    /// How many connect in a second.
+    /// Workers that connect per second.
     pub(crate) joins_per_second: u32,
 }
 
-/// What all workers share.
+/// State shared by all workers.
 struct Shared {
     fleet: Fleet,
     tally: Tally,
     openings: OpeningsCache,
-    /// Each is read once, however many fetch it.
+    /// Each definition is parsed once, however many workers fetch it.
     cells: Mutex<BTreeMap<DefinitionHash, Arc<PlayableCell>>>,
     stop: CancellationToken,
 }
 
-/// A fleet that works.
+/// A working fleet.
 pub(crate) struct Working {
     shared: Arc<Shared>,
     workers: JoinSet<()>,
@@ -64,7 +64,7 @@ struct Joining {
 }
 
 impl Fleet {
-    /// Sets the fleet going: its workers join one after the other, as [`Working::join_more`] lets them.
+    /// Starts the fleet: its workers join one after the other, by [`Working::join_more`].
     pub(crate) fn start(self) -> Working {
         let shared = Shared {
             fleet: self,
@@ -82,7 +82,7 @@ impl Fleet {
 }
 
 impl Working {
-    /// Starts those workers whose time to join has come; whether all are there.
+    /// Starts the workers that are due to join; returns whether all have been started.
     pub(crate) fn join_more(&mut self) -> bool {
         let fleet = &self.shared.fleet;
         if let Some(joining) = &mut self.joining {
@@ -100,27 +100,27 @@ impl Working {
         self.joining.is_none() && self.shared.tally.joined() >= u64::from(fleet.workers)
     }
 
-    /// How many workers the coordinator has welcomed.
+    /// The number of workers welcomed by the coordinator.
     pub(crate) fn joined(&self) -> u64 {
         self.shared.tally.joined()
     }
 
-    /// Forgets what was measured, such as while workers joined.
+    /// Discards measurements so far, such as those while workers joined.
     pub(crate) fn measure_from_now(&self) {
         self.shared.tally.begin();
     }
 
-    /// What was measured so far.
+    /// The measurements so far.
     pub(crate) fn measured(&self) -> Measured {
         self.shared.tally.measured()
     }
 
-    /// Why a worker gave up, if one did: then all do.
+    /// The reason why a worker gave up, if one did: then all do.
     pub(crate) fn gave_up(&self) -> Option<String> {
         self.shared.tally.gave_up()
     }
 
-    /// Lets all workers hand back what they hold, and end.
+    /// Has all workers hand back their leases, and end.
     pub(crate) async fn end(mut self) {
         self.shared.stop.cancel();
         while self.workers.join_next().await.is_some() {}
@@ -133,7 +133,7 @@ impl Shared {
         cells.get(&hash).cloned()
     }
 
-    /// Reads a cell's definition, unless somebody else has.
+    /// Parses a cell's definition, unless another worker already has.
     fn read(&self, hash: DefinitionHash, json: &str) -> Result<Arc<PlayableCell>, String> {
         let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = cells.get(&hash) {
@@ -152,8 +152,7 @@ impl Shared {
     }
 }
 
-/// How many workers can have a connection, of so many that are wanted: the limit of open files is raised as far
-/// as the system lets us.
+/// How many of the wanted workers can have a connection, after raising the limit of open files as far as possible.
 pub(crate) fn connections_max(wanted: u32) -> u32 {
     let needed = u64::from(wanted) + OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! What a fleet's calls took and came to.
+//! Durations and results of a fleet's calls.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use spelrum_proto::v1::Verdict;
 const LONGEST_US: u64 = 600_000_000;
 const FIGURES: u8 = 3;
 
-/// What a worker calls.
+/// A worker's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Hello,
@@ -50,42 +50,42 @@ impl Call {
     }
 }
 
-/// What calls of one kind took.
+/// Durations of one kind of call.
 #[derive(Clone, Debug)]
 pub(crate) struct CallTimes {
-    /// Those that were answered.
+    /// Calls that were answered.
     pub(crate) answered: u64,
-    /// Those that were not, or were refused.
+    /// Calls without an answer, or refused.
     pub(crate) failed: u64,
-    /// Of those that were answered, in microseconds.
+    /// The median of the answered calls, in microseconds.
     pub(crate) median_us: u64,
     pub(crate) p95_us: u64,
     pub(crate) p99_us: u64,
     pub(crate) longest_us: u64,
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured {
-    /// For so long.
+    /// The measuring time.
     pub(crate) time: Duration,
-    /// Of each kind.
+    /// By kind of call.
     pub(crate) calls: [CallTimes; Call::ALL.len()],
-    /// Games that were counted, and those that were reported and not counted.
+    /// Games that were counted, and those reported but not counted.
     pub(crate) counted: u64,
     pub(crate) not_counted: u64,
-    /// Leases that were granted, and questions for which there was nothing to do.
+    /// Leases granted, and requests without any work available.
     pub(crate) leases: u64,
     pub(crate) nothing_to_do: u64,
-    /// Leases that the coordinator told workers to drop.
+    /// Leases dropped at the coordinator's request.
     pub(crate) dropped: u64,
-    /// How often a worker that had been welcomed had to say Hello again.
+    /// How often a welcomed worker had to say Hello again.
     pub(crate) came_back: u64,
-    /// What the first call that failed came to.
+    /// The error of the first failed call.
     pub(crate) first_failure: Option<String>,
 }
 
-/// Where all workers note it.
+/// Shared by all workers.
 #[derive(Debug)]
 pub(super) struct Tally(Mutex<Noted>);
 
@@ -122,7 +122,7 @@ impl Noted {
             since: Instant::now(),
             joined,
             gave_up,
-            // These bounds are allowed.
+            // These bounds are valid.
             calls: std::array::from_fn(|_| Times {
                 answered: Histogram::new_with_bounds(1, LONGEST_US, FIGURES).ok(),
                 failed: 0,
@@ -143,7 +143,7 @@ impl Tally {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets all but who is there.
+    /// Discards everything but the workers present.
     pub(super) fn begin(&self) {
         let mut noted = self.noted();
         *noted = Noted::new(noted.joined, noted.gave_up.take());
@@ -162,7 +162,7 @@ impl Tally {
         noted.first_failure.get_or_insert_with(|| format!("{}: {problem}", call.name()));
     }
 
-    /// A worker was welcomed: for the first time, or again.
+    /// Counts a welcomed worker: for the first time, or again.
     pub(super) fn welcomed(&self, is_first: bool) {
         let mut noted = self.noted();
         if is_first { noted.joined += 1 } else { noted.came_back += 1 }

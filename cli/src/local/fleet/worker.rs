@@ -1,4 +1,4 @@
-//! One worker of a fleet: what a real one says, in the same order, and games that take no work.
+//! A worker of a fleet: the calls of a real one in the same order, and games that take no work.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -22,10 +22,11 @@ use super::tally::Call;
 
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
-/// How long an answer is waited for.
+/// Timeout for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// As a real worker waits: so long after the first failure, twice as long after each further one, up to this.
+/// The real worker's backoff: this long after the first failure, doubled after each further one, up to the second
+/// value.
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(10)];
 
 /// A worker.
@@ -33,16 +34,16 @@ pub(super) struct Worker {
     shared: Arc<Shared>,
     number: u32,
     uuid: Uuid,
-    /// What the coordinator gave it.
+    /// Assigned by the coordinator.
     secret: Option<WorkerSecret>,
     client: Client,
-    /// Cells that it has fetched.
+    /// Cells fetched so far.
     cells: BTreeMap<DefinitionHash, Arc<PlayableCell>>,
     failures: u32,
     has_joined: bool,
 }
 
-/// What a worker is to its coordinator.
+/// The worker's session with its coordinator.
 #[derive(Clone, Copy, Debug)]
 struct Session {
     worker_id: i64,
@@ -53,17 +54,17 @@ struct Session {
     report_max: usize,
 }
 
-/// A lease, and the games of it that are to be played.
+/// A lease, and its games left to play.
 struct Held {
     lease_id: i64,
     games: VecDeque<(DefinitionHash, GameId)>,
 }
 
-/// Why a worker does not go on as it did.
+/// The reason why a worker stops its work.
 enum Interrupted {
-    /// It is to say Hello again.
+    /// The worker must say Hello again.
     Hello,
-    /// It is to end.
+    /// The worker must end.
     End,
 }
 
@@ -111,7 +112,7 @@ impl Worker {
                             worker_secret: WorkerSecret::to_wire(session.secret),
                         };
                         let mut client = self.client.clone();
-                        // What cannot be handed back expires.
+                        // Leases that cannot be handed back expire.
                         let _expires = self.once(Call::GiveBack, client.give_back(request)).await;
                     }
                     return;
@@ -155,9 +156,9 @@ impl Worker {
         }
     }
 
-    /// Leases, plays and reports, and says that it lives.
+    /// Leases, plays and reports, with heartbeats.
     async fn work(&mut self, session: Session, held: &mut Option<Held>) -> Interrupted {
-        // Not all at once.
+        // Spreads the heartbeats of the workers.
         let first = session.heartbeat.mul_f64(rand::random());
         let mut heartbeat = Instant::now() + first;
         loop {
@@ -180,7 +181,7 @@ impl Worker {
         }
     }
 
-    /// Asks for games; where there are none, waits as long as it is told, or until it has to say that it lives.
+    /// Asks for games; if there are none, waits as long as the coordinator asks, or until the next heartbeat is due.
     async fn lease(
         &mut self,
         Session { worker_id, epoch: coordinator_epoch, secret, .. }: Session,
@@ -217,7 +218,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Takes its time over the next game, or over all that are left where games take none, and reports.
+    /// Waits for the duration of the next game, or of all games left if they take no time, and reports.
     async fn play(
         &mut self,
         session: Session,
@@ -253,12 +254,12 @@ impl Worker {
         loop {
             let mut client = self.client.clone();
             let request = request.clone();
-            // What was played is said until it is heard.
+            // Reports are repeated until they are received.
             let said = self.say(Call::Report, async move { client.report(request).await }).await?;
             if let Some(answer) = said {
                 self.shared.tally.reported(&answer.verdicts);
                 if held.as_ref().is_some_and(|held| held.games.is_empty()) {
-                    // With its last result a lease has ended.
+                    // A lease ends with its last result.
                     *held = None;
                 }
                 return Ok(());
@@ -322,7 +323,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Says something once; nothing if trying again may help, for which it waits as a real worker does.
+    /// Makes a call once; returns `None`, after the backoff of a real worker, if a retry may help.
     async fn say<T>(
         &mut self,
         call: Call,
@@ -358,7 +359,7 @@ impl Worker {
         Ok(None)
     }
 
-    /// Says something, and notes how long the answer took.
+    /// Makes a call, and records how long the answer took.
     async fn once<T>(
         &self,
         call: Call,

@@ -1,4 +1,4 @@
-//! Playing a recorded game again, and comparing move by move while it is played.
+//! Replaying a recorded game, compared move by move.
 
 #[cfg(test)]
 mod tests;
@@ -22,14 +22,14 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::local::clock::Clock;
 
-/// The cells whose games are played again, each made playable once.
+/// The cells of replayed games, each made playable once.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     openings: OpeningsCache,
     playable: BTreeMap<CellId, PlayableCell>,
 }
 
-/// What is seen of a game from another thread while it is played again.
+/// A replay as seen from another thread.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     interrupted: AtomicBool,
@@ -37,12 +37,12 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Asks to give it up.
+    /// Asks the replay to stop.
     pub(crate) fn interrupt(&self) {
         self.interrupted.store(true, Ordering::Relaxed);
     }
 
-    /// How many plies of the current game have been played.
+    /// Plies of the current game played so far.
     pub(crate) fn plies(&self) -> u32 {
         self.plies.load(Ordering::Relaxed)
     }
@@ -52,11 +52,10 @@ impl Watch {
     }
 }
 
-/// Plays a game again from its cell's definition and its number (invariant 1), timed moves by
-/// their recorded node counts (invariant 3). `None` if it was interrupted.
+/// Replays a game from its cell's definition and its number (invariant 1), timed moves by their recorded node counts
+/// (invariant 3). Returns `None` if interrupted.
 ///
-/// It ends at the first difference: what follows would be another game, and one whose searches
-/// nothing may bound.
+/// Stops at the first difference: a different game would follow, with possibly unbounded searches.
 pub(crate) fn play_again(
     game: &RecordedGame,
     cells: &mut Cells,
@@ -137,9 +136,8 @@ pub(crate) fn play_again(
     Ok(Some(Again { check, moves: following.moves }))
 }
 
-/// Checks a game of an external engine, which nobody can ask again: that the rules allow it, and that our player
-/// does the same against what the program has played, unless a clock ended its searches. `None` if it was
-/// interrupted.
+/// Checks a game of an external engine, which cannot be asked again: the rules must allow its moves, and our player
+/// must answer them as recorded, unless a clock ended its searches. Returns `None` if interrupted.
 fn by_the_rules(
     game: &RecordedGame,
     cell: &PlayableCell,
@@ -191,7 +189,7 @@ fn by_the_rules(
     Ok(Some(difference.map_or(Check::Same(Compared::OwnMoves), Check::Different)))
 }
 
-/// Where moves from a ply on first differ from those of a record.
+/// The first difference between a record's moves and these, from a ply on.
 fn difference_of(
     recorded: &[MoveRecord],
     played: &[MoveRecord],
@@ -205,12 +203,11 @@ fn difference_of(
     played.map(differs).find_map(|difference| difference)
 }
 
-/// An external engine as it is recorded. It gives the game up where our player does otherwise: what would follow
-/// would be another game.
+/// The recorded moves of an external engine. Stops the game where our player differs: a different game would follow.
 struct Script<'a> {
     record: &'a GameRecord,
     watch: &'a Watch,
-    /// How many moves it has seen.
+    /// Moves seen so far.
     seen: usize,
     difference: Option<Difference>,
 }
@@ -233,7 +230,7 @@ impl OutsidePlayer for Script<'_> {
         }
         match self.record.moves.get(turn.moves.len()) {
             Some(MoveRecord { mv, search, .. }) => Ok(Answer { mv: mv.clone(), search: *search }),
-            // The rules have been asked: here it lost by this.
+            // The rules were checked before: according to the record, the engine lost here by this fault.
             None => Err(Fault::of_termination(self.record.termination)),
         }
     }
@@ -256,7 +253,7 @@ impl Cells {
     }
 }
 
-/// Follows a game against its record, and gives it up at the first difference.
+/// Follows a game against its record and stops at the first difference.
 struct Following<'a> {
     watch: &'a Watch,
     recorded: Option<&'a [MoveRecord]>,
@@ -280,7 +277,7 @@ impl<'a> Following<'a> {
     }
 }
 
-/// The machine's clocks, and whether somebody gave up.
+/// The machine's clocks, and whether the replay was interrupted.
 struct Replaying<'a> {
     clock: Clock,
     watch: &'a Watch,

@@ -1,4 +1,4 @@
-//! Positions that engines are asked about, in their protocols' words.
+//! Positions for engines, in their protocols' notation.
 
 use spelrum_engine::{
     Game, NotationError, Parameters, Protocol, Rules, Side, Value, legal_moves, move_heard,
@@ -6,16 +6,16 @@ use spelrum_engine::{
 };
 use spelrum_external::{Colour, Situation, Start};
 
-/// Chess: a position with much to choose, an ending, and where games begin. The first is in no opening book, so
-/// that limits are tried on it.
+/// Chess: a middlegame, an endgame, and the initial position. The first is in no opening book, so limits are tried on
+/// it.
 const CHESS: [&str; 3] = [
     "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
 ];
-/// Chess960, with castling rights of rooks that do not stand in corners.
+/// Chess960, with castling rights of rooks that are not in corners.
 const CHESS960: [&str; 1] = ["bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9"];
-/// Plies behind the first position in games whose positions have no notation in GTP.
+/// Plies played from the first position in games without a position notation in GTP.
 const PLIES: [usize; 3] = [0, 2, 4];
 
 /// A position of a game.
@@ -23,9 +23,9 @@ const PLIES: [usize; 3] = [0, 2, 4];
 pub(super) struct Board {
     rules: Rules,
     protocol: Protocol,
-    /// Where the game began.
+    /// The start of the game.
     opening: String,
-    /// The moves since, in the game's notation, and as the engine is told them from the start of the game.
+    /// The moves since, in the game's notation, and as sent to the engine from the start of the game.
     moves: Vec<String>,
     told: Vec<String>,
     to_move: Colour,
@@ -60,7 +60,7 @@ impl Board {
         games.collect()
     }
 
-    /// The position after so many plies, each the first legal move.
+    /// The position after this many plies, each the first legal move.
     fn after(rules: &Rules, black: Side, plies: usize) -> Option<Self> {
         fn start<G: Game>(rules: &Rules) -> Option<String> {
             Some(G::start(rules).ok()?.to_string())
@@ -78,13 +78,13 @@ impl Board {
         Some(Self { rules, protocol, opening, moves, told: told.ok()??, to_move })
     }
 
-    /// The size of the board, over GTP.
+    /// The board size for GTP.
     pub(super) fn size(&self) -> Option<u32> {
         let board = self.rules.game().gtp_board.filter(|_| self.protocol == Protocol::Gtp);
         board.map(|board| board.size)
     }
 
-    /// What an engine is asked.
+    /// The question to an engine.
     pub(super) fn situation(&self, limits: spelrum_external::Limits) -> Situation<'_> {
         let start = match self.size() {
             None => Start::Fen(&self.opening),

@@ -1,15 +1,15 @@
-//! What an engine writes into its folder.
+//! Files that an engine writes into its folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders below folders that are looked into.
+/// How many levels of subfolders are read.
 const DEPTH_MAX: u32 = 3;
-/// Files that are looked at; of a folder with more, the rest is not known.
+/// The most files read; the rest of a larger folder is ignored.
 const FILES_MAX: usize = 5_000;
 
-/// The files below a folder, with their lengths and when they were written.
+/// The files below a folder, with their lengths and modification times.
 #[derive(Debug)]
 pub(super) struct Files {
     folder: PathBuf,
@@ -17,14 +17,14 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Those that are there now.
+    /// The folder's current files.
     pub(super) fn of(folder: &Path) -> Self {
         let mut files = BTreeMap::new();
         gather(folder, DEPTH_MAX, &mut files);
         Self { folder: folder.to_owned(), files }
     }
 
-    /// Those that are new or have changed since, relative to the folder.
+    /// The files that are new or have changed since, relative to the folder.
     pub(super) fn changed_since(&self, before: &Self) -> Vec<String> {
         let is_news = |(path, now): &(&PathBuf, &(u64, Option<SystemTime>))| {
             before.files.get(*path) != Some(*now)
@@ -43,7 +43,7 @@ fn gather(folder: &Path, depth: u32, files: &mut BTreeMap<PathBuf, (u64, Option<
         if files.len() >= FILES_MAX {
             return;
         }
-        // A link is not followed: what it leads to is not in the folder.
+        // Links are not followed: their targets are outside the folder.
         let Ok(metadata) = entry.path().symlink_metadata() else { continue };
         if metadata.is_dir() {
             if depth > 0 {

@@ -1,4 +1,4 @@
-//! What is known of an engine, for programs.
+//! Check results of engines, for programs.
 
 use serde::Serialize;
 use spelrum_external::Protocol;
@@ -6,7 +6,7 @@ use spelrum_model::capabilities::{EngineOption, OptionKind};
 
 use super::{Checked, Kept, TriedLimit};
 
-/// An engine that was checked.
+/// A checked engine.
 #[derive(Debug, Serialize)]
 pub(crate) struct Json<'a> {
     engine: &'a str,

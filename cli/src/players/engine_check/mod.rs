@@ -1,4 +1,4 @@
-//! Starting an engine and trying what it can do: `spelrum engine check`.
+//! Starting an engine and trying its abilities: `spelrum engine check`.
 
 mod board;
 mod folder;
@@ -20,40 +20,40 @@ use trials::Trials;
 
 use crate::exit::Exit;
 
-/// What is known of an engine once it was tried.
+/// The check result of an engine.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// What sweeps call it.
+    /// The engine's name in sweeps.
     engine: String,
     protocol: Protocol,
-    /// Its program with its arguments.
+    /// The program with its arguments.
     command: Vec<String>,
-    /// Its name, its author and its program's SHA-256, if it was started.
+    /// The engine's name and author and its program's SHA-256, if it was started.
     identity: Option<spelrum_external::Identity>,
     started_in: Option<Duration>,
     capabilities: Capabilities,
-    /// The games that it plays by the rules.
+    /// The games that the engine plays by the rules.
     games: Vec<String>,
     limits: Vec<TriedLimit>,
     repeats: Option<Repeats>,
     memory_bytes: Option<u64>,
     parting: Option<Left>,
-    /// What it did against its protocol.
+    /// Breaches of its protocol.
     breaches: Vec<String>,
-    /// The first thing that is wrong.
+    /// The first problem.
     problem: Option<Diagnosis>,
 }
 
-/// A limit that it was asked to keep.
+/// A limit that the engine was asked to keep.
 #[derive(Debug)]
 struct TriedLimit {
     limit: Limit,
-    /// What it reported, or took; `None` if it did not say.
+    /// The reported or measured value; `None` if the engine did not report one.
     reported: Option<u64>,
     kept: Kept,
 }
 
-/// What bounds a move.
+/// A limit of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Limit {
     Nodes(u64),
@@ -66,32 +66,32 @@ enum Limit {
 enum Kept {
     Yes,
     No,
-    /// It did not report what it did.
+    /// The engine did not report the value.
     Unknown,
 }
 
-/// How often it answered a position the same way in a fresh game.
+/// How often the engine repeated its answer to a position in a fresh game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Repeats {
     same: usize,
     of: usize,
 }
 
-/// What was left of it after `quit`.
+/// Leftovers of an engine after `quit`.
 #[derive(Debug)]
 struct Left {
     took: Duration,
-    /// The files in its folder that are new or have changed.
+    /// New or changed files in the engine's folder.
     files: Vec<String>,
 }
 
-/// How a command ends that has checked these: well if nothing is wrong with any.
+/// The exit code after checking these engines: success if none has a problem.
 pub(crate) fn exit_of(checked: &[Checked]) -> Exit {
     if checked.iter().all(Checked::is_ok) { Exit::Success } else { Exit::Input }
 }
 
-/// Tries an engine. `requests` is what a sweep's players ask of it; without any, all is tried that engines are
-/// asked for. `step` is told what is tried.
+/// Tries an engine. `requests` are the demands of a sweep's players; without any, everything is tried. `step` receives
+/// each step's description.
 fn check(
     spec: &EngineSpec,
     guard: &Guard,
@@ -103,7 +103,7 @@ fn check(
 }
 
 impl Checked {
-    /// Whether nothing is wrong with it.
+    /// Whether the engine has no problem.
     fn is_ok(&self) -> bool {
         self.problem.is_none()
     }
@@ -127,7 +127,7 @@ impl Checked {
         }
     }
 
-    /// Notes what is wrong, unless something was before.
+    /// Records a problem, unless there is one already.
     fn note(&mut self, problem: impl Into<String>, remedy: impl Into<String>) {
         let diagnosis = Diagnosis { problem: problem.into(), remedy: remedy.into() };
         self.problem.get_or_insert(diagnosis);
@@ -135,7 +135,7 @@ impl Checked {
 }
 
 impl Limit {
-    /// Its name in sweeps.
+    /// The limit's name in sweeps.
     const fn name(self) -> &'static str {
         match self {
             Self::Nodes(_) => "nodes",

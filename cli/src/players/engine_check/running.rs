@@ -1,4 +1,4 @@
-//! Checking engines one after the other, with progress, until somebody has enough.
+//! Checking engines one after the other, with progress, until interrupted.
 
 use indicatif::ProgressBar;
 use spelrum_external::{EngineFile, EngineSpec, Guard};
@@ -14,7 +14,7 @@ use crate::terminal::interrupt::Interrupts;
 use crate::terminal::notices;
 use crate::terminal::progress;
 
-/// What the players of a sweep ask of their engines: each once.
+/// The demands of a sweep's players on their engines, without duplicates.
 pub(crate) fn requests(plan: &Plan) -> Vec<EngineRequest> {
     let demands = plan.engine_demands();
     let mut requests: Vec<_> = demands.into_iter().flat_map(|demands| demands.requests).collect();
@@ -36,8 +36,8 @@ pub(crate) async fn check_for(
     check_all(specs, Some(requests), interrupts.finish.clone()).await
 }
 
-/// Checks engines of a file, one at a time, so that none disturbs another. Told to `finish`, it ends the one under
-/// check and begins no more.
+/// Checks engines of a file, one at a time to avoid disturbance. When asked to `finish`, ends the current engine and
+/// starts no more.
 pub(crate) async fn check_all(
     specs: Vec<EngineSpec>,
     requests: Option<Vec<EngineRequest>>,
@@ -85,10 +85,10 @@ fn check_one(
     super::check(spec, guard, own.as_deref(), &|| finish.is_cancelled(), &step)
 }
 
-/// The engines of a file that are meant by these names; all of them if there are none.
+/// The engines of a file with these names; all engines if there are none.
 ///
 /// # Errors
-/// If the file has none of a name.
+/// If the file lacks a name.
 pub(crate) fn named(file: &EngineFile, names: &[String]) -> Result<Vec<EngineSpec>> {
     if names.is_empty() {
         return Ok(file.iter().cloned().collect());

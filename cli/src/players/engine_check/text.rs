@@ -1,4 +1,4 @@
-//! What is known of an engine, for people.
+//! Check results of engines, for people.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use spelrum_report::text::{count, duration_us};
 
 use super::{Checked, Kept, Limit, TriedLimit};
 
-/// Options and commands that are told one by one; JSON has all.
+/// Options and commands listed individually; JSON has all.
 const OPTIONS_MAX: usize = 60;
-/// Choices of an option, or files, that are named.
+/// Choices of an option, or files, listed by name.
 const NAMED_MAX: usize = 6;
 
-/// Writes what is known of engines, with the verdicts at the end.
+/// Writes the check results of engines, with the verdicts at the end.
 pub(crate) fn write_all(checked: &[Checked], out: &mut dyn Write) -> io::Result<()> {
     for it in checked {
         write(it, out)?;
@@ -25,7 +25,7 @@ pub(crate) fn write_all(checked: &[Checked], out: &mut dyn Write) -> io::Result<
     out.flush()
 }
 
-/// Writes what is known of an engine.
+/// Writes the check result of an engine.
 fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
     let Checked { engine, protocol, command, identity, .. } = checked;
     write!(out, "{engine} ({})", super::json::protocol_name(*protocol))?;
@@ -89,7 +89,7 @@ fn write(checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The last word on an engine.
+/// The verdict on an engine.
 fn verdict(checked: &Checked) -> String {
     match &checked.problem {
         None => format!("{}: ok", checked.engine),

@@ -1,4 +1,4 @@
-//! What an engine is put to, one after the other.
+//! The trials of an engine, in order.
 
 use std::time::{Duration, Instant};
 
@@ -13,19 +13,19 @@ use super::board::Board;
 use super::folder::Files;
 use super::{Checked, Kept, Left, Limit, Repeats, TriedLimit};
 
-/// Limits that every engine reaches in a moment.
+/// A limit that every engine reaches quickly.
 const NODES: u64 = 10_000;
 const DEPTH: u32 = 4;
 const MOVE_TIME_MS: u64 = 200;
-/// Over GTP, where the protocol knows whole seconds.
+/// Used over GTP, where the protocol has whole seconds.
 const WHOLE_SECOND_MS: u64 = 1_000;
-/// An engine that counts nodes looks at its limit now and then: one that reports more than this multiple does not.
+/// Engines that count nodes check their limit at intervals; a report above this multiple means the limit was ignored.
 const NODES_TOLERANCE: u64 = 2;
 /// An engine that thinks longer than this on such a limit ignores it.
 const THINKS_AT_MOST: Duration = Duration::from_secs(10);
-/// What a move may take beyond its time, on a machine that has other work.
+/// Tolerance for a move's time, on a busy machine.
 const MARGIN: Duration = Duration::from_secs(1);
-/// How long a program is waited for that may speak another protocol.
+/// How long to wait for a program that may speak another protocol.
 const SPEAKS_WITHIN: Duration = Duration::from_secs(3);
 
 /// A check under way.
@@ -36,7 +36,7 @@ pub(super) struct Trials<'a> {
     aborted: &'a dyn Fn() -> bool,
     step: &'a dyn Fn(&str),
     engine: Option<Engine>,
-    /// Whether it is of no use to go on.
+    /// Whether going on is useless.
     is_over: bool,
     checked: Checked,
 }
@@ -74,7 +74,7 @@ impl<'a> Trials<'a> {
         self.checked
     }
 
-    /// Starts it, if it does not run; whether it runs then.
+    /// Starts the engine if it is not running; returns whether it runs.
     fn start(&mut self) -> bool {
         if self.engine.as_mut().is_some_and(Engine::is_usable) {
             return true;
@@ -86,7 +86,7 @@ impl<'a> Trials<'a> {
         !self.is_over
     }
 
-    /// Notes a failure after which nothing more is tried.
+    /// Records a failure that ends the trials.
     fn fail(&mut self, failure: &EngineFailure) {
         self.is_over = true;
         if failure.kind == FailureKind::Aborted {
@@ -115,7 +115,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// The limits that are tried: those that a sweep's players have, or all.
+    /// Whether to try a limit: those of a sweep's players, or all.
     fn is_asked(&self, limit: Limit) -> bool {
         let Some(requests) = self.requests.filter(|it| !it.is_empty()) else { return true };
         requests.iter().any(|request| match limit {
@@ -133,7 +133,7 @@ impl<'a> Trials<'a> {
                 self.try_limit(first, limit);
             }
         }
-        // One after whose moves nothing can be said has had none.
+        // Without a usable move, no limit has been tried.
         if self.checked.limits.is_empty() {
             return;
         }
@@ -205,7 +205,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Tries whether it keeps a limit.
+    /// Tries whether the engine keeps a limit.
     fn try_limit(&mut self, board: &Board, limit: Limit) {
         if self.is_over {
             return;
@@ -278,7 +278,7 @@ impl<'a> Trials<'a> {
         self.checked.repeats = Some(repeats);
     }
 
-    /// Its legal move in a fresh game. What is wrong with another is noted.
+    /// The engine's legal move in a fresh game. Records a problem if the move is illegal.
     fn choose(&mut self, board: &Board, conditions: &Conditions) -> Option<Choice> {
         match self.answer(board, conditions) {
             Ok(choice) => {
@@ -294,8 +294,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Its answer in a fresh game; `None` if nothing is to be tried any more. It is started again where it does
-    /// not run.
+    /// The engine's answer in a fresh game, restarting the engine if needed; `None` if the trials are over.
     fn answer(
         &mut self,
         board: &Board,
@@ -304,7 +303,7 @@ impl<'a> Trials<'a> {
         if self.is_over || !self.start() {
             return Ok(None);
         }
-        // What it was told of limits holds for good over GTP.
+        // Over GTP, limits stay in force once set: other limits need a restart.
         if self.engine.as_ref().is_some_and(|engine| !engine.suits(conditions)) {
             if let Some(engine) = self.engine.take() {
                 engine.close();
@@ -320,11 +319,11 @@ impl<'a> Trials<'a> {
         chosen.map(Some)
     }
 
-    /// Has it quit, and looks what is left.
+    /// Quits the engine and looks for leftovers.
     fn part(&mut self, before: &Files) {
         let Some(mut engine) = self.engine.take() else { return };
         let breaches = engine.take_breaches().into_iter();
-        // Words beside the protocol are common, and harmless.
+        // Output outside the protocol is common and harmless.
         let breaches = breaches.filter(|breach| breach.kind != BreachKind::Junk);
         self.checked.breaches = breaches.map(|breach| breach.to_string()).collect();
         if !engine.is_usable() {
@@ -355,7 +354,7 @@ fn shown(duration: Duration) -> String {
     spelrum_report::text::duration_us(duration.as_secs_f64() * 1e6)
 }
 
-/// The limits that an engine can be told over GTP, the cheapest first.
+/// The limits that can be set over GTP, cheapest first.
 fn gtp_limits(told: GtpLimits) -> impl Iterator<Item = Limit> {
     let GtpLimits { depth, nodes, seconds, milliseconds, time_settings } = told;
     let whole = seconds || time_settings;
@@ -379,14 +378,14 @@ fn conditions_of(limit: Limit) -> Conditions {
     Conditions { limits, margin: MARGIN, ..Conditions::default() }
 }
 
-/// What it reported of a search beside its limit, and whether that is within it.
+/// The engine's reported use of a limit, and whether the limit was kept.
 fn held_against(limit: Limit, choice: &Choice) -> (Option<u64>, Kept) {
     let (reported, most) = match limit {
         Limit::Nodes(nodes) => (choice.nodes, nodes.saturating_mul(NODES_TOLERANCE)),
         Limit::Depth(depth) => (choice.depth.map(u64::from), u64::from(depth)),
         Limit::MoveTimeMs(ms) => {
             let took = u64::try_from(choice.wall.as_millis()).unwrap_or(u64::MAX);
-            // Later than this it would not have been heard.
+            // A later answer would have timed out.
             (Some(took), ms.saturating_add(u64::try_from(MARGIN.as_millis()).unwrap_or(0)))
         }
     };

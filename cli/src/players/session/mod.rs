@@ -1,8 +1,7 @@
 //! A game between a person and a player, as lines of text: no terminal, no clock of its own.
 //!
-//! The state is the moves played and nothing else. Each search starts afresh from its position,
-//! with random numbers that come from the seed, the game and the ply, so that taking a move back
-//! takes back everything.
+//! The state consists of the moves played. Each search starts afresh from its position, with random numbers derived
+//! from the seed, the game and the ply, so that taking a move back takes back everything.
 
 mod moves;
 #[cfg(test)]
@@ -32,39 +31,39 @@ position   the position in the game's notation, as `spelrum analyze --position` 
 new        another game
 quit       end; so does the end of the input";
 
-/// Longer lines hold no move, and are not repeated to who wrote them.
+/// Longer lines contain no move, and are not repeated to the user.
 const LINE_CHARACTERS_MAX: usize = 40;
 
-/// A person's game against a player, and the ones after it.
+/// A person's game against a player, and the games after it.
 pub(crate) struct Session<P: Game> {
     setup: Setup<P>,
     played: Played<P>,
-    /// How many games there were before.
+    /// The number of previous games.
     games: u64,
 }
 
-/// What stays the same from game to game.
+/// Settings that stay the same from game to game.
 pub(crate) struct Setup<P> {
     /// The game's rules.
     pub(crate) rules: Rules,
-    /// Where games start; not over.
+    /// The position where games start; not over.
     pub(crate) start: P,
-    /// Whom the person plays against.
+    /// The person's opponent.
     pub(crate) opponent: Player,
-    /// Who gives hints.
+    /// The player that gives hints.
     pub(crate) adviser: Player,
-    /// Decides the players' random numbers.
+    /// The seed of the players' random numbers.
     pub(crate) seed: u64,
     /// Whether the person moves first from the start.
     pub(crate) person_begins: bool,
 }
 
-/// What a line came to.
+/// The answer to a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// What to print: nothing, or whole lines.
+    /// The text to print: empty, or whole lines.
     pub(crate) text: String,
-    /// Whether the session goes on.
+    /// Whether the session continues.
     pub(crate) goes_on: bool,
 }
 
@@ -75,7 +74,7 @@ impl<P: Game> Session<P> {
         Self { setup, played, games: 0 }
     }
 
-    /// Begins the first game: what to print before the first line is read.
+    /// Begins the first game and returns the text to print before the first line is read.
     ///
     /// # Errors
     /// If the host aborts.
@@ -90,7 +89,7 @@ impl<P: Game> Session<P> {
         Ok(text)
     }
 
-    /// Who is to move, to ask for a line with.
+    /// The prompt, with the side to move.
     pub(crate) fn prompt(&self) -> String {
         if self.position().is_over() {
             return "the game is over> ".to_owned();
@@ -98,12 +97,12 @@ impl<P: Game> Session<P> {
         format!("{} to move> ", self.side_to_move())
     }
 
-    /// Takes a line: a command or a move. What cannot be read changes nothing.
+    /// Takes a line: a command or a move. An invalid line changes nothing.
     ///
     /// # Errors
     /// If the host aborts a search; then nothing has changed.
     pub(crate) fn line(&mut self, line: &str, host: &dyn Host) -> Result<Answer, PlayError> {
-        // `c3 2r` is as good as `c3-2r`.
+        // Accepts `c3 2r` for `c3-2r`.
         let word = line.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
         let text = match word.as_str() {
             "" => String::new(),
@@ -122,8 +121,8 @@ impl<P: Game> Session<P> {
         Ok(Answer { text, goes_on: true })
     }
 
-    /// Lets both players play, who gives hints in the person's place: what there is to print of the
-    /// next move, or nothing after the last.
+    /// Plays the next move of a game in which the adviser replaces the person. Returns the text to print, or `None`
+    /// after the last move.
     ///
     /// # Errors
     /// If the host aborts.
@@ -145,7 +144,7 @@ impl<P: Game> Session<P> {
         self.played.last()
     }
 
-    /// By the name that this game has for it: the board's last line begins with it.
+    /// The game's name for the side: the board's last line begins with it.
     fn side_to_move(&self) -> String {
         P::side_name(self.position().to_move()).to_owned()
     }
@@ -203,7 +202,7 @@ impl<P: Game> Session<P> {
         Ok(text)
     }
 
-    /// Back to where the person was to move the last time before now.
+    /// Goes back to the person's previous turn.
     fn undo(&mut self) -> String {
         let person = self.person();
         let mut position = self.setup.start.clone();
@@ -254,7 +253,7 @@ impl<P: Game> Session<P> {
         }
     }
 
-    /// The move, or what is wrong with it and what would be right.
+    /// The move, or what is wrong with it and the nearest legal ones.
     fn legal_move(&self, position: &P, text: &str) -> Result<P::Move, String> {
         if text.chars().count() > LINE_CHARACTERS_MAX {
             return Err("That is neither a move nor a command; `help` tells how.\n".to_owned());
@@ -274,7 +273,7 @@ impl<P: Game> Session<P> {
         Err(format!("{problem}\nThe nearest legal moves: {}\n", moves::nearest_to(position, text)))
     }
 
-    /// Lets the opponent reply; if the host aborts that, takes back what it would have replied to.
+    /// Lets the opponent reply; if the host aborts, takes back the person's move.
     fn reply_or_take_back(
         &mut self,
         before: usize,
@@ -284,7 +283,7 @@ impl<P: Game> Session<P> {
         self.reply(text, host).inspect_err(|_| self.played.moves.truncate(before))
     }
 
-    /// Lets the opponent move until the person is to, and draws the board.
+    /// Lets the opponent move until the person's turn, and draws the board.
     fn reply(&mut self, text: &mut String, host: &dyn Host) -> Result<(), PlayError> {
         let opponent = self.setup.opponent.clone();
         while !self.position().is_over() && !self.is_persons_turn() {
@@ -308,7 +307,7 @@ impl<P: Game> Session<P> {
         analyze(&self.setup.rules, &position, player, self.key(), host)
     }
 
-    /// The key of the seed, as `spelrum analyze` has it, with the ply and the game behind it.
+    /// The key of the seed, as in `spelrum analyze`, with the ply and the game appended.
     fn key(&self) -> [u8; 32] {
         let mut key = key_of_seed(self.setup.seed);
         key[8..16].copy_from_slice(&(self.played.moves.len() as u64).to_le_bytes());
@@ -316,7 +315,7 @@ impl<P: Game> Session<P> {
         key
     }
 
-    /// The board, and how the game ended if it did; who is to move is in the prompt.
+    /// The board, and the result if the game is over; the prompt shows the side to move.
     fn board(&self) -> String {
         let position = self.position();
         let board = position.board();
@@ -341,7 +340,7 @@ fn over() -> String {
     "The game is over: `undo` takes your last move back, `new` begins another game.\n".to_owned()
 }
 
-/// A player by its algorithm's name.
+/// A player's algorithm name.
 fn algorithm(player: &Player) -> &str {
     match player.parameters().get("algorithm") {
         Some(Value::Text(name)) => name,

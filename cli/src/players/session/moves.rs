@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use spelrum_engine::Position;
 
-/// How many moves are named to who wrote one that is not legal.
+/// The number of suggestions after an illegal move.
 const NEAREST: usize = 3;
 
 /// Lines are broken before this column.
 const WIDTH: usize = 78;
 
-/// The legal moves. Those that go on alike after a hyphen stand together.
+/// The legal moves. Moves with the same continuations after a hyphen are grouped.
 pub(super) fn listed<P: Position>(position: &P) -> String {
     let texts = texts(position);
-    // By what may follow, in the order in which they come first.
+    // By continuations, in order of first appearance.
     let mut by_head: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut place_of = BTreeMap::new();
     for text in &texts {
@@ -52,7 +52,7 @@ pub(super) fn listed<P: Position>(position: &P) -> String {
     text
 }
 
-/// The legal moves that look most like a text.
+/// The legal moves most similar to a text.
 pub(super) fn nearest_to<P: Position>(position: &P, text: &str) -> String {
     let mut texts: Vec<_> = texts(position)
         .into_iter()
@@ -61,7 +61,7 @@ pub(super) fn nearest_to<P: Position>(position: &P, text: &str) -> String {
             ((strsim::damerau_levenshtein(text, &legal), Reverse(alike)), legal)
         })
         .collect();
-    // Equally near ones stay in the game's order.
+    // Equally similar moves stay in the game's order.
     texts.sort_by_key(|(distance, _)| *distance);
     let nearest: Vec<_> = texts.into_iter().take(NEAREST).map(|(_, legal)| legal).collect();
     nearest.join(", ")

@@ -1,4 +1,4 @@
-//! An experiment's games as they are settled, one after the other, until it is over.
+//! An experiment's games as they are settled, until the experiment is over.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,12 +12,11 @@ use crate::error::Result;
 use crate::remote::reconnecting::Away;
 use crate::results::ResultsSource;
 
-/// How often it looks for more.
+/// Interval between queries.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Writes the games that are wanted in the order in which they were settled, those that are there and those that
-/// come, until the experiment is over. What is written can be read at once. A coordinator that goes away is waited
-/// for.
+/// Writes the selected games in the order of settling, present and future ones, until the experiment is over. Flushes
+/// the output, and waits for a coordinator that goes away.
 pub(crate) async fn follow_games(
     source: &ResultsSource,
     experiment: &ExperimentSummary,
@@ -32,7 +31,7 @@ pub(crate) async fn follow_games(
     let mut from = None;
     let mut away = Away::default();
     loop {
-        // Before its games: then those that are there after an end are all.
+        // Queried before the games: so after an end, all games are there.
         let looked = async {
             let has_ended = source.progress(experiment).await?.has_ended();
             let (games, next) =
@@ -71,7 +70,7 @@ struct Following<'f> {
     experiment: &'f ExperimentSummary,
     wanted: &'f Wanted,
     cells: Cells,
-    /// The last that was read: games of one cell often come one behind the other.
+    /// The last definition read: games of one cell often follow each other.
     definition: Option<(CellId, CellDefinition)>,
 }
 
@@ -99,7 +98,7 @@ impl Following<'_> {
     }
 }
 
-/// The cells of an experiment. One that grows, or has a course, gets more.
+/// The cells of an experiment. A growing experiment, or one with a course, gets more.
 #[derive(Default)]
 struct Cells {
     axes: Vec<String>,
@@ -120,7 +119,7 @@ impl Cells {
         }
     }
 
-    /// Looks again if there are games of cells that are not known.
+    /// Queries again if games belong to unknown cells.
     async fn know(
         &mut self,
         source: &ResultsSource,

@@ -1,4 +1,4 @@
-//! An experiment's games, one after the other, in the forms in which they leave: text and rows.
+//! An experiment's games, one after the other, as text or rows.
 
 mod follow;
 
@@ -15,20 +15,20 @@ use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::results::{GoesOn, ResultsSource};
 
-/// Which games are meant.
+/// A selection of games.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
-    /// Those of these cells; of all if there is none.
+    /// Only games of these cells, if any are given.
     pub(crate) cells: Vec<i64>,
-    /// Those in which one of these plays; all if there is none.
+    /// Only games with one of these players, if any are given.
     pub(crate) players: Vec<String>,
-    /// Those of cells with one of these values on each axis.
+    /// Only games of cells with one of these values on each axis.
     pub(crate) places: Vec<AxisPlace>,
-    /// Also those that do not count.
+    /// Also games that do not count.
     pub(crate) uncounted: bool,
 }
 
-/// A value on an axis, as the sweep writes it.
+/// A value on an axis, in the sweep's notation.
 #[derive(Clone, Debug)]
 pub(crate) struct AxisPlace {
     axis: String,
@@ -45,7 +45,7 @@ impl FromStr for AxisPlace {
 }
 
 impl Wanted {
-    /// Refuses what is not there: nobody should take a misspelt name for an experiment without games.
+    /// Refuses unknown names: a misspelt one must not look like an experiment without games.
     fn check(&self, axes: &[String]) -> Result<()> {
         let missing = self.places.iter().find(|place| !axes.contains(&place.axis));
         match missing {
@@ -77,7 +77,7 @@ impl Wanted {
     }
 }
 
-/// Writes all games that are wanted, by cell in the grid's order and by number, however many there are.
+/// Writes all selected games, by cell in the grid's order and by number, in bounded memory.
 pub(crate) async fn write_games(
     source: &ResultsSource,
     experiment: &ExperimentSummary,
@@ -96,7 +96,7 @@ pub(crate) async fn write_games(
         }
         for cell in cells.iter().filter(|cell| wanted.has(&axes, cell)) {
             has_cells = true;
-            // Nothing is asked about cells without a game.
+            // Skips the query for cells without games.
             if cell.games > 0 || wanted.uncounted {
                 let of = Cell { source, experiment, axes: &axes, cell };
                 of.write(wanted.filter(), &mut told, writer).await?;
@@ -120,7 +120,7 @@ fn no_such_cell(experiment: &ExperimentSummary) -> CliError {
         .help("list its cells: spelrum sql 'SELECT cell_id, axes, player, opponent FROM results'")
 }
 
-/// What decides the games of the cell that this one is of.
+/// The definition of the game's cell.
 fn definition_of(whole: &WholeGame, cell: CellId) -> Result<CellDefinition> {
     whole.game.definition().map_err(|damage| {
         CliError::new(Exit::Database, format!("read the definition of cell {cell}"))

@@ -1,7 +1,7 @@
 //! Changes to a sweep's text from the command line: `--set KEY=VALUE` and `--quick`.
 //!
-//! The text is changed, not what was read of it: so what is planned, shown in errors, submitted and
-//! stored is one text, and comments stay where they are.
+//! The text is changed, not its parsed form: the sweep that is planned, shown in errors, submitted and stored is one
+//! text, and comments stay in place.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,23 +10,22 @@ use spelrum_engine::parse_duration_us;
 use spelrum_sweep::{SweepText, did_you_mean, sweep_keys};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, TableLike, Value};
 
-/// `KEY=VALUE`: one value of a sweep to be replaced, or added.
+/// `KEY=VALUE`: one value of a sweep to be replaced or added.
 ///
-/// The key is a path with points, `players.ab.depth`, or the bare name of an axis. The value is a
-/// TOML value; texts need no quotes, `1..3` is a range of whole numbers, and an axis takes one value
-/// or several with commas between them.
+/// The key is a dotted path, `players.ab.depth`, or the bare name of an axis. The value is a TOML value; texts need no
+/// quotes, `1..3` is a range of whole numbers, and an axis takes one value or several separated by commas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     path: Vec<String>,
     value: String,
-    /// As it was given.
+    /// The assignment as given.
     text: String,
 }
 
-/// What to change of a sweep.
+/// Changes to a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edits {
-    /// In this order.
+    /// The assignments, in this order.
     pub(crate) settings: Vec<Assignment>,
     /// Whether to play a tenth of the games.
     pub(crate) quick: bool,
@@ -35,14 +34,13 @@ pub(crate) struct Edits {
 /// A sweep after the changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Edited {
-    /// The sweep; its name says what was changed.
+    /// The sweep; its name includes the changes.
     pub(crate) sweep: SweepText,
-    /// What [`Edits::quick`] did: numbers of games a cell, before and after, the sweep's own first
-    /// and then those of its overrides.
+    /// The effect of [`Edits::quick`]: games per cell before and after, first the sweep's own, then its overrides'.
     pub(crate) quickened: Vec<(i64, i64)>,
 }
 
-/// A change that cannot be made, and what to write instead.
+/// An invalid change, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub(crate) struct EditError {
@@ -52,11 +50,11 @@ pub(crate) struct EditError {
     pub(crate) remedy: String,
 }
 
-/// Changes a sweep's text. One that is not TOML stays as it is: planning it says so.
+/// Changes a sweep's text. A text that is not TOML is returned unchanged: planning reports the error.
 ///
 /// # Errors
-/// If a setting names nothing that a sweep has, or its value cannot stand there. Whether the sweep
-/// means anything afterwards, planning tells.
+/// If a setting names a key that sweeps do not have, or its value is invalid there. Planning checks the sweep as a
+/// whole.
 pub(crate) fn edit_sweep(sweep: &SweepText, edits: &Edits) -> Result<Edited, EditError> {
     let Edits { settings, quick } = edits;
     let unchanged = Edited { sweep: sweep.clone(), quickened: Vec::new() };
@@ -99,7 +97,7 @@ impl FromStr for Assignment {
     }
 }
 
-/// As it was given.
+/// As given.
 impl fmt::Display for Assignment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -130,10 +128,10 @@ fn set(document: &mut DocumentMut, setting: &Assignment) -> Result<(), EditError
     Ok(())
 }
 
-/// The error of a path that goes on below what is not a table.
+/// The error of a path that goes through a value that is not a table.
 fn no_table(setting: &Assignment, item: &Item, above: &[String], below: &[String]) -> EditError {
     let (above, below) = (above.join("."), below.join("."));
-    // A game's name is its short form.
+    // A game's name is short for a table.
     let name = match item.as_str() {
         Some(name) if above == "game" => format!("name = \"{name}\", "),
         Some(_) | None => String::new(),
@@ -144,7 +142,7 @@ fn no_table(setting: &Assignment, item: &Item, above: &[String], below: &[String
     )
 }
 
-/// Replaces or adds a value; what stands around it, such as a comment, stays.
+/// Replaces or adds a value; surrounding text such as comments stays.
 fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     value.decor_mut().clear();
     if let Some(Item::Value(before)) = table.get_mut(key) {
@@ -152,7 +150,7 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
         *before = value;
         return;
     }
-    // A table under a header goes, with its header.
+    // A table with a header is removed with the header.
     table.remove(key);
     table.insert(key, Item::Value(value));
 }
@@ -202,7 +200,7 @@ fn full_path(document: &DocumentMut, setting: &Assignment) -> Result<Vec<String>
 const AXES: &str = "axes";
 const PLAYERS: &str = "players";
 
-/// Whether a list of values stands there, so that one value is a list of one.
+/// Whether the key takes a list, so that a single value becomes a list of one.
 fn is_list(path: &[String]) -> bool {
     let path: Vec<&str> = path.iter().map(String::as_str).collect();
     matches!(
@@ -215,7 +213,7 @@ fn is_list(path: &[String]) -> bool {
     )
 }
 
-/// What a setting's value means.
+/// Parses a setting's value.
 fn value(setting: &Assignment, is_list: bool) -> Result<Value, EditError> {
     let text = setting.value.as_str();
     if let Some(range) = whole_range(text) {
@@ -225,7 +223,7 @@ fn value(setting: &Assignment, is_list: bool) -> Result<Value, EditError> {
         let is_whole = !is_list || value.is_array() || value.is_inline_table();
         return Ok(if is_whole { value } else { list([value]) });
     }
-    // As TOML where it is, so that a comma inside quotes does not stand between values.
+    // Tries TOML first, so that a comma inside quotes is not a separator.
     if is_list && let Ok(Value::Array(values)) = format!("[{text}]").parse() {
         return Ok(list(values));
     }
@@ -279,7 +277,7 @@ fn is_measure(text: &str) -> bool {
     text.parse::<f64>().is_ok() || parse_duration_us(text).is_some()
 }
 
-/// Makes every number of games a tenth.
+/// Divides every number of games by ten.
 fn quicken(document: &mut DocumentMut) -> Vec<(i64, i64)> {
     let mut changed = Vec::new();
     let swap_sides = document.get("swap_sides").and_then(Item::as_bool).unwrap_or(true);
@@ -306,8 +304,8 @@ fn quicken(document: &mut DocumentMut) -> Vec<(i64, i64)> {
     changed
 }
 
-/// A tenth, rounded up to whole pairs, or to whole games if sides are fixed: the first games of the
-/// whole number, so that playing the rest of them later continues the same experiment.
+/// A tenth, rounded up to whole pairs, or to whole games if sides are fixed. These are the experiment's first games,
+/// so playing the rest later continues the same experiment.
 fn tenth(games: i64, swap_sides: bool) -> i64 {
     let together = if swap_sides { 2 } else { 1 };
     let tenths = games / (10 * together) + i64::from(games % (10 * together) > 0);

@@ -1,4 +1,4 @@
-//! The text after a change, and what is said of changes that cannot be made.
+//! Edited texts, and errors of invalid edits.
 
 use proptest::prelude::*;
 use spelrum_sweep::plan_sweep;

@@ -1,4 +1,4 @@
-//! A process that ends at a named point, as a test orders by the environment: a real one, by SIGKILL.
+//! Ends the process at a named point, as ordered by a test through the environment: really, by SIGKILL.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,14 +7,14 @@ use rustix::process::{Signal, getpid, kill_process};
 /// Names the point and how often it is passed before: `after-commit 3` is the fourth time.
 const ORDER: &str = "SPELRUM_TEST_KILL_AT";
 
-/// Where a process may be ordered to end.
+/// A point where a process can be ordered to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Point {
     /// Everything is written, and nothing is committed.
     BeforeCommit,
-    /// It is on disk, and nobody has heard of it.
+    /// The transaction is on disk, and no answer has been sent.
     AfterCommit,
-    /// It is on disk, and one has heard of it.
+    /// The transaction is on disk, and one answer has been sent.
     AmidAnswers,
 }
 
@@ -29,15 +29,15 @@ impl Point {
     }
 }
 
-/// The end that is ordered, if one is.
+/// The ordered end, if any.
 #[derive(Debug, Default)]
 pub(super) struct End(Option<(Point, AtomicU32)>);
 
 impl End {
-    /// What the environment orders.
+    /// Reads the order from the environment.
     ///
     /// # Panics
-    /// If that is not understood: no test should pass because nothing happened.
+    /// If the order is invalid: no test should pass because nothing happened.
     pub(super) fn from_environment() -> Self {
         let Ok(order) = std::env::var(ORDER) else { return Self::default() };
         let read = order.split_once(' ').and_then(|(point, passes)| {
@@ -47,14 +47,14 @@ impl End {
         Self(read)
     }
 
-    /// Ends the process if this is where it was ordered to.
+    /// Ends the process if this is the ordered point.
     pub(super) fn reached(&self, point: Point) {
         let Some((_, passes)) = self.0.as_ref().filter(|(at, _)| *at == point) else { return };
         let passed =
             passes.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |passes| passes.checked_sub(1));
         if passed.is_err() {
             let _dead = kill_process(getpid(), Signal::KILL);
-            // Whatever goes on until the signal is heeded, it is not this.
+            // Other threads may go on until the signal arrives, but not this one.
             loop {
                 std::thread::park();
             }

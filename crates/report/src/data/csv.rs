@@ -1,4 +1,4 @@
-//! CSV for spreadsheets (RFC 4180). By hand, since the crate `csv` writes NULL and an empty text alike.
+//! CSV for spreadsheets (RFC 4180). Hand-written, because the crate `csv` writes NULL and an empty text alike.
 
 use std::io::{self, Write};
 
@@ -19,12 +19,12 @@ pub(super) fn write_row(out: &mut dyn Write, row: &[SqlValue]) -> io::Result<()>
 /// A field for programs and spreadsheets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CsvField {
-    /// Nothing is known: an empty field.
+    /// An unknown value: an empty field.
     #[default]
     Unknown,
-    /// A number with every digit that it has, or `true` or `false`.
+    /// A number with all its digits, or `true` or `false`.
     Plain(String),
-    /// A text of a user or of ours.
+    /// A text.
     Text(String),
 }
 
@@ -46,7 +46,7 @@ pub fn write_csv(
     Ok(())
 }
 
-/// A text that a spreadsheet would take for a formula gets an apostrophe before it; a number does not.
+/// Prefixes texts that a spreadsheet would take for a formula with an apostrophe; numbers stay as they are.
 fn inert(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if is_formula && text.parse::<f64>().is_err() { format!("'{text}") } else { text.to_owned() }
@@ -82,7 +82,7 @@ pub(super) fn plain(value: &SqlValue) -> String {
     }
 }
 
-/// The text, in quotes where a reader would otherwise take it apart.
+/// Quotes a text if a reader would otherwise split it.
 fn quoted(text: &str) -> String {
     if text.is_empty() || text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,4 +1,4 @@
-//! Data for programs: JSON, CSV and rows of any length, and the files that they are written to.
+//! Data for programs: JSON, CSV and rows of any length, and their files.
 
 mod csv;
 mod json;

@@ -1,4 +1,4 @@
-//! A file that is there when all of it is: it grows under another name.
+//! Files that appear only when complete: they grow under another name.
 
 use std::fs::File;
 use std::io;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind, Result};
 
-/// A file that is being written. One that is dropped before it is whole leaves nothing behind.
+/// A file being written. Dropping it before it is complete removes it.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
-    /// Its name until it is whole; none of a device, a pipe, or what a link names: they are written to as
-    /// they are, and not replaced.
+    /// Its temporary name; `None` for a device, a pipe, or a link's target: these are written in place and not
+    /// replaced.
     partial: Option<PathBuf>,
 }
 
 impl NewFile {
-    /// Begins it. One of this name stays until the new one is whole.
+    /// Creates the file. An existing file of this name stays until the new one is complete.
     pub fn create(path: &Path) -> Result<(Self, File)> {
         let is_kept = std::fs::symlink_metadata(path).is_ok_and(|there| !there.is_file());
         let partial = (!is_kept).then(|| {
@@ -30,7 +30,7 @@ impl NewFile {
         Ok((new, file))
     }
 
-    /// It is whole: it gets its name.
+    /// Moves the complete file to its name.
     pub fn finish(mut self) -> Result<()> {
         let Some(partial) = self.partial.take() else { return Ok(()) };
         std::fs::rename(&partial, &self.path).map_err(|error| {
@@ -49,7 +49,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(partial) = &self.partial {
-            // Whatever is left of it is of no use.
+            // An incomplete file is useless.
             let _ = std::fs::remove_file(partial);
         }
     }

@@ -1,6 +1,5 @@
-//! Parquet. Its columns have one type each, and stand in front of the rows; SQLite's have a type for each
-//! value, and nobody knows them before the last row is there. So rows wait in a temporary file until then,
-//! and memory holds one group of them.
+//! Parquet. Its columns have one type each, stated before the rows; SQLite's have a type for each value, known only
+//! after the last row. So rows wait in a temporary file until then, and memory holds one group of them.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write};
@@ -18,12 +17,12 @@ use super::csv::plain;
 use super::rows::WriteRows;
 use crate::error::Result;
 
-/// A group of rows is written when it has so many,
+/// Rows per group,
 const GROUP_ROWS: usize = 128 << 10;
-/// or so many bytes of texts and blobs.
+/// or this many bytes of texts and blobs.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// What writes rows with these columns as a Parquet file.
+/// Returns a writer of rows with these columns as a Parquet file.
 pub(super) fn rows_as_parquet<W: Write + Send>(
     columns: Vec<String>,
     out: W,
@@ -40,7 +39,7 @@ struct Parquet<W> {
     out: Option<W>,
 }
 
-/// What values a column has had.
+/// Kinds of values that a column has had.
 #[derive(Clone, Copy, Default)]
 struct Kinds {
     integers: bool,
@@ -49,7 +48,7 @@ struct Kinds {
     blobs: bool,
 }
 
-/// What a column becomes.
+/// Types of Parquet columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Integers,
@@ -69,7 +68,7 @@ impl Kinds {
         }
     }
 
-    /// Integers also if there is nothing but NULL; texts if nothing else holds all.
+    /// Returns integers for a column of only NULL; texts if no other type holds all values.
     fn common(self) -> Kind {
         match (self.integers, self.reals, self.texts, self.blobs) {
             (_, false, false, false) => Kind::Integers,
@@ -116,7 +115,7 @@ impl<W: Write + Send> WriteRows for Parquet<W> {
     }
 }
 
-/// What lies beneath is an error of reading or writing, such as of a pipe that nobody reads any more.
+/// The cause is an error of reading or writing, such as a closed pipe.
 fn failed(error: ParquetError) -> io::Error {
     let ParquetError::External(error) = error else { return io::Error::other(error) };
     match error.downcast::<io::Error>() {
@@ -125,7 +124,7 @@ fn failed(error: ParquetError) -> io::Error {
     }
 }
 
-/// Every column may be NULL. Names are told apart by a number, where a query has one twice.
+/// Every column may be NULL. Columns with equal names get numbers.
 fn schema(columns: &[String], kinds: &[Kind]) -> Result<TypePtr, ParquetError> {
     let mut names: Vec<String> = Vec::new();
     for column in columns {
@@ -156,7 +155,7 @@ fn write_column<W: Write + Send>(
     kind: Kind,
 ) -> Result<(), ParquetError> {
     let values = || rows.iter().map(|row| &row[column]).filter(|value| **value != SqlValue::Null);
-    // 1 where there is a value.
+    // 1 where a value is present.
     let levels: Vec<i16> =
         rows.iter().map(|row| i16::from(row[column] != SqlValue::Null)).collect();
     match kind {
@@ -216,7 +215,7 @@ fn write_values<T: DataType, W: Write + Send>(
     Ok(())
 }
 
-/// A value as it waits: a letter, and what it is.
+/// Writes a waiting value: a letter for its kind, then the value.
 fn put_value(out: &mut impl Write, value: &SqlValue) -> io::Result<()> {
     let mut put = |kind: u8, bytes: &[u8]| {
         out.write_all(&[kind])?;
@@ -237,7 +236,7 @@ fn put_value(out: &mut impl Write, value: &SqlValue) -> io::Result<()> {
     }
 }
 
-/// The next rows that wait, as many as a group has; none after the last.
+/// Reads the next waiting rows, up to a group; empty after the last.
 fn read_group(waiting: &mut impl Read, width: usize) -> io::Result<Vec<Vec<SqlValue>>> {
     let (mut rows, mut bytes) = (Vec::new(), 0);
     while rows.len() < GROUP_ROWS && bytes < GROUP_BYTES {
@@ -245,7 +244,7 @@ fn read_group(waiting: &mut impl Read, width: usize) -> io::Result<Vec<Vec<SqlVa
         for _ in 0..width {
             let mut kind = [0];
             if waiting.read(&mut kind)? == 0 {
-                // Between two rows, since only whole ones were put there.
+                // The end lies between two rows, because only whole rows were written.
                 return Ok(rows);
             }
             let mut eight = [0; 8];
@@ -278,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    /// The rows as another reader has them.
+    /// The rows as read by another reader.
     fn read_again(columns: &[&str], rows: &[Vec<SqlValue>]) -> Vec<Vec<(String, Field)>> {
         let mut file = tempfile::tempfile().unwrap();
         let columns = columns.iter().map(|&column| column.to_owned()).collect();

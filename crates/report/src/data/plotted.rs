@@ -10,13 +10,14 @@ use super::rows::WriteRows;
 use crate::error::{Error, Kind, Result};
 use crate::plot::{Axis, Chart, Curves, Estimate, Figure, Panel, Point, SERIES_MAX, plot_files};
 
-/// More than this nobody sees apart.
+/// Maximum number of rows: more points cannot be distinguished.
 const ROWS_MAX: usize = 10_000;
 
-/// So many numbers on an axis are each written beside it.
+/// Up to this many distinct numbers on an axis are each labelled.
 const WRITTEN_MAX: usize = 15;
 
-/// What draws rows with these columns: a line over the values of one column, or one for each text of the first.
+/// Returns a writer that draws rows with these columns: a line over the values of one column, or a line for each text
+/// of the first.
 pub(super) fn rows_as_plot<'w>(
     columns: Vec<String>,
     out: impl Write + 'w,
@@ -38,9 +39,9 @@ pub(super) fn rows_as_plot<'w>(
 
 struct Drawing<W> {
     columns: Vec<String>,
-    /// Whether the first column says of which line a point is.
+    /// Whether the first column names a point's line.
     has_series: bool,
-    /// Whether the last two are the ends of an interval.
+    /// Whether the last two columns are the ends of an interval.
     has_intervals: bool,
     rows: Vec<Vec<SqlValue>>,
     out: W,
@@ -79,7 +80,7 @@ impl<W> Drawing<W> {
         let mut lines = IndexMap::<String, Vec<Point>>::new();
         let mut marks = Vec::new();
         for row in &self.rows {
-            // A point of which nothing is known is not there.
+            // Points without a value are left out.
             let Some(value) = number(&row[at + 1], y_label)? else { continue };
             let place = match number(&row[at], x_label) {
                 Ok(Some(x)) if x_are_numbers => x,
@@ -137,14 +138,14 @@ impl<W> Drawing<W> {
     }
 }
 
-/// Whether numbers are about as far from each other, so that round ones beside the axis say where each is.
+/// Whether numbers are about evenly spaced, so that round ticks suffice to read them.
 fn are_even(marks: &[(f64, String)]) -> bool {
     let gaps = || marks.windows(2).map(|both| both[1].0 - both[0].0);
     let (least, most) = (gaps().fold(f64::INFINITY, f64::min), gaps().fold(0.0, f64::max));
     marks.len() > 4 && most <= 2.0 * least
 }
 
-/// A number, or nothing of NULL.
+/// Returns a number; `None` for NULL.
 fn number(value: &SqlValue, column: &str) -> Result<Option<f64>> {
     match value {
         SqlValue::Null => Ok(None),

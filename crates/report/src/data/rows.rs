@@ -1,4 +1,4 @@
-//! The rows of a query, written as they come: any number of them.
+//! Rows of a query, written as they arrive: any number of them.
 
 use std::io::{self, Write};
 
@@ -28,19 +28,19 @@ pub enum RowsFormat {
     Svg,
 }
 
-/// What writes rows in one of the formats.
+/// A writer of rows in one of the formats.
 pub trait WriteRows {
-    /// Writes more of them, each with a value for every column.
+    /// Writes more rows, each with a value for every column.
     ///
     /// # Errors
-    /// If they cannot be written, or not in this form.
+    /// If they cannot be written, or not in this format.
     fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()>;
 
-    /// Writes what is left, after the last.
+    /// Writes the remainder, after the last row.
     fn finish(&mut self) -> Result<()>;
 }
 
-/// What writes rows with these columns as text.
+/// Returns a writer of rows with these columns as text.
 pub(super) fn rows_as_text<'w>(
     format: RowsFormat,
     columns: Vec<String>,
@@ -57,7 +57,7 @@ pub(super) fn rows_as_text<'w>(
 }
 
 struct Csv<W> {
-    /// Until they are written.
+    /// Present until they are written.
     columns: Option<Vec<String>>,
     out: W,
 }
@@ -86,7 +86,7 @@ impl<W: Write> WriteRows for Json<W> {
     fn write(&mut self, rows: &[Vec<SqlValue>]) -> Result<()> {
         for row in rows {
             let row = RowObject { columns: &self.columns, row };
-            // A line end within a text is no line end in JSON.
+            // JSON escapes line ends within texts.
             let object =
                 serde_json::to_string_pretty(&row).map_err(io::Error::from)?.replace('\n', "\n  ");
             let before = if self.has_rows { "," } else { "[" };
@@ -120,14 +120,14 @@ impl<W: Write> WriteRows for JsonLines<W> {
     }
 }
 
-/// The rows that are measured before a table begins, and that are aligned at once later.
+/// Rows measured before a table begins, and rows aligned at once later.
 const MEASURED: usize = 500;
 
-/// A table as wide as its first rows need it; where a later one needs more, the rows beside it have more.
+/// A table as wide as its first rows need; where a later row needs more, the rows aligned with it are wider.
 struct Table<W> {
     names: Vec<String>,
     out: W,
-    /// Its columns, and what was written last.
+    /// Its columns, and the table written last.
     begun: Option<(Vec<Column>, TextTable)>,
     waiting: Vec<Vec<SqlValue>>,
 }
@@ -172,7 +172,7 @@ impl<W: Write> WriteRows for Table<W> {
     }
 }
 
-/// Columns of numbers stand to the right.
+/// Columns of numbers are right-aligned.
 fn columns(names: &[String], rows: &[Vec<SqlValue>]) -> Vec<Column> {
     let column = |(index, name): (usize, &String)| {
         let numeric = rows.iter().all(|row| {

@@ -1,4 +1,4 @@
-//! What writes rows, in whichever form.
+//! Writers of rows in every format.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use super::plotted::rows_as_plot;
 use super::rows::{RowsFormat, WriteRows, rows_as_text};
 use crate::error::{Error, Kind, Result};
 
-/// What writes rows with these columns.
+/// Returns a writer of rows with these columns.
 pub fn rows_writer<'w>(
     format: RowsFormat,
     columns: Vec<String>,

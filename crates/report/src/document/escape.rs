@@ -1,8 +1,8 @@
-//! Texts of users, among them names of players, as they must be written so that they are read as they are.
+//! Escaping of users' texts, such as players' names, so that they appear unchanged.
 
 use super::layout::{is_minus, may_break_after, pieces};
 
-/// A text in one line of Markdown, also in a cell of a table.
+/// Formats a text in one line of Markdown, also in a table cell.
 pub(super) fn markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in in_one_line(text) {
@@ -16,12 +16,13 @@ pub(super) fn markdown(text: &str) -> String {
     escaped
 }
 
-/// A text in a paragraph or in a cell of a table of LaTeX, for any of its engines. Negative numbers have a minus sign.
+/// Formats a text in a paragraph or a table cell of LaTeX, for any of its engines. Negative numbers have a minus
+/// sign.
 pub(super) fn latex(text: &str) -> String {
     latex_after(text, None)
 }
 
-/// The same for a text that follows this character.
+/// Formats a text that follows this character.
 fn latex_after(text: &str, mut before: Option<char>) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut characters = in_one_line(text).peekable();
@@ -39,7 +40,7 @@ fn latex_after(text: &str, mut before: Option<char>) -> String {
             '{' | '}' | '$' | '&' | '#' | '%' | '_' => escaped.extend(['\\', character]),
             // At the beginning of a row they would belong to the end of the row before.
             '[' | ']' | '*' => escaped.extend(['{', character, '}']),
-            // Two hyphens would be a dash, and so with other ligatures.
+            // Two hyphens would become a dash; other ligatures likewise.
             '-' | '\'' | ',' if before == Some(character) => escaped.extend(['{', character, '}']),
             '–' => escaped.push_str("--"),
             '±' => escaped.push_str(r"$\pm$"),
@@ -52,7 +53,7 @@ fn latex_after(text: &str, mut before: Option<char>) -> String {
     escaped
 }
 
-/// The same, where a line may end after punctuation.
+/// Formats a text in which a line may end after punctuation.
 pub(super) fn breakable(text: &str) -> String {
     let mut broken = String::with_capacity(2 * text.len());
     let mut before = None;
@@ -67,12 +68,12 @@ pub(super) fn breakable(text: &str) -> String {
     broken
 }
 
-/// A number, a dash for none, or another text of a column of numbers in LaTeX.
+/// Formats a number, a dash for a missing one, or another text of a column of numbers in LaTeX.
 pub(super) fn latex_number(text: &str) -> String {
     if text == "-" { "--".to_owned() } else { latex(text) }
 }
 
-/// A word for a label: what TeX and its tools take in any of them.
+/// Formats a word for a label, with only characters that TeX and its tools accept there.
 pub(super) fn label(text: &str) -> String {
     let word = text.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' });
     word.collect()

@@ -1,4 +1,4 @@
-//! A page that stands alone: one file, without scripts and without anything that it would have to fetch.
+//! A self-contained page: one file, without scripts and without anything to fetch.
 
 use std::io::{self, Write};
 
@@ -15,18 +15,18 @@ const STYLE: &str = concat!(
     include_str!("../plot/plot.css"),
 );
 
-/// Nothing is loaded, and no style holds but the one above, whose SHA-256 this is: should something of a sweep
-/// ever get through as markup, a browser does nothing with it.
+/// Nothing is loaded, and only the style above applies, whose SHA-256 this is: should any text of a sweep ever get
+/// through as markup, a browser ignores it.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; \
                       style-src 'sha256-USmCwxJcvbY8IStxILL6N2yTiuJhJP8s3dpVvkEs57k='";
 
-/// So many rows of a table are in a page: more than anybody reads.
+/// Maximum number of a table's rows in a page: more than users read.
 const ROWS_MAX: usize = 1_000;
-/// So many bytes are in the tables of a page, with their notes.
+/// Maximum number of bytes in a page's tables, with their notes.
 const TABLES_BYTES_MAX: usize = 1 << 20;
-/// A text in a table is no longer, nor is a heading.
+/// Maximum length of a text in a table or a heading.
 const TEXT_CHARACTERS_MAX: usize = 500;
-/// Nor is a sentence.
+/// Maximum length of a sentence.
 const SENTENCE_CHARACTERS_MAX: usize = 2_000;
 
 /// Writes the page, with each figure before its table.
@@ -74,7 +74,7 @@ pub(super) fn write(
     out.write_all(page.into_string().as_bytes())
 }
 
-/// What of a page is still to come.
+/// Parts of a page that are still to be written.
 struct Left<'f> {
     /// With their numbers.
     figures: Vec<(&'f Figure, usize)>,
@@ -99,7 +99,7 @@ impl Left<'_> {
         })
     }
 
-    /// Markup that the page has room for.
+    /// Returns the markup if the page has room for it.
     fn take(&mut self, markup: Markup) -> Option<String> {
         let markup = markup.into_string();
         self.bytes = self.bytes.checked_sub(markup.len())?;
@@ -158,10 +158,10 @@ fn is_long(text: &str) -> bool {
     text.chars().nth(24).is_some()
 }
 
-/// What a reader must know who looks for a row that is not there.
+/// Note on the rows that were left out.
 fn rows_left_out(table: &TitledTable, written: usize) -> String {
     let [written, all] = [written, table.rows.len()].map(|rows| super::count(rows as u64));
-    // The cells of claims come with them.
+    // The cells of claims belong to the table of claims.
     let name = if table.name == "claimed-cells" { "claims" } else { table.name };
     format!(
         "The first {written} of {all} rows are in this page; all of them: spelrum report --format csv --table {name}"

@@ -14,7 +14,7 @@ pub(super) fn write(document: &Document, style: LatexStyle, out: &mut dyn Write)
     if !style.is_landscape {
         writeln!(out, "% Tables fit a text width of {TEXT_WIDTH_PT} pt, that of article on A4")?;
     }
-    // Tables of one name at several points of a grid are numbered, so that labels differ.
+    // Tables with the same name at several points of a grid are numbered, so that labels differ.
     let mut tables_named: BTreeMap<&str, u32> = BTreeMap::new();
     for part in &document.parts {
         writeln!(out)?;
@@ -49,7 +49,7 @@ fn write_table(
     for (number, part) in parts.iter().enumerate() {
         writeln!(out, "\\begin{{{float}}}{place}\n\\centering")?;
         if number > 0 {
-            // On a page of its own where there is no room below the part before.
+            // On a page of its own where the part before leaves no room.
             writeln!(out, "Table \\ref{{{label}}}, continued\\par\\smallskip")?;
         }
         writeln!(out, "\\begin{{threeparttable}}")?;

@@ -8,8 +8,8 @@ pub(super) const TEXT_WIDTH_PT: f64 = 345.0;
 /// Width of a rotated page's text there.
 const LANDSCAPE_WIDTH_PT: f64 = 595.0;
 
-/// Font sizes in points, the preferred one first. The widest glyphs come from the smallest fonts, in em: Computer Modern
-/// has optical sizes.
+/// Font sizes in points, by preference. The widest glyphs come from the smallest fonts, in em: Computer Modern has
+/// optical sizes.
 const SIZES_PT: [u8; 3] = [9, 8, 7];
 
 /// Space on either side of a column, as `\tabcolsep`.
@@ -21,19 +21,19 @@ const BROKEN_FROM_EM: f64 = 6.0;
 /// Room for a difference between estimated and real widths.
 const SLACK: f64 = 1.02;
 
-/// How a table is set.
+/// Layout of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Layout {
     size_pt: u8,
     /// Columns of each part, from the top to the bottom.
     parts: Vec<Vec<usize>>,
-    /// Width of each broken column, in points; none of those in one line.
+    /// Width of each broken column, in points; `None` for columns of one line.
     widths_pt: Vec<Option<f64>>,
 }
 
 impl Layout {
     /// Chooses the largest font in which the table fits in one piece, then breaks columns of words into lines, and
-    /// then sets columns in parts, each with the columns that name its rows.
+    /// then splits the table into parts, each with the columns that name its rows.
     pub(super) fn new(table: &TitledTable, style: LatexStyle) -> Self {
         let room_pt = if style.is_landscape { LANDSCAPE_WIDTH_PT } else { TEXT_WIDTH_PT };
         let sizes = style.size_pt.map_or_else(|| SIZES_PT.to_vec(), |size| vec![size]);
@@ -72,7 +72,7 @@ impl Layout {
             for (&column, missing) in part.iter().zip(missing) {
                 if missing > 0.0 {
                     let width = (least[column] + missing * share) * em_pt(size_pt);
-                    // In several parts the narrowest holds.
+                    // With several parts, the narrowest width applies.
                     let before: f64 = widths_pt[column].unwrap_or(f64::INFINITY);
                     widths_pt[column] = Some(before.min(width));
                 }
@@ -81,7 +81,7 @@ impl Layout {
         Self { size_pt, parts, widths_pt }
     }
 
-    /// Commands that choose its font and its space between columns.
+    /// Returns the commands that set its font and its space between columns.
     pub(super) fn setup(&self) -> String {
         let size = self.size_pt;
         format!(
@@ -150,7 +150,7 @@ fn total_pt(columns: &[usize], widths_em: &[f64], size_pt: u8) -> f64 {
     text * em_pt(size_pt) + gaps * 2.0 * COLUMN_SPACE_PT
 }
 
-/// Width in points of what is one em wide at 10 pt: small fonts of Computer Modern are wider for their size.
+/// Returns the width in points of an em at 10 pt: small fonts of Computer Modern are wider for their size.
 fn em_pt(size_pt: u8) -> f64 {
     let wider = match size_pt {
         0..=5 => 1.362,
@@ -209,7 +209,6 @@ pub(super) fn width_em(text: &str) -> f64 {
     width
 }
 
-/// Width of a minus sign.
 const MINUS_EM: f64 = 0.785;
 
 fn character_width_em(character: char) -> f64 {

@@ -1,4 +1,4 @@
-//! Tables with what is said around them: one model, and the forms that people read it in.
+//! Tables with notes: one model, and the formats that people read.
 
 mod escape;
 mod html;
@@ -18,11 +18,11 @@ use crate::text::{Column, TextTable, count, escaped};
 /// Tables about one subject.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What they are of.
+    /// Subject of the tables.
     pub title: String,
-    /// What else is to be known of that, in a few words.
+    /// Further facts about the subject, in a few words.
     pub about: String,
-    /// In the order in which they are read.
+    /// In reading order.
     pub parts: Vec<Part>,
 }
 
@@ -31,18 +31,18 @@ pub struct Document {
 pub enum Part {
     /// A table with its notes.
     Table(TitledTable),
-    /// A sentence where there is no table.
+    /// A sentence in place of a table.
     Words(String),
-    /// What heads the parts that follow.
+    /// A heading of the parts that follow.
     Heading(String),
 }
 
-/// Choices for tables in LaTeX.
+/// Style of LaTeX tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LatexStyle {
     /// Whether each table is rotated onto a page of its own.
     pub is_landscape: bool,
-    /// Size of the font in points; without it, the largest in which a table fits.
+    /// Font size in points; without it, the largest in which a table fits.
     pub size_pt: Option<u8>,
 }
 
@@ -56,10 +56,10 @@ pub fn chosen_columns(names: &[String], headings: &[&str]) -> Vec<usize> {
     names.iter().flat_map(with_name).collect()
 }
 
-/// A table with its title, and what its reader must know besides.
+/// A table with its title and notes.
 #[derive(Clone, Debug)]
 pub struct TitledTable {
-    /// What programs call it: a word.
+    /// Name for programs: one word.
     pub name: &'static str,
     /// In words.
     pub title: String,
@@ -67,7 +67,7 @@ pub struct TitledTable {
     pub columns: Vec<Column>,
     /// A text for each column.
     pub rows: Vec<Vec<String>>,
-    /// Sentences. A line break is where a line of a terminal ends, and means nothing else.
+    /// Sentences. A line break ends a line on a terminal, and has no other meaning.
     pub notes: Vec<String>,
 }
 
@@ -82,14 +82,14 @@ impl TitledTable {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The same with these notes.
+    /// Adds notes to the table.
     pub fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }
 }
 
 impl Document {
-    /// Writes it for a terminal: aligned columns, headings in bold.
+    /// Writes the document for a terminal: aligned columns, headings in bold.
     pub fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let bold = Style::new().bold();
         writeln!(out, "{bold}{}{bold:#}  {}", escaped(&self.title), escaped(&self.about))?;
@@ -111,20 +111,20 @@ impl Document {
         Ok(())
     }
 
-    /// Writes it as Markdown, as GitHub reads it.
+    /// Writes the document as GitHub's Markdown.
     pub fn write_markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         markdown::write(self, out)
     }
 
-    /// Writes it as LaTeX: a floating table for each, with a caption and a label.
+    /// Writes the document as LaTeX: one floating table each, with a caption and a label.
     pub fn write_latex(&self, style: LatexStyle, out: &mut dyn Write) -> io::Result<()> {
         latex::write(self, style, out)
     }
 
-    /// Keeps these columns of its tables, in this order, by their headings; of several alike, all.
+    /// Keeps these columns of its tables, in this order, by their headings; if several match, all of them.
     ///
     /// # Errors
-    /// If no table has a column of one of these names: the headings that there are.
+    /// If no table has a column with one of these names; the error lists the available headings.
     pub fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
         let mut headings = Vec::new();
         for part in &mut self.parts {
@@ -141,9 +141,8 @@ impl Document {
         if headings.is_empty() || names.iter().all(is_there) { Ok(()) } else { Err(headings) }
     }
 
-    /// Writes it as a page of HTML that stands alone, headed by what it is to answer and by facts, each with its
-    /// name, and with each figure before the table that it names. A table of more rows than anybody reads has the first of them, and says
-    /// where the others are.
+    /// Writes the document as a self-contained HTML page, headed by its question and named facts, with each figure
+    /// before the table that it names. Long tables show their first rows and state where the others are.
     pub fn write_html(
         &self,
         question: &str,

@@ -1,4 +1,4 @@
-//! The forms, and texts that would break them.
+//! Output in every format, including texts that would break it.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Questions that an experiment has no answer to, refused with a remedy.
+//! Questions that an experiment cannot answer, rejected with a remedy.
 
 use spelrum_answers::{ExperimentSummary, Phases};
 use spelrum_model::Role;
@@ -6,7 +6,7 @@ use spelrum_model::Role;
 use super::formats::Shown;
 use crate::error::{Error, Kind, Result};
 
-/// Refuses to say of choices what can only be said of games.
+/// Rejects requests that apply only to games, for an experiment of choices.
 pub(super) fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> Result<()> {
     let is_of_games = match shown {
         Shown::Usual | Shown::WithDepths | Shown::Phases => false,
@@ -23,10 +23,10 @@ pub(super) fn refuse_what_is_of_games(of: &ExperimentSummary, shown: Shown) -> R
     }
 }
 
-/// Refuses an axis that is not one of the experiment's.
+/// Rejects an axis that the experiment lacks.
 ///
 /// # Errors
-/// If it is not.
+/// If the experiment has no such axis.
 pub fn check_axis(of: &ExperimentSummary, axes: &[String], axis: &str) -> Result<()> {
     let names = axes.iter().map(|it| Role::of_axis(it).map_or(&**it, |(_, parameter)| parameter));
     let names: Vec<&str> = names.collect();
@@ -41,7 +41,7 @@ pub fn check_axis(of: &ExperimentSummary, axes: &[String], axis: &str) -> Result
         }))
 }
 
-/// Refuses times by phase where moves are not recorded.
+/// Rejects times by phase where moves are not recorded.
 ///
 /// # Errors
 /// If they are not.

@@ -1,4 +1,4 @@
-//! Everything that is known of an experiment's results, as JSON.
+//! All data about an experiment's results, as JSON.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What a report shows, and in which format.
+//! Contents and formats of a report.
 
 use clap::ValueEnum;
 
@@ -21,18 +21,18 @@ pub enum ReportFormat {
     Json,
 }
 
-/// What of the results is shown.
+/// Contents of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// Cells and moves, and ratings where they say what the cells do not.
+    /// Cells and moves, and ratings where they add to the cells.
     Usual,
-    /// The same with what moves cost at each depth.
+    /// The same with costs of moves at each depth.
     WithDepths,
-    /// Ratings and who met whom, at all points of the grid.
+    /// Ratings and meetings, at all points of the grid.
     Ratings,
-    /// What changes from cell to cell.
+    /// Changes from cell to cell.
     Compared,
-    /// How long moves take by phase.
+    /// Time per move by phase.
     Phases,
     /// One table.
     Table(TableName),

@@ -1,7 +1,7 @@
-//! An experiment's results in every format: who is stronger in each cell and with what confidence, what a move
-//! costs, and how strong all players are on one scale.
+//! An experiment's results in every format: which player is stronger in each cell and with what confidence, the cost
+//! of a move, and the strength of all players on one scale.
 //!
-//! A caller asks for what [`Needs`] names, wherever results are kept, and passes the [`Answers`] to [`write()`].
+//! A caller fetches the answers that [`Needs`] names, from any source, and passes the [`Answers`] to [`write()`].
 
 mod checks;
 mod everything;
@@ -31,7 +31,7 @@ use crate::error::{Error, Kind, Result};
 use crate::plot::{plot_files, write_plots};
 use crate::tables::accuracy;
 
-/// What a page says that has nothing to plot.
+/// Text of a page without data to plot.
 const NOTHING_PLAYED: &str = "No game has been played yet, so that there is nothing to plot.";
 
 /// Writes an experiment's results.
@@ -89,7 +89,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes every plot of an experiment's page as a file of its own, and prints the paths.
+/// Writes every plot of an experiment's page as a separate file, and prints the paths.
 ///
 /// # Errors
 /// If there is nothing to plot, or the files cannot be written.

@@ -1,4 +1,4 @@
-//! Answers that a report is made from, and which of them it needs.
+//! Answers that a report needs.
 
 use spelrum_answers::{Comparisons, Detail, ExperimentSummary, Overview, Phases, Ratings, Report};
 use spelrum_model::Task;
@@ -12,22 +12,22 @@ use crate::tables::ratings::are_worth_showing;
 /// Whether an answer is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// It is not used.
+    /// The answer is not used.
     No,
-    /// It is shown if it can be computed. The words complete "there are no … here".
+    /// The answer is shown if it can be computed. The words complete "there are no … here".
     IfAvailable(&'static str),
-    /// The report fails without it.
+    /// The report fails without the answer.
     Yes,
 }
 
-/// The answers that a report needs, in the order in which they are best asked for.
+/// Answers that a report needs, in the best order to request them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// The axis whose name is to be checked with [`check_axis`](super::check_axis).
+    /// An axis whose name must be checked with [`check_axis`](super::check_axis).
     pub axis: Option<String>,
     /// The results by cell.
     pub report: Option<Detail>,
-    /// How strong players are; see [`Needs::ratings`].
+    /// Strength of players; see [`Needs::ratings`].
     ratings: Need,
     /// The differences between cells.
     pub comparisons: bool,
@@ -39,12 +39,12 @@ pub struct Needs {
     ratings_beside_runs: bool,
 }
 
-/// The answers to [`Needs`]; each is `None` if it was not needed or not available.
+/// Answers to [`Needs`]; each is `None` if it was not needed or not available.
 #[derive(Debug, Default)]
 pub struct Answers {
     /// The results by cell.
     pub report: Option<Report>,
-    /// The strength of players on one scale.
+    /// Strength of players on one scale.
     pub ratings: Option<Ratings>,
     /// The differences between cells.
     pub comparisons: Option<Comparisons>,
@@ -54,11 +54,11 @@ pub struct Answers {
     pub overview: Option<Overview>,
 }
 
-/// In larger experiments it takes long to compare workers, so that text does so only on request.
+/// Comparing workers takes long in larger experiments, where text shows it only on request.
 const COMPARED_GAMES_MAX: u64 = 100_000;
 
 impl Needs {
-    /// Returns the answers that a report in this format needs; one with plots is drawn along `axis`.
+    /// Returns the answers that a report in this format needs, with plots along `axis` where the format has plots.
     ///
     /// # Errors
     /// If the experiment has no such results.
@@ -99,7 +99,7 @@ impl Needs {
         Ok(needs)
     }
 
-    /// Returns the results of cells alone, as a report of two experiments needs them of each.
+    /// Returns the results of cells only, as a report of two experiments needs them for each.
     #[must_use]
     pub fn of_pair() -> Self {
         Self { report: Some(Detail::Cells), ..Self::NONE }
@@ -185,8 +185,8 @@ impl Needs {
         }
     }
 
-    /// Returns whether ratings are needed beside these results. They are asked for last, since they are not worth
-    /// showing where cells already say as much.
+    /// Returns whether ratings are needed beside these results. They are requested last, because they are not worth
+    /// showing where cells give the same information.
     #[must_use]
     pub fn ratings(&self, report: Option<&Report>) -> Need {
         let is_worth_showing = report.is_some_and(|report| {

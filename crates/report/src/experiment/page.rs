@@ -1,4 +1,4 @@
-//! Tables for people, and plots of what is in them.
+//! Tables for people, and plots of their contents.
 
 use clap::ValueEnum as _;
 use spelrum_answers::{ExperimentSummary, date_time};
@@ -16,7 +16,7 @@ use crate::tables::{
     runs, text, worker_effects,
 };
 
-/// The tables of an experiment that has runs, unless others are asked for.
+/// Tables that an experiment with runs shows by default.
 const SHOWN_OF_RUNS: [&str; 6] = [
     runs::RUNS,
     evolution::EVOLUTION,
@@ -26,11 +26,11 @@ const SHOWN_OF_RUNS: [&str; 6] = [
     text::FAILURES,
 ];
 
-/// The tables for people, and plots of what is in them.
+/// Tables for people, and plots of their contents.
 pub(super) struct Page {
     pub(super) document: Document,
     pub(super) figures: Vec<Figure>,
-    /// What the experiment asks, and the revision of its engine, where these came with the tables.
+    /// The experiment's question and its engine revision, where these came with the tables.
     pub(super) question: String,
     pub(super) engine_revision: Option<u32>,
 }
@@ -41,7 +41,7 @@ impl Page {
         Self { document, figures, question: String::new(), engine_revision: None }
     }
 
-    /// Makes the page of what is shown, with plots along this axis.
+    /// Creates the page, with plots along this axis.
     pub(super) fn new(shown: Shown, answers: &Answers, axis: Option<&str>) -> Result<Self> {
         Ok(match shown {
             Shown::Ratings => {
@@ -121,7 +121,7 @@ impl Page {
             parts = only(name, parts);
             figures.clear();
         } else if !report.runs.is_empty() {
-            // There are as many cells as steps, and what they are for is in one line.
+            // There are as many cells as steps, and one line states their purpose.
             let is_shown = |table: &TitledTable| SHOWN_OF_RUNS.contains(&table.name);
             parts.retain(|part| matches!(part, Part::Table(table) if is_shown(table)));
             figures = evolution::figure(report).into_iter().collect();
@@ -168,7 +168,7 @@ fn is_whole(shown: Shown) -> bool {
     matches!(shown, Shown::Usual | Shown::WithDepths)
 }
 
-/// The tables of this name, and what is said where there is none.
+/// Returns the tables with this name, or the sentence in their place.
 fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
     let asked = name.to_possible_value();
     let is_asked = |table: &TitledTable| {
@@ -176,7 +176,7 @@ fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
         asked.as_ref().is_some_and(|name| name.get_name() == table.name)
             || (name == TableName::Claims && table.name == claims::CELLS)
     };
-    // What is said between tables is about those that follow.
+    // Sentences between tables refer to the tables that follow.
     let has_tables = parts.iter().any(|part| matches!(part, Part::Table(_)));
     parts.retain(|part| match part {
         Part::Table(table) => is_asked(table),
@@ -189,7 +189,7 @@ fn only(name: TableName, mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// What tells an experiment, and what was written of it, from all others.
+/// Facts that identify an experiment and the report.
 pub(super) fn facts(
     of: &ExperimentSummary,
     engine_revision: Option<u32>,

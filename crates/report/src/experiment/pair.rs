@@ -1,4 +1,4 @@
-//! Two experiments beside each other.
+//! Comparison of two experiments.
 
 use std::io::{self, BufWriter, Write};
 
@@ -13,14 +13,14 @@ use crate::error::{Error, Kind, Result};
 use crate::tables::csv;
 use crate::tables::side_by_side::Two;
 
-/// Two experiments with their cells that correspond.
+/// Two experiments with their matching cells.
 pub struct Pair<'r> {
     reports: [&'r Report; 2],
     matched: SideBySide<'r>,
 }
 
 impl<'r> Pair<'r> {
-    /// Checks that two experiments can be shown beside each other, before their results are asked for.
+    /// Checks that two experiments can be compared, before their results are requested.
     ///
     /// # Errors
     /// If they are the same, or one has no games.
@@ -41,7 +41,7 @@ impl<'r> Pair<'r> {
     /// Matches the cells of two experiments by their players and their places on the axes.
     ///
     /// # Errors
-    /// If none corresponds to another.
+    /// If no cells match.
     pub fn new(of: [&ExperimentSummary; 2], reports: [&'r Report; 2]) -> Result<Self> {
         let matched = SideBySide::of(reports[0], reports[1]);
         if matched.cells.is_empty() {
@@ -52,7 +52,7 @@ impl<'r> Pair<'r> {
         Ok(Self { reports, matched })
     }
 
-    /// Writes both, with how each was played where that is known.
+    /// Writes both, with how each was played where known.
     ///
     /// # Errors
     /// If the output cannot be written.

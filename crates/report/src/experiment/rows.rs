@@ -13,7 +13,7 @@ use crate::tables::csv::{self, ComparedRows, OverviewRows, PhaseRows, ReportRows
 use crate::tables::ratings_json::{self, GroupRows};
 use crate::tables::{TableName, json, overview, phases};
 
-/// Returns the rows of the table that is shown, or of the first one of several.
+/// Returns the rows of the shown table, or of the first of several.
 pub(super) fn table(of: &ExperimentSummary, shown: Shown, answers: &Answers) -> Result<Rows> {
     let rows = match shown {
         Shown::Usual if of.task == Task::Choice => csv::of_accuracy(answers.report()?, true),

@@ -1,19 +1,19 @@
-//! Choices for how tables and plots look: columns, axis, sizes.
+//! Style of tables and plots: columns, axis, sizes.
 
 use crate::document::{Document, LatexStyle};
 use crate::error::{Error, Kind, Result};
 use crate::plot::PlotSize;
 
-/// How tables and plots are laid out.
+/// Style of tables and plots.
 #[derive(Clone, Debug, Default)]
 pub struct TableStyle {
-    /// Columns that are shown, by their headings; all without it.
+    /// Headings of the columns to show; `None` for all.
     pub columns: Option<Vec<String>>,
-    /// How tables are set in LaTeX.
+    /// Style of LaTeX tables.
     pub latex: LatexStyle,
-    /// The axis that plots go along, where they can.
+    /// Axis of plots, where possible.
     pub axis: Option<String>,
-    /// Size of plots in files of their own.
+    /// Size of plots in separate files.
     pub plot_size: Option<PlotSize>,
 }
 

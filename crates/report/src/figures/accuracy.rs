@@ -1,5 +1,5 @@
-//! How well players choose: the share of best moves and that of wins kept over the values of an axis, and the first
-//! over how far from the start the positions are.
+//! How well players choose: shares of best moves and of kept wins over the values of an axis, and the former over the
+//! positions' distance from the start.
 
 use indexmap::IndexMap;
 use spelrum_answers::{CellAccuracy, Report};
@@ -17,15 +17,15 @@ use crate::text::{Column, optional, percent};
 /// A share of moves that is plotted.
 #[derive(Clone, Copy)]
 struct Measure {
-    /// The table whose plot it is.
+    /// The table that the plot precedes.
     before: &'static str,
     title: &'static str,
-    /// What the axis says.
+    /// Label of the axis.
     share: &'static str,
-    /// What the table of numbers calls it.
+    /// Heading in the table of numbers.
     heading: &'static str,
     figure: fn(&Accuracy) -> Option<choice::Estimate>,
-    /// What it is for a random mover, with the number of positions.
+    /// The share of a random mover, with the number of positions.
     chance: fn(&Accuracy) -> Option<(u64, f64)>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn best(report: &Report, axis: Option<&str>) -> Option<Figure> {
     of_cells(report, BEST, axis)
 }
 
-/// The same of wins kept, where there are any to keep.
+/// The same for kept wins, if any could be kept.
 pub(super) fn wins(report: &Report, axis: Option<&str>) -> Option<Figure> {
     of_cells(report, KEPT, axis)
 }
@@ -100,7 +100,7 @@ pub(super) fn by_plies(report: &Report) -> Option<Figure> {
     let measure = Measure { before: BY_PLIES, ..BEST };
     let all = placed(report, measure, |it| Some(vec![Some(it.plies?.to_string())]));
     let axes = [report.axes.clone(), vec![PLIES.to_owned()]].concat();
-    // None of the sweep's axes, so that all of them are said.
+    // None of the sweep's axes, so that all are named.
     let own = report.axes.len();
     let along =
         Along::of(&axes[own..], all.iter().map(|it| &it.place[own..]), false, None)?.beyond(own);
@@ -142,7 +142,7 @@ fn curves(
     }
 }
 
-/// Those that have such a share, and for which there is a further place, with it behind the cell's.
+/// Returns the accuracies that have such a share and a further place, with that place after the cell's.
 fn placed<'r>(
     report: &'r Report,
     measure: Measure,
@@ -160,7 +160,7 @@ fn placed<'r>(
     report.accuracy.iter().filter_map(of).collect()
 }
 
-/// The share of a random mover, if it is the same in all cells, and how to read it.
+/// Returns the share of a random mover, if it is the same in all cells, and how to read it.
 fn chance(all: &[Placed<'_>], measure: Measure) -> (Option<f64>, Vec<String>) {
     match same_chance(all.iter().map(|it| it.accuracy), measure.chance) {
         Some(same) => {
@@ -173,7 +173,7 @@ fn chance(all: &[Placed<'_>], measure: Measure) -> (Option<f64>, Vec<String>) {
     }
 }
 
-/// What a random mover is expected to get, if it is the same of all.
+/// Returns the expected share of a random mover, if it is the same for all.
 fn same_chance<'a>(
     mut all: impl Iterator<Item = &'a Accuracy>,
     of: fn(&Accuracy) -> Option<(u64, f64)>,

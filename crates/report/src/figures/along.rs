@@ -1,4 +1,4 @@
-//! Along which axis of a sweep results are plotted, and where each of them is.
+//! The axis of a sweep along which results are plotted, and positions on it.
 
 use std::collections::BTreeMap;
 
@@ -8,41 +8,41 @@ use spelrum_model::Role;
 
 use crate::plot::Axis;
 
-/// The axis of a sweep that a plot goes along.
+/// An axis of a sweep along which a plot is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Along {
     /// Its place among the axes.
     place: usize,
-    /// Its name; a parameter's, where players vary it.
+    /// Its name, or a parameter's, where players vary it.
     pub(super) name: String,
-    /// Whether it is a parameter that players vary, which is in their names.
+    /// Whether it is a parameter that players vary, which is part of their names.
     pub(super) is_varied: bool,
-    /// Its values as they are read, from the left to the right, each with where it is.
+    /// Its values as displayed, from left to right, with their positions.
     values: Vec<(String, f64)>,
     is_numeric: bool,
 }
 
-/// Where something is on the axes: a value for each, none on an axis that does not touch it.
+/// A place on the axes: a value for each, `None` on an axis that does not apply.
 pub(super) type Place = [Option<String>];
 
 impl Along {
-    /// The axis of most values: rather one of numbers than one of names, and rather one of the grid than one
-    /// that players vary; `chosen` before any other. Nothing if no axis has two values.
+    /// Returns the axis with the most values, preferring numbers to names, and axes of the grid to parameters that
+    /// players vary; `chosen` takes precedence. `None` if no axis has two values.
     pub(super) fn of<'p>(
         axes: &[String],
         places: impl Iterator<Item = &'p Place> + Clone,
         may_be_varied: bool,
         chosen: Option<&str>,
     ) -> Option<Self> {
-        // Of equals the first.
+        // The first of equals.
         Self::all(axes, places, may_be_varied).reduce(|best, next| {
             let rank = |it: &Self| (chosen == Some(&*it.name), it.rank());
             if rank(&next) > rank(&best) { next } else { best }
         })
     }
 
-    /// Two axes of the grid, the horizontal one first, for a value of each two of their values: the two that would be
-    /// chosen one after the other. Seeds are excluded.
+    /// Returns two axes of the grid, the horizontal one first, for a value at each pair of their values: the first
+    /// two by preference. Seeds are excluded.
     pub(super) fn two<'p>(
         axes: &[String],
         places: impl Iterator<Item = &'p Place> + Clone,
@@ -80,7 +80,7 @@ impl Along {
         is_varied: bool,
         values: impl Iterator<Item = &'v str>,
     ) -> Self {
-        // Names stay in the sweep's order: that in which its cells have them.
+        // Names keep the sweep's order, which is that of its cells.
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for value in values {
             let next = seen.len();
@@ -93,7 +93,7 @@ impl Along {
         };
         let is_duration = |value: &&str| parse_duration_us(value).is_some();
         let durations = seen.keys().filter(|value| is_duration(value)).count();
-        // Numbers and times are not on one axis.
+        // Numbers and times do not share an axis.
         let numbers = numbers.filter(|_| durations == 0 || durations == seen.len());
         let is_numeric = numbers.is_some();
         let mut values = numbers.unwrap_or_else(|| {
@@ -104,7 +104,7 @@ impl Along {
         Self { place, name, is_varied, values, is_numeric }
     }
 
-    /// The same, where so many other axes go before it.
+    /// Returns the axis shifted by this many preceding axes.
     pub(super) fn beyond(self, axes: usize) -> Self {
         Self { place: self.place + axes, ..self }
     }
@@ -113,12 +113,12 @@ impl Along {
         (self.is_numeric, !self.is_varied, self.values.len())
     }
 
-    /// How many values it has.
+    /// Returns the number of values.
     pub(super) fn values(&self) -> usize {
         self.values.len()
     }
 
-    /// The same with so many of its values at most, which are spread evenly over them.
+    /// Reduces the axis to at most this many values, spread evenly.
     pub(super) fn thinned(mut self, values_max: usize) -> Self {
         let all = self.values.len();
         if all > values_max && values_max > 1 {
@@ -131,18 +131,18 @@ impl Along {
         self
     }
 
-    /// Its values as they are read, from the left to the right.
+    /// Returns its values as displayed, from left to right.
     pub(super) fn texts(&self) -> Vec<String> {
         self.values.iter().map(|(text, _)| text.clone()).collect()
     }
 
-    /// The place of something among its values.
+    /// Returns the index of a place's value.
     pub(super) fn number(&self, place: &Place) -> Option<usize> {
         let value = place.get(self.place)?.as_deref()?;
         self.values.iter().position(|(text, _)| text == value)
     }
 
-    /// Where something is on the axes beside this one and another, in words.
+    /// Formats a place on the axes other than this and another one.
     pub(super) fn elsewhere_than(&self, other: &Self, axes: &[String], place: &Place) -> String {
         let mut place = place.to_vec();
         if let Some(value) = place.get_mut(other.place) {
@@ -151,26 +151,26 @@ impl Along {
         self.elsewhere(axes, &place)
     }
 
-    /// Where something is on it, and how that is written; nothing if it is not, or its value was left out.
+    /// Returns a place's position on the axis and its label; `None` if it has no value there, or the value was left
+    /// out.
     pub(super) fn at(&self, place: &Place) -> Option<(f64, &str)> {
         let value = place.get(self.place)?.as_deref()?;
         let (text, at) = self.values.iter().find(|(text, _)| text == value)?;
         Some((*at, text))
     }
 
-    /// The value that is here.
+    /// Returns the value at this position.
     pub(super) fn value(&self, at: f64) -> Option<&str> {
         let (text, _) = self.values.iter().find(|(_, place)| place.to_bits() == at.to_bits())?;
         Some(text)
     }
 
-    /// Whether something has a value on it.
+    /// Whether a place has a value on the axis.
     pub(super) fn touches(&self, place: &Place) -> bool {
         place.get(self.place).is_some_and(Option::is_some)
     }
 
-    /// Where something is on the other axes, in words. What players vary is in their names, unless these are
-    /// left out.
+    /// Formats a place on the other axes. Parameters that players vary are in their names, unless these are left out.
     pub(super) fn elsewhere(&self, axes: &[String], place: &Place) -> String {
         let (mut others, mut values) = (Vec::new(), Vec::new());
         for (index, (axis, value)) in axes.iter().zip(place).enumerate() {
@@ -187,7 +187,7 @@ impl Along {
         places_text(&others, &values).unwrap_or_default()
     }
 
-    /// It as the axis of a plot.
+    /// Converts to the axis of a plot.
     pub(super) fn axis(&self) -> Axis {
         if self.is_numeric {
             let numbers: Vec<_> =
@@ -199,7 +199,7 @@ impl Along {
     }
 }
 
-/// A value that is a number, or a time in microseconds.
+/// Parses a value that is a number, or a time in microseconds.
 fn number(value: &str) -> Option<f64> {
     let number: Option<f64> = value.parse().ok().filter(|number: &f64| number.is_finite());
     number.or_else(|| parse_duration_us(value).map(|us| us as f64))

@@ -6,32 +6,32 @@ use super::along::Along;
 use crate::plot::{Axis, Chart, Curves, Estimate, Panel, Point, SERIES_MAX};
 use crate::text::Column;
 
-/// Between a player's name and its opponent's.
+/// Word between the names of a player and its opponent.
 const AGAINST: &str = " against ";
 
-/// Who meets whom, in words. No player's name has the word between spaces.
+/// Formats a meeting. No player's name contains the joining word between spaces.
 pub(super) fn meeting(player: &str, opponent: &str) -> String {
     format!("{player}{AGAINST}{opponent}")
 }
 
-/// Points that belong together, and what they are of.
+/// Points of one line, with their players and place.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    /// Who meets whom ([`meeting`]), or whose they are.
+    /// The meeting ([`meeting`]), or the one player.
     players: String,
-    /// Where on the other axes.
+    /// Place on the other axes.
     place: String,
-    /// From the left to the right.
+    /// From left to right.
     points: Vec<Point>,
 }
 
-/// A figure has no more plots.
+/// Maximum number of plots in a figure.
 pub(super) const PANELS_MAX: usize = 6;
 
-/// How many points are in a figure, more or less: what a page has room for.
+/// Approximate number of points in a figure for which a page has room.
 const POINTS_MAX: usize = 500;
 
-/// How many points a line may have where there are so many lines.
+/// Returns the maximum number of points per line, for this many lines.
 pub(super) fn points_max(lines: usize) -> usize {
     (POINTS_MAX / lines.clamp(1, PANELS_MAX * SERIES_MAX)).clamp(2, 40)
 }
@@ -43,7 +43,7 @@ impl Line {
         Self { players, place, points }
     }
 
-    /// Whose side it is of, and who is met.
+    /// Returns the player and the opponent, if there is one.
     fn player_and_opponent(&self) -> (&str, Option<&str>) {
         match self.players.split_once(AGAINST) {
             Some((player, opponent)) => (player, Some(opponent)),
@@ -52,16 +52,15 @@ impl Line {
     }
 }
 
-/// What the lines of one plot share, and its heading tells.
+/// Common property of the lines of one plot, shown in its heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shared {
-    /// Nothing that needs a heading.
+    /// Nothing; no heading is needed.
     Nothing,
-    /// The place.
     Place,
-    /// The player and the place: they are of its opponents.
+    /// The player and the place; the lines are opponents.
     Player,
-    /// Who meets whom: they are of places.
+    /// The meeting; the lines are places.
     Players,
 }
 
@@ -95,20 +94,21 @@ impl Shared {
     }
 }
 
-/// Lines in plots: each has a heading, unless it is alone, and as many lines as can be told apart.
+/// Lines sorted into plots: each has a heading, unless it is alone, and at most as many lines as can be
+/// distinguished.
 #[derive(Debug)]
 pub(super) struct Sorted {
     plots: Vec<(Option<String>, Vec<Line>)>,
     shared: Shared,
-    /// Lines that no plot has room for.
+    /// Number of lines that no plot has room for.
     pub(super) left_out: usize,
-    /// Whether who meets whom tells the lines apart, and whether their places do.
+    /// Whether meetings distinguish the lines, and whether places do.
     says: [bool; 2],
 }
 
 impl Sorted {
-    /// All in one plot if they are few; else a plot for each place with all players in it, for each player with
-    /// all its opponents, or for each pair of players.
+    /// Puts few lines in one plot; otherwise makes a plot for each place with all players, for each player with all
+    /// its opponents, or for each pair of players.
     pub(super) fn of(mut lines: Vec<Line>) -> Self {
         lines.retain(|line| !line.points.is_empty());
         let all = lines.len();
@@ -123,7 +123,7 @@ impl Sorted {
             [_, _] => Shared::Nothing,
         };
         let mut plots: Vec<(Option<String>, Vec<Line>)> = if shared == Shared::Nothing {
-            // Places alone in a legend do not say who plays.
+            // Places alone in a legend do not name the players.
             let players = |lines: &[Line]| Some(lines.first()?.players.clone());
             let heading =
                 |lines: &[Line]| (says == [false, true]).then(|| players(lines)).flatten();
@@ -141,7 +141,7 @@ impl Sorted {
         Self { plots, shared, left_out: all - shown, says }
     }
 
-    /// What a line is called beside its plot's heading.
+    /// Returns a line's name beside its plot's heading.
     fn name(&self, line: &Line) -> String {
         match (self.shared, self.says) {
             (Shared::Player, _) => {
@@ -166,12 +166,12 @@ impl Sorted {
         panels.collect()
     }
 
-    /// All points that are shown.
+    /// Returns all points that are shown.
     pub(super) fn points(&self) -> impl Iterator<Item = &Point> {
         self.plots.iter().flat_map(|(_, lines)| lines).flat_map(|line| &line.points)
     }
 
-    /// The headings of what tells points apart, in a table.
+    /// Returns the headings of the columns that distinguish points in a table.
     pub(super) fn columns(&self, along: &str) -> Vec<Column> {
         let [_, says_place] = self.says;
         let elsewhere = says_place.then(|| Column::words("elsewhere"));
@@ -202,7 +202,7 @@ impl Sorted {
     }
 }
 
-/// A place in words, or a dash where there is none.
+/// Returns the place, or a dash if it is empty.
 pub(super) fn dash(place: &str) -> String {
     if place.is_empty() { "-".to_owned() } else { place.to_owned() }
 }

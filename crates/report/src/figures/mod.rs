@@ -1,4 +1,4 @@
-//! Which plots a report has, and what is in them: never more than can be read, with a sentence of what is not.
+//! Plots of a report and their contents: never more than can be read, with a sentence about omissions.
 
 mod accuracy;
 mod along;
@@ -15,7 +15,7 @@ use spelrum_model::Task;
 
 use crate::plot::Figure;
 
-/// Of who is stronger, or who chooses how well, and of what moves cost; along `axis`, if it is one of the sweep.
+/// Returns figures of strength or accuracy, and of the cost of moves; along `axis`, if the sweep has it.
 pub(crate) fn of_report(report: &Report, axis: Option<&str>) -> Vec<Figure> {
     let mut figures = Vec::new();
     match report.experiment.task {
@@ -35,7 +35,7 @@ pub(crate) fn of_report(report: &Report, axis: Option<&str>) -> Vec<Figure> {
     figures
 }
 
-/// Of how games were played.
+/// Returns figures of how games were played.
 pub(crate) fn of_overview(told: &Overview, axis: Option<&str>) -> Vec<Figure> {
     [overview::lengths(told, axis), overview::terminations(told, axis)]
         .into_iter()
@@ -43,7 +43,7 @@ pub(crate) fn of_overview(told: &Overview, axis: Option<&str>) -> Vec<Figure> {
         .collect()
 }
 
-/// Of how strong players are on one scale.
+/// Returns figures of the players' strength on one scale.
 pub(crate) fn of_ratings(told: &Ratings) -> Vec<Figure> {
     ratings::figure(told).into_iter().collect()
 }

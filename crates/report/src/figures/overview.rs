@@ -1,4 +1,4 @@
-//! How games were played: how long they were, and how they ended.
+//! How games were played: their lengths and endings.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::text::{Column, count, percent};
 
 const PLIES: &str = "plies after the opening";
 
-/// What the ends are called that are too few, or too many, to be told apart.
+/// Name for endings that are too rare, or too many, to be distinguished.
 const OTHER: &str = "other";
 
 /// The median length with the middle half of the games.
@@ -64,7 +64,7 @@ pub(super) fn lengths(told: &Overview, axis: Option<&str>) -> Option<Figure> {
     })
 }
 
-/// Which share of the games ended how.
+/// Draws the shares of endings among the games.
 pub(super) fn terminations(told: &Overview, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellGames> = told.cells.iter().collect();
     if cells.is_empty() {
@@ -123,7 +123,7 @@ pub(super) fn terminations(told: &Overview, axis: Option<&str>) -> Option<Figure
     Some(Figure { before: TERMINATIONS, title, notes, panels, columns, rows: numbers })
 }
 
-/// The ends that most games have, as many as can be told apart, by their names.
+/// Returns the names of the most frequent endings, as many as can be distinguished.
 fn kinds<'c>(cells: &[&'c CellGames]) -> Vec<&'c str> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
     for (name, games) in cells.iter().flat_map(|cell| &cell.terminations) {
@@ -138,7 +138,7 @@ fn kinds<'c>(cells: &[&'c CellGames]) -> Vec<&'c str> {
     kinds.into_iter().map(|(name, _)| name).collect()
 }
 
-/// The games of a cell by these ends, and then the others if there is a part for them.
+/// Returns a cell's number of games by these endings, then all others if there is a part for them.
 fn parts(cell: &CellGames, kinds: &[&str], parts: usize) -> Vec<u64> {
     let of = |name: &&str| cell.terminations.get(*name).copied().unwrap_or_default();
     let known: Vec<u64> = kinds.iter().map(of).collect();
@@ -163,7 +163,7 @@ fn pairing(cell: &CellGames) -> String {
     meeting(&cell.player, &cell.opponent)
 }
 
-/// The cells by who meets whom, and where on the other axes, in the order in which these come up.
+/// Groups cells by meeting and place on the other axes, in order of appearance.
 fn grouped<'c>(
     told: &Overview,
     cells: &[&'c CellGames],

@@ -1,4 +1,4 @@
-//! How strong players are on one scale, with intervals.
+//! Strength of players on one scale, with intervals.
 
 use spelrum_answers::{RatedGroup, Ratings, places_text};
 
@@ -9,10 +9,10 @@ use crate::text::{Column, optional};
 
 const RATINGS: &str = "ratings";
 
-/// A plot has no more players.
+/// Maximum number of players in a plot.
 const PLAYERS_MAX: usize = 60;
 
-/// The ratings of each group of players who met.
+/// Draws the ratings of each group of players who met.
 pub(super) fn figure(told: &Ratings) -> Option<Figure> {
     let rated: Vec<&RatedGroup> =
         told.groups.iter().filter(|group| group.players.len() > 1).collect();

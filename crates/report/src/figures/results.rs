@@ -1,4 +1,4 @@
-//! What games came to: the score over the values of an axis, and wins, draws and losses.
+//! Results of games: the score over the values of an axis, and wins, draws and losses.
 
 use indexmap::IndexMap;
 use spelrum_answers::{CellResult, Report};
@@ -8,15 +8,15 @@ use super::lines::{Line, PANELS_MAX, Sorted, dash, meeting, points_max};
 use crate::plot::{Axis, Chart, Estimate, Figure, Heat, Intervals, Panel, Point};
 use crate::text::{Column, count, optional};
 
-/// A plot of single things has no more rows.
+/// Maximum number of rows in a single plot.
 pub(super) const ROWS_MAX: usize = 40;
-/// Each of several plots beside each other has no more.
+/// Maximum number of rows in each of several adjacent plots.
 pub(super) const PANEL_ROWS_MAX: usize = 20;
 
-/// The table that these stand before.
+/// The table that these figures precede.
 const CELLS: &str = "cells";
 
-/// The score with its interval, and the line of equals.
+/// Draws the score with its interval, and the line of equal players.
 pub(super) fn scores(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.score.is_some()).collect();
     if cells.is_empty() {
@@ -61,10 +61,10 @@ pub(super) fn scores(report: &Report, axis: Option<&str>) -> Option<Figure> {
     })
 }
 
-/// A heat map has no more values of an axis.
+/// Maximum number of values of an axis in a heat map.
 const HEAT_VALUES_MAX: usize = 16;
 
-/// The score at each two values of two axes.
+/// Draws the score at each pair of values of two axes.
 pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.score.is_some()).collect();
     let places = cells.iter().map(|cell| &*cell.axes);
@@ -87,7 +87,7 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
         for cell in cells {
             let at = y.number(&cell.axes).zip(x.number(&cell.axes));
             let (Some((row, column)), Some(is)) = (at, estimate(cell)) else { continue };
-            // Two cells at one place differ by something that is no axis; the first is shown.
+            // Two cells at one place differ in something other than an axis; the first is shown.
             let square: &mut Option<f64> = &mut values[row][column];
             if square.is_none() {
                 *square = Some(is.value);
@@ -122,7 +122,7 @@ pub(super) fn heat(report: &Report, axis: Option<&str>) -> Option<Figure> {
     })
 }
 
-/// How many games were won, drawn and lost.
+/// Draws the numbers of wins, draws and losses.
 pub(super) fn outcomes(report: &Report, axis: Option<&str>) -> Option<Figure> {
     let cells: Vec<&CellResult> = report.cells.iter().filter(|it| it.games > 0).collect();
     if cells.is_empty() {
@@ -195,7 +195,7 @@ fn estimate(cell: &CellResult) -> Option<Estimate> {
     Some(Estimate { value: score.score, interval: Some([score.low, score.high]) })
 }
 
-/// The cells by who meets whom, and where on the other axes, in the order in which these come up.
+/// Groups cells by meeting and place on the other axes, in order of appearance.
 fn grouped<'c>(
     report: &Report,
     cells: &[&'c CellResult],
@@ -209,7 +209,7 @@ fn grouped<'c>(
     groups
 }
 
-/// The scores as lines along the axis, of which not more values are taken than can be read.
+/// Returns the scores as lines along the axis, limited to the values that can be read.
 fn lines(
     report: &Report,
     cells: &[&CellResult],
@@ -235,7 +235,7 @@ fn lines(
     (lines.collect(), along)
 }
 
-/// The axis with as many values as can be read, and a note if these are not all.
+/// Returns the axis with as many values as can be read, and a note on omissions.
 pub(super) fn thinned(
     along: Along,
     values_max: usize,
@@ -254,7 +254,7 @@ pub(super) fn thinned(
     along.thinned(values_max)
 }
 
-/// What a reader must know who looks for one that is not there.
+/// Note on items that were left out.
 pub(super) fn left_out(all: usize, most: usize, what: &str, table: &str) -> Option<String> {
     (all > most).then(|| {
         let all = count(all as u64);
@@ -262,7 +262,7 @@ pub(super) fn left_out(all: usize, most: usize, what: &str, table: &str) -> Opti
     })
 }
 
-/// The same of lines that no plot has room for.
+/// Note on lines that no plot has room for.
 pub(super) fn left_out_lines(left_out: usize, table: &str) -> Option<String> {
     (left_out > 0).then(|| {
         let lines = count(left_out as u64);

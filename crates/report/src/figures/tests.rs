@@ -1,4 +1,4 @@
-//! Pages as they are handed on: small, large, and with texts that would break out of them.
+//! Complete pages: small, large, and with texts that would break out of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

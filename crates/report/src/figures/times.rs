@@ -1,4 +1,4 @@
-//! What moves take: over the values of an axis, and over the depth that searches completed.
+//! Time per move: over the values of an axis, and over the depth that searches completed.
 
 use indexmap::IndexMap;
 use spelrum_answers::{MoveCost, Report};
@@ -83,7 +83,7 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
         .iter()
         .map(|it| [it.axes.clone(), vec![Some(format!("{:.0}", it.costs.depth_mean))]].concat())
         .collect();
-    // None of the sweep's axes, so that all of them are said.
+    // None of the sweep's axes, so that all are named.
     let depth = places.iter().map(|place| &place[report.axes.len()..]);
     let along =
         Along::of(&axes[report.axes.len()..], depth, false, None)?.beyond(report.axes.len());
@@ -118,7 +118,7 @@ pub(super) fn by_depth(report: &Report) -> Option<Figure> {
     })
 }
 
-/// How the figure is to be read.
+/// Explains how to read the figure.
 fn reading(costs: &[&MoveCost]) -> String {
     let is_known = |cost: &&MoveCost| estimate(cost).interval.is_some();
     let intervals = match costs.iter().any(is_known) {
@@ -143,7 +143,7 @@ fn players(player: &str, opponent: &str, names_opponents: bool) -> String {
     }
 }
 
-/// What is common to the names of players who differ in what they vary: `ab` of `ab(depth=2)`.
+/// Returns the common part of the names of players that differ in varied parameters: `ab` of `ab(depth=2)`.
 pub(super) fn family<'n>(name: &'n str, axes: &[String]) -> &'n str {
     let is_varied = axes.iter().any(|axis| Role::of_axis(axis).is_some());
     match name.split_once('(') {
@@ -152,14 +152,14 @@ pub(super) fn family<'n>(name: &'n str, axes: &[String]) -> &'n str {
     }
 }
 
-/// Over games, if that is told; else over moves.
+/// Returns the estimate over games if available, otherwise over moves.
 fn estimate(cost: &MoveCost) -> Estimate {
     let OverGames { value, interval } = cost.costs.us_mean();
     Estimate { value, interval: interval.map(|interval| [interval.low, interval.high]) }
 }
 
 fn ends(is: Estimate) -> impl Iterator<Item = f64> {
-    // From zero on a logarithmic axis is from its beginning, wherever that is.
+    // On a logarithmic axis, an interval from zero starts at the axis's beginning.
     let interval = is.interval.into_iter().flatten();
     [is.value].into_iter().chain(interval)
 }

@@ -1,4 +1,4 @@
-//! Games with their moves, one after the other: as text, as PGN and as rows.
+//! Games with their moves, in sequence: as text, as PGN and as rows.
 
 mod names;
 mod pgn;
@@ -18,7 +18,7 @@ pub use text::Text;
 
 use crate::error::Result;
 
-/// A game with everything that is written of it.
+/// A game with everything that is written about it.
 pub struct GameView<'g> {
     /// Its experiment.
     pub experiment: &'g ExperimentSummary,
@@ -26,14 +26,14 @@ pub struct GameView<'g> {
     pub axes: &'g [String],
     /// Its cell.
     pub cell: &'g CellResult,
-    /// All that decides the cell's games.
+    /// The definition, which determines the cell's games.
     pub definition: &'g CellDefinition,
     /// The game with its moves.
     pub whole: &'g WholeGame,
 }
 
 impl GameView<'_> {
-    /// What came of it, if it was played.
+    /// Returns the result, if the game was played.
     fn played(&self) -> Option<&Played> {
         match &self.whole.game.summary.result {
             GameResult::Played(played) => Some(played),
@@ -41,7 +41,7 @@ impl GameView<'_> {
         }
     }
 
-    /// Why it has no result, if it failed.
+    /// Returns the reason for a missing result, if the game failed.
     fn failure(&self) -> Option<&str> {
         match &self.whole.game.summary.result {
             GameResult::Played(_) => None,
@@ -49,12 +49,12 @@ impl GameView<'_> {
         }
     }
 
-    /// The builds that the definition demands of who moves first and of who moves second, if they are external engines.
+    /// Returns the builds that the definition requires of the first and second mover, if they are external engines.
     fn builds(&self) -> [Option<String>; 2] {
         self.parameters().map(|json| without_build(&json).1.map(ToOwned::to_owned))
     }
 
-    /// The parameters of who moves first and of who moves second, as canonical JSON.
+    /// Returns the parameters of the first and second mover, as canonical JSON.
     fn parameters(&self) -> [String; 2] {
         let swaps = self.cell.swap_sides && self.whole.game.summary.game.number % 2 == 1;
         let [first, second] = &self.definition.players;
@@ -62,8 +62,7 @@ impl GameView<'_> {
         movers.map(|parameters| serde_json::to_string(&**parameters).unwrap_or_default())
     }
 
-    /// The names of the external engines that played it, and the SHA-256 of each, for who moved first and who
-    /// moved second.
+    /// Returns the names and SHA-256 of the external engines that played: first mover, second mover.
     fn engines(&self) -> [Option<[String; 2]>; 2] {
         self.whole
             .game
@@ -72,7 +71,7 @@ impl GameView<'_> {
             .map(|engine| engine.as_ref().map(|it| [it.shown_name().to_owned(), it.sha256_hex()]))
     }
 
-    /// What an external engine did to lose it, if it was its fault.
+    /// Returns how an external engine forfeited the game, if it did.
     fn forfeit(&self) -> Option<&str> {
         self.whole.game.forfeit.as_ref().map(|forfeit| &*forfeit.message)
     }
@@ -83,7 +82,7 @@ impl GameView<'_> {
     }
 }
 
-/// The result as it is written on a score sheet, for who moved first and who moved second.
+/// Returns the result as on a score sheet: first mover, then second mover.
 fn score(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Win => "1-0",
@@ -92,7 +91,7 @@ fn score(outcome: Outcome) -> &'static str {
     }
 }
 
-/// How long a line of moves is at most, unless one word is longer.
+/// Maximum length of a line of moves, unless one word is longer.
 const COLUMNS_MAX: usize = 80;
 
 /// Writes words in lines, and an empty line.
@@ -132,29 +131,29 @@ impl WrittenGames {
     }
 }
 
-/// What writes games.
+/// A writer of games.
 pub trait WriteGames {
-    /// Before the first: the axes' names, in the sweep's order.
+    /// Begins the output, with the axes' names in the sweep's order.
     ///
     /// # Errors
-    /// If they cannot be written, or not in this form.
+    /// If they cannot be written, or not in this format.
     fn begin(&mut self, axes: &[String]) -> Result<()>;
 
-    /// One after the other.
+    /// Writes the next game.
     ///
     /// # Errors
-    /// If they cannot be written, or not in this form.
+    /// If the game cannot be written, or not in this format.
     fn write(&mut self, game: &GameView<'_>) -> Result<()>;
 
-    /// Lets whoever reads along see all that was written.
+    /// Flushes written games to concurrent readers.
     ///
     /// # Errors
-    /// If they cannot be written, or not in this form.
+    /// If they cannot be written, or not in this format.
     fn flush(&mut self) -> Result<()>;
 
-    /// After the last.
+    /// Ends the output, after the last game.
     ///
     /// # Errors
-    /// If they cannot be written, or not in this form.
+    /// If it cannot be written, or not in this format.
     fn finish(&mut self) -> Result<()>;
 }

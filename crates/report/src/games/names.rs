@@ -1,5 +1,5 @@
-//! Names of players in PGN: rating programs take equal names for one player, so that players that differ need names that
-//! differ.
+//! Names of players in PGN: rating programs treat equal names as one player, so players that differ need different
+//! names.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use spelrum_engine::parse_duration_us;
 use spelrum_model::{Role, builds};
 
-/// Names given so far, by name in the sweep and parameters.
+/// Names assigned so far, by name in the sweep and parameters.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     given: BTreeMap<[String; 2], String>,
@@ -32,7 +32,7 @@ impl Names {
         let mut marks: Vec<String> = axes
             .iter()
             .zip(places)
-            // What players vary is in their names already.
+            // Parameters that players vary are in their names already.
             .filter(|(axis, _)| Role::of_axis(axis).is_none())
             .filter_map(|(axis, value)| Some((axis, value.as_ref()?)))
             .filter(|(_, value)| has_value(&parameters, value))
@@ -54,7 +54,7 @@ impl Names {
     }
 }
 
-/// Whether a value of an axis is somewhere among parameters.
+/// Whether parameters contain an axis's value.
 fn has_value(parameters: &Value, value: &str) -> bool {
     match parameters {
         Value::Null => false,
@@ -93,7 +93,7 @@ mod tests {
         let [old, new] =
             ["1a2b3c4d5e6f7081", "9a2b3c4d5e6f7081"].map(|it| name("fish", &build(it), &[]));
         assert!(old.starts_with("fish (build 1a2b3c4d") && new.starts_with("fish (build 9a2b3c4d"));
-        // What no axis tells apart has a number, and keeps it.
+        // Players that no axis distinguishes get numbers, and keep them.
         let [one, other] = [r#"{"nodes":7}"#, r#"{"nodes":8}"#];
         assert_eq!([name("x", one, &[]), name("x", other, &[])], ["x", "x #2"]);
         assert_eq!([name("x", one, &[]), name("x", other, &[])], ["x", "x #2"]);

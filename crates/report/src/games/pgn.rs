@@ -1,5 +1,5 @@
-//! Games of chess in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), as every
-//! program for chess reads them.
+//! Games of chess in Portable Game Notation (Edwards 1994, "Portable Game Notation Specification"), readable by every
+//! chess program.
 
 use std::io::{self, Write};
 
@@ -15,9 +15,9 @@ use crate::error::{Error, Kind, Result};
 
 /// Writes games as PGN.
 pub struct Pgn<W> {
-    /// Where they are written.
+    /// Output.
     pub out: W,
-    /// Whether each move has a comment about the search for it.
+    /// Whether each move has a comment about its search.
     pub searches: bool,
     names: Names,
 }
@@ -127,7 +127,7 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
     let unknown = || "?".to_owned();
     let date = |us| date_time(us).chars().take("2026-11-23".len()).collect::<String>();
     let date = game.whole.started_unix_us.map(|us| date(us).replace('-', "."));
-    // The seven that every game has, in their order.
+    // The seven mandatory tags, in their order.
     let mut tags = vec![
         ("Event", game.experiment.name.clone()),
         ("Site", game.whole.worker_name.clone().unwrap_or_else(unknown)),
@@ -185,12 +185,12 @@ fn tags(game: &GameView<'_>, result: &str, names: &mut Names) -> Vec<(&'static s
     tags
 }
 
-/// What two sides have, in the order of the colours.
+/// Orders values of the two sides by colour.
 fn by_color<T>(white_moves_first: bool, [first, second]: [T; 2]) -> [T; 2] {
     if white_moves_first { [first, second] } else { [second, first] }
 }
 
-/// A tag's value: quotes and backslashes are escaped, and a line is all it may be.
+/// Formats a tag's value: in one line, with quotes and backslashes escaped.
 fn quotable(value: &str) -> String {
     let mut quotable = String::with_capacity(value.len());
     for character in value.chars() {
@@ -217,7 +217,7 @@ fn movetext(
     let mut number: u64 = fields.get(5).and_then(|field| field.parse().ok()).unwrap_or(1);
     let mut is_white = fields.get(1) != Some(&"b");
     let mut words = Vec::with_capacity(2 * moves.len());
-    // After a comment black's move has its number as well.
+    // After a comment black's move has its number too.
     let mut is_interrupted = true;
     for (san, record) in written.into_iter().zip(moves) {
         if is_white {
@@ -236,8 +236,8 @@ fn movetext(
     Ok(words)
 }
 
-/// What the search for a move came to, as match runners have it: the score in pawns for who moved, where there
-/// is one, with the depth; the time; and nodes.
+/// Formats a move's search as match runners do: the mover's score in pawns, if there is one, with the depth; the
+/// time; and nodes.
 fn comment(record: &MoveRecord) -> String {
     let search = &record.search;
     let found = search.score.map(|it| format!("{}/{} ", score(it), search.depth));
@@ -245,7 +245,7 @@ fn comment(record: &MoveRecord) -> String {
     format!("{{{}{seconds:.3}s, n={}}}", found.unwrap_or_default(), search.nodes)
 }
 
-/// In pawns, or in how many moves somebody mates.
+/// Formats a score in pawns, or as moves to mate.
 fn score(score: i32) -> String {
     let sign = if score < 0 { '-' } else { '+' };
     let size = score.unsigned_abs() as i32;

@@ -1,4 +1,4 @@
-//! Games as rows, for CSV, JSON lines and Parquet: one for each.
+//! Games as rows, for CSV, JSON lines and Parquet: one row each.
 
 use std::io::Write;
 
@@ -15,17 +15,17 @@ pub struct Rows<W> {
     format: RowsFormat,
     searches: bool,
     margins: bool,
-    /// Until it is known which columns there are.
+    /// Present until the columns are known.
     out: Option<W>,
     writer: Option<Box<dyn WriteRows>>,
     waiting: Vec<Vec<SqlValue>>,
 }
 
-/// Rows are written so many at a time.
+/// Number of rows written at once.
 const ROWS_AT_ONCE: usize = 100;
 
 impl<W: Write + Send + 'static> Rows<W> {
-    /// With what searches said, and with the margins of a game that has them.
+    /// Creates a writer, with search results and with the margins of games that have them.
     pub fn new(format: RowsFormat, searches: bool, margins: bool, out: W) -> Self {
         Self { format, searches, margins, out: Some(out), writer: None, waiting: Vec::new() }
     }
@@ -106,9 +106,9 @@ const BEHIND: [&str; 27] = [
     "second_engine_sha256",
     "forfeit",
 ];
-/// What is added of a game that has margins: for who moved first.
+/// Column of games with margins: the first mover's.
 const MARGIN: &str = "margin";
-/// What searches add: for each move a word, `-` where there is nothing to tell.
+/// Columns of searches: a word for each move, `-` if there is no value.
 const SEARCHES: [&str; 5] = ["depths", "scores", "nodes", "times_us", "ended_by"];
 
 /// The columns' names.
@@ -204,7 +204,7 @@ fn text(text: &str) -> SqlValue {
     SqlValue::Text(text.to_owned())
 }
 
-/// What is below 2^53.
+/// For numbers below 2^53.
 fn integer(number: u64) -> SqlValue {
     SqlValue::Integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
@@ -213,7 +213,7 @@ fn optional<T>(value: Option<T>, read: impl FnOnce(T) -> SqlValue) -> SqlValue {
     value.map_or(SqlValue::Null, read)
 }
 
-/// An axis's value: a number as one, if it is written as numbers are, and else its text.
+/// Converts an axis's value: to a number if it is written like one, otherwise to text.
 fn axis_value(value: &str) -> SqlValue {
     let is_plain = value.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     match (value.parse(), value.parse::<f64>()) {
@@ -227,7 +227,7 @@ fn axis_value(value: &str) -> SqlValue {
 mod tests {
     use super::*;
 
-    /// Only a column that is there takes a name.
+    /// Only columns that are present reserve a name.
     #[test]
     fn an_axis_called_like_a_column_is_renamed() {
         let axes = ["margin", "Seed", "depth"].map(str::to_owned);

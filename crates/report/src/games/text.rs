@@ -1,4 +1,4 @@
-//! Games as text: headers in brackets and the moves below, like chess's PGN. docs/export.md has the form.
+//! Games as text: headers in brackets and the moves below, like chess's PGN. See docs/export.md for the format.
 
 use std::io::{self, Write};
 
@@ -12,9 +12,9 @@ use crate::error::Result;
 
 /// Writes games as text.
 pub struct Text<W> {
-    /// Where they are written.
+    /// Output.
     pub out: W,
-    /// Whether each move has a comment about the search for it.
+    /// Whether each move has a comment about its search.
     pub searches: bool,
 }
 
@@ -39,7 +39,7 @@ impl<W: Write> WriteGames for Text<W> {
 /// Writes a game and an empty line.
 fn write_game(out: &mut dyn Write, game: &GameView<'_>, searches: bool) -> io::Result<()> {
     for (tag, value) in tags(game) {
-        // JSON has quotes and backslashes as PGN has them, and line ends so that they need none.
+        // JSON escapes quotes and backslashes as PGN does, and line ends so that the tag fits in one line.
         writeln!(out, "[{tag} {}]", serde_json::Value::from(value))?;
     }
     writeln!(out)?;
@@ -119,7 +119,7 @@ fn tags(game: &GameView<'_>) -> Vec<(&'static str, String)> {
     tags
 }
 
-/// What the search for a move came to.
+/// Formats a move's search result.
 fn comment(mv: &MoveRecord) -> String {
     let search = &mv.search;
     let score = search.score.map_or_else(String::new, |score| format!(" score {score}"));

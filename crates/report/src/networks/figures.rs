@@ -15,10 +15,10 @@ type Line = BTreeMap<u32, f64>;
 /// The axis of learning curves.
 const EPOCH: &str = "epoch";
 
-/// About so many points show how a line goes.
+/// Approximate number of points that suffice for a line.
 const POINTS: u32 = 12;
 
-/// A plot of each kind of errors, of all kinds of networks.
+/// Draws a plot of each kind of error, with all kinds of networks.
 pub fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
     let lines = |of: fn(&[&Trained]) -> Line| {
         let line = |kind: &Kind| (kind.name.clone(), of(&trained_of(kind, outcomes)));
@@ -45,7 +45,7 @@ pub fn figures(kinds: &[Kind], outcomes: &[Outcome]) -> Vec<Figure> {
     [curves, distances, squares].into_iter().filter(|it| !it.panels.is_empty()).collect()
 }
 
-/// The error over the positions to validate by.
+/// Returns the error over the validation positions.
 fn by_epoch(trained: &[&Trained]) -> Line {
     let mut epochs = BTreeMap::<u32, Vec<f64>>::new();
     for it in trained.iter().flat_map(|it| &it.epochs) {
@@ -56,7 +56,7 @@ fn by_epoch(trained: &[&Trained]) -> Line {
     shown.filter_map(|(epoch, of)| Some((epoch, mean(of.into_iter())?))).collect()
 }
 
-/// The error at some distances together, at the middle one.
+/// Returns the error over groups of distances, each at its middle one.
 fn by_distance(trained: &[&Trained]) -> Line {
     let all = || trained.iter().flat_map(|it| &it.distances);
     let moves = |plies: u32| plies.div_ceil(2);
@@ -70,7 +70,7 @@ fn by_distance(trained: &[&Trained]) -> Line {
     groups.into_iter().filter_map(|(middle, of)| Some((middle, pooled(of.into_iter())?))).collect()
 }
 
-/// How boards are read.
+/// How to read the boards.
 const SHADES: &str = "By the square of black's king, as the network sees the board: the darker, the greater the error of that board.";
 
 /// A board for each kind.
@@ -101,7 +101,7 @@ fn boards(kinds: &[Kind], outcomes: &[Outcome]) -> Figure {
     }
 }
 
-/// Lines over an axis, as many panels as it takes.
+/// Draws lines over an axis, in as many panels as needed.
 fn figure(x: &str, y: &str, lines: &[(String, Line)]) -> Figure {
     let places: Vec<u32> = lines.iter().flat_map(|(_, line)| line.keys().copied()).collect();
     let values = || lines.iter().flat_map(|(_, line)| line.values().copied());

@@ -1,4 +1,4 @@
-//! Trained networks as JSON: everything that is known of each.
+//! Trained networks as JSON, with all data about each.
 
 use serde::Serialize;
 use spelrum_engine::network::{Recipe, Trained};
@@ -6,11 +6,11 @@ use spelrum_engine::{Parameters, Side};
 
 use super::{Outcome, sha256};
 
-/// A trained network. The keys are only ever added to.
+/// A trained network. Keys are only ever added.
 #[derive(Serialize)]
 pub struct NetworkJson<'n> {
     recipe: &'n Parameters,
-    /// Why there is none.
+    /// Why there is no network.
     failure: Option<String>,
     #[serde(flatten)]
     trained: Option<TrainedJson>,
@@ -74,7 +74,7 @@ struct SquareJson {
 }
 
 impl<'n> NetworkJson<'n> {
-    /// What came of a recipe.
+    /// Creates the record from a recipe and its outcome.
     pub fn of(recipe: &'n Recipe, outcome: &Outcome) -> Self {
         let (failure, trained) = match outcome {
             Ok(trained) => (None, Some(TrainedJson::of(recipe, trained))),
@@ -134,7 +134,7 @@ impl TrainedJson {
     }
 }
 
-/// `a1` of 0, `h8` of 63.
+/// Returns `a1` for 0, `h8` for 63.
 fn square_name(square: u8) -> String {
     let file = char::from(b'a' + square % 8);
     format!("{file}{}", square / 8 + 1)

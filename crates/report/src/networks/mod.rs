@@ -1,4 +1,4 @@
-//! Trained networks: how they differ, and what came of each, as tables, plots and JSON.
+//! Trained networks: their differences and results, as tables, plots and JSON.
 
 mod figures;
 mod json;
@@ -12,18 +12,18 @@ pub use figures::figures;
 pub use json::NetworkJson;
 pub use text::{By, write_by, write_summary};
 
-/// What recipes are drawn by: networks that differ in it alone are of one kind.
+/// Parameter that varies within a kind: networks that differ only in it are of one kind.
 const SEED: &str = "seed";
 
-/// Networks that differ in their seeds alone.
+/// Networks that differ only in their seeds.
 pub struct Kind {
-    /// In what they differ from the other kinds; the ending where there is one kind only.
+    /// Differences from the other kinds; the ending if there is only one kind.
     pub name: String,
-    /// Which of the recipes they are made from, in their order.
+    /// Indices of its recipes, in order.
     pub recipes: Vec<usize>,
 }
 
-/// Sorts recipes by kind, the kinds in the order in which they come first.
+/// Sorts recipes by kind, the kinds in order of appearance.
 pub fn kinds_of(recipes: &[Recipe]) -> Vec<Kind> {
     let values = |key: &str| {
         let of = |recipe: &Recipe| recipe.parameters().get(key).map(ToString::to_string);
@@ -51,10 +51,10 @@ pub fn kinds_of(recipes: &[Recipe]) -> Vec<Kind> {
     kinds
 }
 
-/// What came of one recipe.
+/// Outcome of one recipe.
 pub type Outcome = Result<Trained, TrainError>;
 
-/// The hash of a network, in hexadecimal: the same on every machine.
+/// Returns the hash of a network, in hexadecimal: the same on every machine.
 pub fn sha256(trained: &Trained) -> String {
     trained.network.sha256().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -20,7 +20,7 @@ pub enum By {
     Square,
 }
 
-/// What the columns of the summary are.
+/// Explains the columns of the summary.
 const MEANING: &str = "
 Error: the root of the mean square of the plies by which a network is wrong, over positions that it
 did not learn from; of several networks the mean. Constant: the error of who always says the mean
@@ -28,10 +28,10 @@ of what was learnt. White, black: the error where it is that side's move. Best e
 weights were kept.
 ";
 
-/// Epochs of a long learning curve that are shown: the first, then about six in each tenfold.
+/// Epochs shown of a long learning curve: the first, then about six in each factor of ten.
 const EPOCHS_SHOWN: [u32; 6] = [10, 15, 20, 30, 50, 70];
 
-/// Writes a line for each kind, and before them in what they differ.
+/// Writes a line for each kind, preceded by the differences between kinds.
 pub fn write_summary(out: &mut dyn Write, kinds: &[Kind], outcomes: &[Outcome]) -> io::Result<()> {
     for (number, kind) in (1..).zip(kinds) {
         writeln!(out, "{number}: {}", kind.name)?;
@@ -109,7 +109,7 @@ pub fn write_by(
 }
 
 fn write_epochs(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> {
-    // By network, then epoch: those that still learnt in it.
+    // By network, then epoch: networks still learning in it.
     let mut epochs = BTreeMap::<(u32, u32), Vec<(f64, f64)>>::new();
     for epoch in trained.iter().flat_map(|it| &it.epochs) {
         let errors = (epoch.training_error, epoch.validation_error);
@@ -175,7 +175,7 @@ fn write_distances(out: &mut dyn Write, trained: &[&Trained]) -> io::Result<()> 
     table.write(out)
 }
 
-/// The error by the square of black's king, from a1 and b1 to h8, where there are positions.
+/// Returns the error by the square of black's king, from a1 and b1 to h8, where there are positions.
 pub(super) fn by_square(trained: &[&Trained]) -> [Option<f64>; 64] {
     let mut squares = BTreeMap::<usize, Vec<(u64, f64)>>::new();
     for it in trained.iter().flat_map(|it| &it.squares) {
@@ -204,7 +204,7 @@ pub(super) fn trained_of<'o>(kind: &Kind, outcomes: &'o [Outcome]) -> Vec<&'o Tr
     kind.recipes.iter().filter_map(|number| outcomes[*number].as_ref().ok()).collect()
 }
 
-/// The error of a network over all positions that its parts were validated by.
+/// Returns the error of a network over all validation positions of its parts.
 fn error_of(trained: &Trained) -> f64 {
     pooled(trained.runs.iter().map(|it| (it.validation, it.validation_error))).unwrap_or(f64::NAN)
 }

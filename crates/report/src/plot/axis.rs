@@ -1,39 +1,38 @@
-//! The axes of plots: what is where on them, and what is written beside them.
+//! Axes of plots: positions and labels of values.
 
 use crate::text::duration_us;
 use crate::text::shortened_apart;
 
-/// How values are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scale {
     Linear,
-    /// Equal ratios are equal distances.
+    /// Equal ratios have equal distances.
     Log,
 }
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
-    /// What is on it, with its unit.
+    /// Quantity on the axis, with its unit.
     pub(super) label: String,
     scale: Scale,
-    /// Where it begins and ends, in positions.
+    /// First and last position.
     pub(super) range: [f64; 2],
-    /// What is written where, in positions and in their order.
+    /// Labels with their positions, in order.
     ticks: Vec<(f64, String)>,
 }
 
-/// The least time on an axis of times, in microseconds: a logarithm of nothing is nowhere.
+/// The least time on an axis of times, in microseconds, because zero has no logarithm.
 const TIME_US_MIN: f64 = 0.1;
 
-/// A name beside an axis is no longer.
+/// Maximum length of a name beside an axis.
 const NAME_CHARACTERS_MAX: usize = 20;
 
-/// Values this much apart have a logarithmic axis.
+/// Ratio of values from which an axis is logarithmic.
 const WIDE: f64 = 16.0;
 
 impl Axis {
-    /// One of these names, from the left to the right: the first is at 0, the next at 1.
+    /// Creates an axis of names, from left to right: the first is at 0, the next at 1.
     pub(crate) fn of_names(label: impl Into<String>, names: &[String]) -> Self {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let names = shortened_apart(&names, |_| NAME_CHARACTERS_MAX);
@@ -42,7 +41,7 @@ impl Axis {
         Self { label: label.into(), scale: Scale::Linear, range, ticks }
     }
 
-    /// One of numbers, which are written as they are given here: logarithmic, where they are far apart.
+    /// Creates an axis of numbers, labelled as given here: logarithmic if they are far apart.
     pub(crate) fn of_numbers(label: impl Into<String>, numbers: &[(f64, String)]) -> Self {
         let least = numbers.iter().map(|(number, _)| *number).fold(f64::INFINITY, f64::min);
         let most = numbers.iter().map(|(number, _)| *number).fold(f64::NEG_INFINITY, f64::max);
@@ -56,21 +55,21 @@ impl Axis {
         Self { label: label.into(), scale, range: [from - margin, to + margin], ticks }
     }
 
-    /// One of scores, from 0 to 1.
+    /// Creates an axis of scores, from 0 to 1.
     pub(crate) fn of_scores(label: impl Into<String>) -> Self {
         let ticks = (0..=4).map(|quarter| f64::from(quarter) / 4.0);
         let ticks = ticks.map(|score| (score, format!("{score:.2}"))).collect();
         Self { label: label.into(), scale: Scale::Linear, range: [-0.02, 1.02], ticks }
     }
 
-    /// One of shares, from 0 to all.
+    /// Creates an axis of shares, from 0 to all.
     pub(crate) fn of_shares(label: impl Into<String>) -> Self {
         let ticks = (0..=4).map(|quarter| f64::from(quarter) / 4.0);
         let ticks = ticks.map(|share| (share, format!("{:.0} %", share * 100.0))).collect();
         Self { label: label.into(), scale: Scale::Linear, range: [0.0, 1.0], ticks }
     }
 
-    /// A logarithmic one of times in microseconds, wide enough for all of these.
+    /// Creates a logarithmic axis of times in microseconds, wide enough for all of these.
     pub(crate) fn of_times(label: impl Into<String>, times_us: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (f64::INFINITY, TIME_US_MIN);
         for time_us in times_us.filter(|time_us| *time_us >= TIME_US_MIN) {
@@ -94,7 +93,7 @@ impl Axis {
         Self { label: label.into(), scale, range, ticks }
     }
 
-    /// One of counts from 0, wide enough for all of these.
+    /// Creates an axis of counts from 0, wide enough for all of these.
     pub(crate) fn of_counts(label: impl Into<String>, counts: impl Iterator<Item = f64>) -> Self {
         let most = counts.filter(|count| count.is_finite()).fold(1.0_f64, f64::max);
         let step = round_step(most / 6.0).max(1.0);
@@ -105,7 +104,7 @@ impl Axis {
         Self { label: label.into(), scale: Scale::Linear, range, ticks }
     }
 
-    /// One of values of either sign, wide enough for all of these.
+    /// Creates an axis of values of either sign, wide enough for all of these.
     pub(crate) fn of_values(label: impl Into<String>, values: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
@@ -122,14 +121,14 @@ impl Axis {
         let step = round_step((range[1] - range[0]) / 6.0);
         let from = (range[0] / step).ceil() as i64;
         let to = (range[1] / step).floor() as i64;
-        // As many decimals as a step has.
+        // As many decimals as the step has.
         let decimals = (-step.log10().floor()).max(0.0) as usize;
         let ticks = (from..=to).map(|times| times as f64 * step);
         let ticks = ticks.map(|value| (value, format!("{value:.decimals$}"))).collect();
         Self { label: label.into(), scale: Scale::Linear, range, ticks }
     }
 
-    /// One of differences in Elo, wide enough for all of these.
+    /// Creates an axis of Elo differences, wide enough for all of these.
     pub(crate) fn of_elo(label: impl Into<String>, elo: impl Iterator<Item = f64>) -> Self {
         let (mut least, mut most) = (0.0_f64, 0.0_f64);
         for elo in elo.filter(|elo| elo.is_finite()) {
@@ -145,12 +144,12 @@ impl Axis {
         Self { label: label.into(), scale: Scale::Linear, range, ticks }
     }
 
-    /// Where a value is, which is at the axis' end if it lies beyond.
+    /// Returns a value's position, clamped to the axis' ends.
     pub(super) fn position(&self, value: f64) -> f64 {
         self.scale.position(value).clamp(self.range[0], self.range[1])
     }
 
-    /// What can be written beside it without touching, if so much of its length is taken by each character.
+    /// Returns the labels that fit without touching, given the axis' length in characters.
     pub(super) fn ticks(&self, lengths_in_characters: f64) -> Vec<(f64, String)> {
         let character = (self.range[1] - self.range[0]) / lengths_in_characters;
         let mut end = f64::NEG_INFINITY;
@@ -175,7 +174,7 @@ impl Scale {
     }
 }
 
-/// `20 ms`, not `20.0 ms`: what is written beside an axis is round.
+/// Formats a round time of an axis: `20 ms`, not `20.0 ms`.
 fn round_time(time_us: f64) -> String {
     let text = duration_us(time_us);
     match text.split_once(' ') {
@@ -186,7 +185,7 @@ fn round_time(time_us: f64) -> String {
     }
 }
 
-/// 1, 2 or 5 times a power of ten: the least that is as large.
+/// Returns 1, 2 or 5 times a power of ten: the least that is at least this large.
 fn round_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     let steps = [1.0, 2.0, 5.0].map(|part| part * power);

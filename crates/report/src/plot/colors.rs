@@ -1,6 +1,6 @@
 //! Colours by name in style sheets.
 
-/// The rules with the palette's colours in the place of their names: what makes PDF of SVG often knows no
+/// Returns the rules with the palette's colours substituted for their names: SVG to PDF converters often lack
 /// variables.
 pub(crate) fn with_colors(rules: &str, palette: &str) -> String {
     let declarations = palette.split([';', '{', '}']).map(str::trim);

@@ -1,4 +1,4 @@
-//! How plots are drawn.
+//! Drawing of plots.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::{Axis, Board, Chart, Curves, Estimate, Heat, Intervals, PlotSize};
 use crate::text::count;
 use crate::text::{shortened, shortened_apart};
 
-/// What was drawn.
+/// A finished drawing.
 #[derive(Debug)]
 pub(super) struct Drawn {
     pub(super) size: (u32, u32),
@@ -31,21 +31,21 @@ type Page<'d> = DrawingArea<Drawing<'d>, Shift>;
 type Coordinates = Cartesian2d<Coordinate, Coordinate>;
 type Pixel = (i32, i32);
 
-/// How much room there is for a drawing.
+/// Room for a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// All of a wide page.
+    /// The full width of a page.
     Page,
-    /// A part of one: there are others beside it.
+    /// Part of a page, beside other drawings.
     Part,
-    /// A phone: what stands at the left elsewhere stands above.
+    /// A phone: names that stand at the left elsewhere stand above.
     Phone,
-    /// A file of this size; the height is that of plots with two axes.
+    /// A file of this size; the height applies to plots with two axes.
     File(PlotSize),
 }
 
 impl Room {
-    /// In the units of the drawings, which are scaled to the width that there is.
+    /// Returns the width in units of the drawings, which are scaled to the available width.
     const fn width(self) -> u32 {
         match self {
             Self::Page => 720,
@@ -55,7 +55,6 @@ impl Room {
         }
     }
 
-    /// Of plots with two axes.
     const fn curves_height(self) -> u32 {
         match self {
             Self::Page | Self::Part | Self::Phone => CURVES_HEIGHT,
@@ -73,15 +72,15 @@ impl Room {
 
 const CURVES_HEIGHT: u32 = 330;
 const FONT_SIZE: u32 = 13;
-/// What a character takes, more or less.
+/// Approximate width of a character.
 pub(super) const CHARACTER: f64 = 7.5;
-/// For what is written below an axis, and at its left.
+/// Room for labels below an axis, and at its left.
 const BELOW: u32 = 50;
 const LEFT: u32 = 64;
-/// Above a plot, for the name of its vertical axis.
+/// Room above a plot, for the name of its vertical axis.
 const ABOVE: u32 = 26;
 const MARGIN: u32 = 12;
-/// Around the names of rows.
+/// Room around the names of rows.
 const NAME_MARGIN: u32 = 16;
 /// Half of the height of a bar.
 const HALF_BAR: i32 = 9;
@@ -90,7 +89,7 @@ const HALF_BAR: i32 = 9;
 const HEAT_ROW: u32 = 32;
 const HEAT_COLUMN_MAX: u32 = 160;
 
-/// Of a square of a board, at most, and below the board for the names of the files.
+/// Maximum size of a square of a board, and room below it for the names of the files.
 const SQUARE: u32 = 44;
 const BELOW_BOARD: u32 = 28;
 
@@ -123,7 +122,7 @@ pub(super) fn chart(chart: &Chart, room: Room) -> Result<Drawn, Error> {
     }
 }
 
-/// Draws what stands for a series in a legend.
+/// Draws a series' key for a legend.
 pub(super) fn key(series: usize) -> Result<Drawn, Error> {
     on_page((44, 16), |page| {
         page.draw(&PathElement::new(vec![(2, 8), (42, 8)], Ink::Line(series).color()))?;
@@ -165,7 +164,7 @@ fn curves(page: &Page<'_>, curves: &Curves) -> Result<(), Error> {
     }
     let lines = curves.series.len();
     for (series, (_, points)) in curves.series.iter().enumerate() {
-        // Beside each other, where they would hide each other.
+        // Side by side, where they would overlap.
         let aside =
             (2 * i32::try_from(series).unwrap_or(0) + 1 - i32::try_from(lines).unwrap_or(0)) * 3;
         let at = |x: f64, y: f64| {
@@ -210,7 +209,7 @@ fn intervals(page: &Page<'_>, room: Room, shown: &Intervals) -> Result<(), Error
     Ok(())
 }
 
-/// A bar for each row, cut into its games of each kind, which are drawn with these.
+/// Draws a bar for each row, divided into its games of each kind.
 fn shares<'r>(
     page: &Page<'_>,
     room: Room,
@@ -264,7 +263,7 @@ fn parts(page: &Page<'_>, room: Room, rows: &[(String, Vec<u64>)]) -> Result<(),
     })
 }
 
-/// A square for each two values of two axes, with its value, the first row below.
+/// Draws a square for each pair of values of two axes, with its value, the first row below.
 fn heat(page: &Page<'_>, shown: &Heat) -> Result<(), Error> {
     let (width, _) = page.dim_in_pixel();
     let names_max = (f64::from(width / 4) / CHARACTER) as usize;
@@ -359,7 +358,8 @@ fn board(page: &Page<'_>, values: &[Option<f64>; 64]) -> Result<(), Error> {
 
 type Plot<'p, 'd> = ChartContext<'p, Drawing<'d>, Coordinates>;
 
-/// A plot with a row for each name, the first at the top, and how far below the middle of a row it is drawn.
+/// Prepares a plot with a row for each name, the first at the top, and the offset at which to draw below the middle
+/// of a row.
 fn in_rows<'p, 'd, 'n>(
     page: &'p Page<'d>,
     room: Room,
@@ -396,7 +396,7 @@ fn in_rows<'p, 'd, 'n>(
     Ok((plot, if is_above { 8 } else { 0 }))
 }
 
-/// With the grid's lines across the axes of which this is said.
+/// Adds grid lines across the selected axes.
 fn meshed<'p, 'd>(
     page: &Page<'d>,
     mut plot: Plot<'p, 'd>,
@@ -423,7 +423,7 @@ fn meshed<'p, 'd>(
     let label = fitting(x_label, (f64::from(width) / CHARACTER) as usize - 1);
     let (across, _) = plot.plotting_area().get_pixel_range();
     let middle = i32::midpoint(across.start, across.end);
-    // Below the middle of the axis; where it is too long, from the right to where there is room.
+    // Below the middle of the axis; a label that is too long starts further left, where there is room.
     let half = (CHARACTER / 2.0 * columns(&label) as f64) as i32;
     let y = height - 4;
     match middle + half > width {
@@ -433,7 +433,7 @@ fn meshed<'p, 'd>(
     Ok(plot)
 }
 
-/// An axis as the library knows it: positions from one end to the other, and what is written at some.
+/// An axis for the plotting library: a range of positions, with labels at some.
 #[derive(Clone, Debug)]
 struct Coordinate {
     range: Range<f64>,
@@ -441,7 +441,7 @@ struct Coordinate {
 }
 
 impl Coordinate {
-    /// An axis of which so many characters are as long as it.
+    /// Converts an axis whose length is this many characters.
     fn of(axis: &Axis, length_in_characters: f64) -> Self {
         let [from, to] = axis.range;
         Self { range: from..to, ticks: axis.ticks(length_in_characters) }
@@ -457,7 +457,7 @@ impl Ranged for Coordinate {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        // There are no finer lines between those that are labelled.
+        // There are no finer lines between the labelled ones.
         let labelled = self.ticks.iter().filter(|_| !hint.weight().allow_light_points());
         labelled.map(|(position, _)| *position).collect()
     }
@@ -474,7 +474,7 @@ impl ValueFormatter<f64> for Coordinate {
     }
 }
 
-/// An interval, from one end to the other, with a bar across each.
+/// Draws an interval with a bar across each end.
 fn whisker(page: &Page<'_>, series: usize, [from, to]: [Pixel; 2]) -> Result<(), Error> {
     let across = |(x, y): Pixel, by: i32| match from.0 == to.0 {
         true => (x + by, y),
@@ -485,7 +485,7 @@ fn whisker(page: &Page<'_>, series: usize, [from, to]: [Pixel; 2]) -> Result<(),
     page.draw(&PathElement::new(path, Ink::Whisker(series).color()))
 }
 
-/// A point of a series, in its shape.
+/// Draws a point of a series, in its shape.
 fn marker(page: &Page<'_>, series: usize, (x, y): Pixel) -> Result<(), Error> {
     let corners: &[Pixel] = match series {
         // Nearly a circle.
@@ -525,18 +525,18 @@ fn text(
     page.draw(&Text::new(words.to_owned(), at, style.pos(Pos::new(horizontal, vertical))))
 }
 
-/// As much of a name as there is room for.
+/// Cuts a name to the available room.
 pub(super) fn fitting(name: &str, characters_max: usize) -> String {
     let characters_max = if name.is_ascii() { characters_max } else { characters_max / 2 };
     shortened(name, characters_max)
 }
 
-/// The same of names beside each other, which stay different.
+/// Cuts names that stand side by side, keeping them different.
 pub(super) fn all_fitting(names: &[&str], characters_max: usize) -> Vec<String> {
     shortened_apart(names, |name| if name.is_ascii() { characters_max } else { characters_max / 2 })
 }
 
-/// How wide a text is: of most scripts but ours a character may be twice as wide.
+/// Returns the width of a text: in most non-Latin scripts a character may be twice as wide.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(|character| if character.is_ascii() { 1 } else { 2 }).sum()
 }

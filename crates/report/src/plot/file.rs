@@ -1,4 +1,4 @@
-//! Plots as files of their own, for a thesis, a README or slides: SVG with its title, its legend and its styles.
+//! Plots as separate files, for a thesis, a README or slides: SVG with title, legend and styles.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -13,27 +13,27 @@ use crate::data::NewFile;
 use crate::error::{Error, Kind};
 use crate::text::shortened;
 
-/// The colours that a page has, for light and then for dark.
+/// A page's colours, for light and then for dark.
 const PALETTE: &str = include_str!("palette.css");
-/// What is drawn, as in a page.
+/// Rules for drawings, as in a page.
 const RULES: &str = include_str!("plot.css");
-/// What a page has around its plots.
+/// Rules for the surroundings of plots in a page.
 const FRAME: &str = "\
 .page { fill: var(--page); }
 svg .title { fill: var(--ink); font-size: 17px; font-weight: 600; font-family: system-ui, sans-serif; }
 svg .heading { fill: var(--soft); font-size: 14px; font-family: system-ui, sans-serif; }
 ";
 
-/// Around the picture.
+/// Margin around the picture.
 const MARGIN: u32 = 16;
-/// Where texts begin in a plot.
+/// Left edge of texts in a plot.
 const TEXT_LEFT: u32 = 4;
-/// What a character of a title and of a heading takes, more or less.
+/// Approximate width of a character of a title and of a heading.
 const TITLE_CHARACTER: f64 = 11.5;
 const HEADING_CHARACTER: f64 = 8.0;
 const TITLE_HEIGHT: u32 = 22;
 const HEADING_HEIGHT: u32 = 19;
-/// Of a line of the legend, of what is above and below it, and of what is before and between its names.
+/// Sizes of the legend's lines, of the margins above and below it, and of the gaps before and between its names.
 const LEGEND_HEIGHT: u32 = 20;
 const LEGEND_GAP: u32 = 6;
 const LINE_KEY: u32 = 44;
@@ -41,21 +41,21 @@ const BAR_KEY: u32 = 16;
 const KEY_GAP: u32 = 6;
 const NAME_GAP: u32 = 20;
 
-/// A file's name has no more characters of its own.
+/// Maximum number of characters of a file's name, without additions.
 const FILE_NAME_MAX: usize = 80;
-/// What is said of a plot for who does not see it is no longer.
+/// Maximum length of a plot's text description.
 const ABOUT_CHARACTERS_MAX: usize = 2_000;
 
-/// A plot as a file of its own.
+/// A plot as a separate file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlotFile {
-    /// In lower-case letters, digits and hyphens; with its ending.
+    /// In lower-case letters, digits and hyphens; with its extension.
     pub name: String,
     /// The picture.
     pub svg: String,
 }
 
-/// All plots of these figures, each with a name of its own; what they are of is said in each.
+/// Returns all plots of these figures, each with its own name; each states its subject.
 pub fn plot_files(
     figures: &[Figure],
     size: Option<PlotSize>,
@@ -79,7 +79,7 @@ pub fn plot_files(
     files.collect()
 }
 
-/// Writes plots into a directory, which is made if it is not there, and says where each is.
+/// Writes plots into a directory, which is created if missing, and prints their paths.
 ///
 /// # Errors
 /// If the directory cannot be written to.
@@ -100,7 +100,7 @@ pub fn write_plots(files: &[PlotFile], directory: &Path, out: &mut dyn Write) ->
     Ok(())
 }
 
-/// The words of the title and of what tells the plot from others, as every file system has them.
+/// Joins the words of the title and of the plot's heading, with characters valid in every file system.
 fn file_name(title: &str, heading: Option<&str>) -> String {
     let mut name = String::new();
     for character in title.chars().chain([' ']).chain(heading.unwrap_or_default().chars()) {
@@ -117,7 +117,7 @@ fn file_name(title: &str, heading: Option<&str>) -> String {
     if name.is_empty() { "plot".to_owned() } else { name.to_owned() }
 }
 
-/// The plot with what stands around it in a page.
+/// Draws the plot with its surroundings in a page.
 fn picture(
     name: &str,
     figure: &Figure,
@@ -157,7 +157,7 @@ fn moved((right, down): (u32, u32), elements: String) -> Markup {
     html! { g transform=(format!("translate({right} {down})")) { (PreEscaped(elements)) } }
 }
 
-/// What stands above a plot, as it grows.
+/// The growing area above a plot.
 struct Above {
     /// Of the plot.
     width: u32,
@@ -168,18 +168,18 @@ struct Above {
 impl Above {
     const LEFT: u32 = MARGIN + TEXT_LEFT;
 
-    /// A text in as many lines as it needs.
+    /// Adds a text in as many lines as it needs.
     fn text(&mut self, class: &str, text: &str, character: f64, height: u32) {
         let columns_max = (f64::from(self.width - TEXT_LEFT) / character) as usize;
         for line in lines(text, columns_max) {
             self.height += height;
-            // Letters go below the line that they stand on.
+            // Letters reach below their baseline.
             let y = self.height - height / 4;
             self.elements.push(html! { text class=(class) x=(Self::LEFT) y=(y) { (line) } });
         }
     }
 
-    /// The names of the series, in as many columns as there is room for.
+    /// Adds the names of the series, in as many columns as fit.
     fn legend(&mut self, chart: &Chart) -> io::Result<()> {
         let keys = chart.keys();
         let Some((first, _)) = keys.first() else { return Ok(()) };
@@ -212,7 +212,7 @@ impl Above {
     }
 }
 
-/// A text in lines of so many columns at most, broken between words where there are any.
+/// Wraps a text to this many columns, broken between words where possible.
 fn lines(text: &str, columns_max: usize) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for character in text.chars() {
@@ -229,7 +229,7 @@ fn lines(text: &str, columns_max: usize) -> Vec<String> {
     lines
 }
 
-/// The styles with their colours in them, light ones where nobody asks for dark.
+/// Returns the styles with colours substituted: light unless dark is requested.
 fn style() -> String {
     let (light, dark) = PALETTE.split_once("@media").unwrap_or((PALETTE, ""));
     let rules = format!("{FRAME}{RULES}");

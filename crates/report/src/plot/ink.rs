@@ -1,28 +1,23 @@
-//! What a plot is drawn with. The library knows colours and a page knows classes, which its style sheet colours
-//! for light, dark and print: here one stands for the other.
+//! Inks of a plot. The library has colours and a page has classes, which its style sheet colours for light, dark and
+//! print: here each ink has both.
 
 use plotters::style::RGBColor;
 use plotters_backend::BackendColor;
 
-/// How many series are told apart in one plot: each has a colour, a dash and a marker.
+/// Maximum number of series distinguished in one plot: each has a colour, a dash and a marker.
 pub(crate) const SERIES_MAX: usize = 6;
 
-/// What something in a plot is.
+/// Kinds of elements in a plot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
-    /// An axis.
     Axis,
-    /// A line of the grid.
     Grid,
-    /// A text.
     Text,
     /// A text on a bar of this outcome.
     OnBar(Outcome),
-    /// A line that others are compared with.
+    /// A line for comparison.
     Reference,
-    /// The line of a series.
     Line(usize),
-    /// An interval of a series.
     Whisker(usize),
     /// A point of a series.
     Marker(usize),
@@ -30,16 +25,16 @@ pub(super) enum Ink {
     Bar(Outcome),
     /// A bar of games of one of several kinds.
     Part(usize),
-    /// A text on it.
+    /// A text on such a bar.
     OnPart,
-    /// A square of a board, the darker the greater this is.
+    /// A square of a board, darker for greater values.
     Heat(usize),
 }
 
-/// How dark a square of a board may be: so many steps.
+/// Number of shades for a square of a board.
 pub(super) const HEAT_STEPS: usize = 8;
 
-/// What came of games, for the player.
+/// Results of games, for the player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Win,
@@ -61,7 +56,6 @@ impl Outcome {
 }
 
 impl Ink {
-    /// All there are.
     fn all() -> impl Iterator<Item = Self> {
         let series = |of: fn(usize) -> Self| (0..SERIES_MAX).map(of);
         [Self::Axis, Self::Grid, Self::Text, Self::Reference]
@@ -76,19 +70,19 @@ impl Ink {
             .chain((0..HEAT_STEPS).map(Self::Heat))
     }
 
-    /// The colour that stands for it: one that is never seen.
+    /// Returns the colour that represents the ink; it is never displayed.
     pub(super) fn color(self) -> RGBColor {
         let place = Self::all().position(|ink| ink == self).unwrap_or_default();
         RGBColor(0, 0, u8::try_from(place).unwrap_or_default())
     }
 
-    /// What a colour stands for.
+    /// Returns the ink that a colour represents.
     pub(super) fn of(color: BackendColor) -> Option<Self> {
         let (0, 0, place) = color.rgb else { return None };
         Self::all().nth(usize::from(place))
     }
 
-    /// Its classes in a page.
+    /// Returns its classes in a page.
     pub(super) fn classes(self) -> String {
         match self {
             Self::Axis => "axis".to_owned(),
@@ -122,7 +116,7 @@ mod tests {
         }
         let classes: BTreeSet<String> = Ink::all().map(Ink::classes).collect();
         assert_eq!(classes.len(), Ink::all().count());
-        // What the library chooses by itself is none of ours.
+        // Colours that the library chooses by itself represent no ink.
         for rgb in [(0, 0, 255), (255, 255, 255), (1, 0, 0)] {
             assert_eq!(Ink::of(BackendColor { alpha: 1.0, rgb }), None);
         }

@@ -1,4 +1,4 @@
-//! Plots: what they show, apart from how they are drawn. The numbers behind each stand beside it in a table.
+//! Plots as data, independent of drawing. The numbers behind each are in a table beside it.
 
 mod axis;
 mod colors;
@@ -19,17 +19,17 @@ pub(crate) use ink::SERIES_MAX;
 
 use crate::text::{Column, shortened, shortened_apart, shown};
 
-/// A plot, or several alike, with what is to be known of them.
+/// A plot, or several alike, with notes.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The name of the table that it stands before.
+    /// Name of the table that the figure precedes.
     pub(crate) before: &'static str,
     /// In words.
     pub(crate) title: String,
-    /// Sentences: how to read it, and what is not in it.
+    /// Sentences: how to read it, and omissions.
     pub(crate) notes: Vec<String>,
     pub(crate) panels: Vec<Panel>,
-    /// The headings of the numbers, and a text for each of every row.
+    /// Headings of the table of numbers, and a text for each in every row.
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<String>>,
 }
@@ -37,34 +37,34 @@ pub struct Figure {
 /// One plot.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// What tells it from the others; nothing of one that is alone.
+    /// Difference from the others; `None` for a single plot.
     pub(crate) heading: Option<String>,
     pub(crate) chart: Chart,
 }
 
-/// What a plot shows.
+/// Contents of a plot.
 #[derive(Clone, Debug)]
 pub(crate) enum Chart {
-    /// A value over another.
+    /// Values as lines over another quantity.
     Curves(Curves),
-    /// A value of each of several things.
+    /// Values of several things.
     Intervals(Intervals),
-    /// What games came to, for each of several things.
+    /// Wins, draws and losses, for each of several things.
     Outcomes(Vec<(String, [u64; 3])>),
-    /// How many of its games are of each kind, for each of several things.
+    /// Number of games by kind, for each of several things.
     Shares(Shares),
-    /// A value of each square of a chess board: the greater, the darker.
+    /// Values of the squares of a chess board: the greater, the darker.
     Board(Board),
-    /// A value for each two values of two axes: the greater, the darker.
+    /// Values at pairs of values of two axes: the greater, the darker.
     Heat(Heat),
 }
 
-/// Size of a plot in a file of its own, in pixels.
+/// Size of a plot in a separate file, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlotSize {
     /// Width.
     pub width: u32,
-    /// Height of plots with two axes; others are as high as they have rows.
+    /// Height of plots with two axes; others are as high as their rows.
     pub height: u32,
 }
 
@@ -83,26 +83,26 @@ impl std::str::FromStr for PlotSize {
     }
 }
 
-/// A value for each two values of two axes.
+/// Values at pairs of values of two axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Heat {
-    /// What is on the horizontal axis and on the vertical one.
+    /// Quantities on the horizontal and the vertical axis.
     pub(crate) labels: [String; 2],
-    /// Values of the horizontal axis, from the left to the right.
+    /// Values of the horizontal axis, from left to right.
     pub(crate) columns: Vec<String>,
-    /// Values of the vertical axis, from below.
+    /// Values of the vertical axis, from the bottom.
     pub(crate) rows: Vec<String>,
-    /// The value that is lightest, and the one that is darkest.
+    /// The lightest value, and the darkest.
     pub(crate) range: [f64; 2],
-    /// For each row a value for each column, where there is one.
+    /// For each row, an optional value for each column.
     pub(crate) values: Vec<Vec<Option<f64>>>,
 }
 
-/// A value of each square of a chess board, from a1 and b1 to h8, where there is one.
+/// Optional values of the squares of a chess board, from a1 and b1 to h8.
 #[derive(Clone, Debug)]
 pub(crate) struct Board(pub(crate) Box<[Option<f64>; 64]>);
 
-/// How many of its games are of each of these kinds, for each of several things: [`SERIES_MAX`] kinds at most.
+/// Number of games by kind, for each of several things: at most [`SERIES_MAX`] kinds.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares {
     pub(crate) names: Vec<String>,
@@ -110,18 +110,18 @@ pub(crate) struct Shares {
     pub(crate) rows: Vec<(String, Vec<u64>)>,
 }
 
-/// A value with its interval over another, a line for each series: [`SERIES_MAX`] at most.
+/// Values with intervals over another quantity, a line for each series: at most [`SERIES_MAX`].
 #[derive(Clone, Debug)]
 pub(crate) struct Curves {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
-    /// A value that others are compared with.
+    /// A value for comparison.
     pub(crate) reference: Option<f64>,
-    /// What each line is called, and its points from the left to the right.
+    /// Names of the lines, and their points from left to right.
     pub(crate) series: Vec<(String, Vec<Point>)>,
 }
 
-/// A value with its interval for each of several things, one below the other.
+/// Values with intervals for several things, one below the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Intervals {
     pub(crate) x: Axis,
@@ -132,23 +132,23 @@ pub(crate) struct Intervals {
 /// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Point {
-    /// Its place on the other axis.
+    /// Its position on the other axis.
     pub(crate) at: f64,
     pub(crate) is: Estimate,
 }
 
-/// A value, with its interval where it is known.
+/// A value, with its interval if known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) interval: Option<[f64; 2]>,
 }
 
-/// What stands in a legend is no longer.
+/// Maximum length of a name in a legend.
 const NAME_CHARACTERS_MAX: usize = 100;
 
 impl Figure {
-    /// As it stands in a page, in which its number is its own.
+    /// Returns the figure's markup in a page, in which its number is unique.
     pub(super) fn markup(&self, number: usize) -> io::Result<Markup> {
         let panels = self.panels.iter().zip(1..).map(|(panel, place)| {
             panel.markup(&self.title, self.panels.len() == 1, &format!("plot-{number}-{place}"))
@@ -196,7 +196,7 @@ impl Panel {
     }
 }
 
-/// What stands for a series in a legend.
+/// Keys of a legend.
 enum Key {
     /// A piece of this line.
     Line(usize),
@@ -205,7 +205,7 @@ enum Key {
 }
 
 impl Chart {
-    /// What its legend has, in the order in which it is drawn; nothing where all is of one kind.
+    /// Returns the legend's entries, in drawing order; empty if all are of one kind.
     fn keys(&self) -> Vec<(Key, &str)> {
         match self {
             Self::Curves(curves) => {

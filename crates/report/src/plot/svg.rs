@@ -1,4 +1,4 @@
-//! What the plotting library draws on: SVG that stands in a page and is styled by it.
+//! Drawing backend for the plotting library: SVG that is part of a page and styled by it.
 
 use std::convert::Infallible;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use plotters_backend::{
 use super::ink::Ink;
 use crate::text::shown;
 
-/// A drawing, which grows with what is drawn.
+/// A drawing in progress.
 #[derive(Debug)]
 pub(super) struct Drawing<'s> {
     size: (u32, u32),
@@ -22,20 +22,20 @@ pub(super) struct Drawing<'s> {
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<'s> Drawing<'s> {
-    /// An empty one of this size, which writes its elements here.
+    /// Creates an empty drawing of this size, which appends its elements to `elements`.
     pub(super) fn new(size: (u32, u32), elements: &'s mut String) -> Self {
         Self { size, elements }
     }
 
     fn put(&mut self, color: BackendColor, element: impl FnOnce(&str) -> Markup) -> Drawn {
-        // The library draws some things that nobody is to see.
+        // The library also draws invisible elements.
         let Some(ink) = Ink::of(color).filter(|_| color.alpha > 0.0) else { return Ok(()) };
         self.elements.push_str(&element(&ink.classes()).into_string());
         Ok(())
     }
 }
 
-/// A drawing as it stands in a page, with what it shows in words for who does not see it.
+/// Returns a drawing as an image in a page, with a text description.
 pub(super) fn image(
     (width, height): (u32, u32),
     class: &str,
@@ -53,7 +53,7 @@ pub(super) fn image(
     }
 }
 
-/// What stands for a series in a legend: beside its name, which says it already.
+/// Returns a legend's key for a series, without a description, which the name beside it gives.
 pub(super) fn key((width, height): (u32, u32), drawn: String) -> Markup {
     html! {
         svg class="key" viewBox=(format!("0 0 {width} {height}")) aria-hidden="true" { (PreEscaped(drawn)) }

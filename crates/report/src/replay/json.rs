@@ -1,4 +1,4 @@
-//! Replayed games for programs. Keys are the results database's, and are only ever added to.
+//! Replayed games for programs. Keys are those of the results database, and are only ever added.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use crate::data;
 
 #[derive(Serialize)]
 struct Json<'a> {
-    /// The engine that played them again.
+    /// The engine that replayed them.
     engine_revision: u32,
     games: Vec<Game<'a>>,
 }
@@ -33,9 +33,9 @@ struct Game<'a> {
     opening: &'a str,
     /// The side of the game that moved first from the opening.
     first_side: &'static str,
-    /// For who moved first.
+    /// For the first mover.
     outcome: Outcome,
-    /// For the same, in what the game counts; absent where there is none.
+    /// The first mover's margin, in the game's unit; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     margin: Option<i32>,
     termination: &'static str,
@@ -46,18 +46,17 @@ struct Game<'a> {
     counted: bool,
     not_counted_reason: Option<&'a str>,
     moves_recorded: bool,
-    /// The external engines that played it; null of our players.
+    /// The external engines that played; null for built-in players.
     first_engine: Option<Engine<'a>>,
     second_engine: Option<Engine<'a>>,
-    /// How one of them lost it by a fault of its own.
+    /// How one of them forfeited the game.
     forfeit: Option<JsonForfeit<'a>>,
     /// `same`, `different` or `not_checked`.
     check: &'static str,
-    /// What of the moves was compared: `moves` or `moves_hash`; where an external engine played, `own_moves`
-    /// or `rules`.
+    /// The comparison of the moves: `moves` or `moves_hash`; with external engines, `own_moves` or `rules`.
     compared: Option<&'static str>,
     difference: Option<JsonDifference<'a>>,
-    /// Why the record is not a game by the rules.
+    /// Why the record violates the rules.
     irregularity: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     moves: Option<Vec<Move<'a>>>,
@@ -78,7 +77,7 @@ struct JsonForfeit<'a> {
 
 #[derive(Serialize)]
 struct JsonDifference<'a> {
-    /// None for what the whole game has.
+    /// `None` for properties of the whole game.
     ply: Option<u32>,
     fields: Vec<JsonField<'a>>,
 }
@@ -107,17 +106,17 @@ struct Move<'a> {
     score: Option<i32>,
     wall_us: u64,
     cpu_us: u64,
-    /// Involuntary context switches, where they are known.
+    /// Involuntary context switches, if known.
     involuntary_switches: Option<u64>,
     ended_by: EndedBy,
-    /// How long an external engine says that it took.
+    /// Time reported by an external engine.
     told_us: Option<u64>,
-    /// What an exact table says of it, where it was asked and has the position.
+    /// Verdict of an exact table, if tables were used and have the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     by_table: Option<JudgedJson>,
 }
 
-/// Writes games, each with what came of playing it again; the moves of these plies, if any.
+/// Writes games, each with its replay's result, and the moves of these plies, if any.
 pub fn write(out: &mut dyn Write, games: &[Replayed], plies: Option<Plies>) -> io::Result<()> {
     let games = games.iter().map(|it| Game::new(it, plies)).collect();
     data::write_json(out, &Json { engine_revision: ENGINE_REVISION, games })

@@ -15,64 +15,64 @@ pub use recorded::recorded_game;
 pub use tables::ByTables;
 pub use text::{write_check, write_game, write_verdict};
 
-/// A settled game with its moves, as the database has them.
+/// A settled game with its moves, as stored.
 #[derive(Debug)]
 pub struct RecordedGame {
-    /// Its row, which is what a person names it by.
+    /// Row id, by which users refer to the game.
     pub game_id: i64,
     /// Its cell and its number there.
     pub game: GameId,
-    /// Everything that decides it.
+    /// The definition, which fully determines the game.
     pub definition: CellDefinition,
     /// Name of its experiment.
     pub experiment: String,
     /// UUID of its experiment.
     pub experiment_uuid: String,
-    /// The sweep's names of who moved first, and of who moved second.
+    /// The sweep's names of the first and of the second mover.
     pub names: [String; 2],
-    /// The opening position, as the game writes it.
+    /// The opening position, in the game's notation.
     pub opening: String,
-    /// How it ended.
+    /// The result.
     pub end: GameEnd,
     /// `None` if they were not recorded.
     pub moves: Option<Vec<MoveRecord>>,
-    /// The engine revision that played it.
+    /// The engine revision that played the game.
     pub engine_revision: u32,
-    /// How long it took, where that was recorded.
+    /// Duration, if recorded.
     pub wall_us: Option<u64>,
-    /// Why it does not count, if it does not.
+    /// Why the game does not count; `None` if it does.
     pub not_counted_reason: Option<String>,
-    /// The external engines that played it: as who moved first, and as who moved second.
+    /// The external engines that played: first mover, second mover.
     pub engines: [Option<EngineIdentity>; 2],
-    /// How one of them lost it by a fault of its own.
+    /// How one of them forfeited the game.
     pub forfeit: Option<Forfeit>,
 }
 
 impl RecordedGame {
-    /// How many plies it took.
+    /// Returns the number of plies.
     pub fn plies(&self) -> u32 {
         self.end.plies
     }
 
-    /// Whether its moves are there to be shown.
+    /// Whether its moves can be shown.
     pub fn has_moves(&self) -> bool {
         self.moves.is_some()
     }
 }
 
-/// A recorded game with all that is shown of it.
+/// A recorded game with everything that is shown about it.
 #[derive(Debug)]
 pub struct Replayed {
     /// The game.
     pub game: RecordedGame,
-    /// What came of playing it again, if it was.
+    /// The replay, if there was one.
     pub again: Option<Again>,
-    /// What exact tables say of its moves, if they were asked.
+    /// Verdicts of exact tables on its moves, if tables were used.
     pub by_tables: Option<ByTables>,
 }
 
 impl Replayed {
-    /// The moves there are to show: those of the record, or else those of the same game played again.
+    /// Returns the moves to show: the recorded ones, or otherwise the replay's.
     pub fn moves(&self) -> &[MoveRecord] {
         match (&self.game.moves, &self.again) {
             (Some(moves), _) => moves,
@@ -81,7 +81,7 @@ impl Replayed {
         }
     }
 
-    /// Asks exact tables.
+    /// Looks the moves up in exact tables.
     ///
     /// # Errors
     /// As [`ByTables::of`].
@@ -90,60 +90,60 @@ impl Replayed {
         Ok(())
     }
 
-    /// Whether it came out otherwise when it was played again.
+    /// Whether the replay differs.
     pub fn is_different(&self) -> bool {
         self.again.as_ref().is_some_and(Again::is_different)
     }
 }
 
-/// A game played again.
+/// A replay.
 #[derive(Debug)]
 pub struct Again {
-    /// Whether it was the same game.
+    /// Result of the comparison.
     pub check: Check,
-    /// Its moves, as far as it was played.
+    /// Moves of the replay, as far as it went.
     pub moves: Vec<MoveRecord>,
 }
 
 impl Again {
-    /// Whether it was another game than the recorded one.
+    /// Whether the replay differs from the recorded game.
     #[must_use]
     pub fn is_different(&self) -> bool {
         matches!(self.check, Check::Different(_) | Check::Irregular(_))
     }
 }
 
-/// What came of playing a game again.
+/// Result of comparing a replay with its record.
 #[derive(Debug, PartialEq)]
 pub enum Check {
-    /// It is the same game.
+    /// The games are identical.
     Same(Compared),
-    /// It is not.
+    /// The games differ.
     Different(Difference),
-    /// An external engine played it, and this is why its record is not one by the rules.
+    /// An external engine played, and the record violates the rules for this reason.
     Irregular(String),
 }
 
-/// How much of a game was there to compare.
+/// How much of a game could be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compared {
-    /// Opening, end, and of every move all but its time.
+    /// Opening, end, and everything about each move except its time.
     Moves,
     /// Opening, end, and the hash of the moves.
     Hash,
-    /// Of a game of our player with an external engine: as [`Compared::Moves`] of our player's moves, and as
-    /// [`Compared::Rules`] of the other's.
+    /// For a game between a built-in player and an external engine: as [`Compared::Moves`] for the built-in player's
+    /// moves, and as [`Compared::Rules`] for the other's.
     OwnMoves,
-    /// Of a game of external engines, which nobody can ask again: that the rules allow it.
+    /// For external engines, which cannot be replayed: only that the rules allow the game.
     Rules,
 }
 
-/// Which plies are shown.
+/// Range of shown plies.
 #[derive(Clone, Copy, Debug)]
 pub struct Plies {
     /// The first.
     pub from: u32,
-    /// Where to end before, if not at the end.
+    /// End of the range (exclusive); `None` for the end of the game.
     pub before: Option<u32>,
 }
 

@@ -1,11 +1,11 @@
-//! A recorded game out of the results.
+//! Conversion of results to recorded games.
 
 use spelrum_answers::{GameResult, Played, SettledGame};
 
 use super::RecordedGame;
 use crate::error::{Error, Kind, Result};
 
-/// A settled game that has a result.
+/// Returns a settled game that has a result as a recorded game.
 pub fn recorded_game(game: SettledGame) -> Result<RecordedGame> {
     let definition = game.definition().map_err(|damage| {
         let cell = game.summary.game.cell;

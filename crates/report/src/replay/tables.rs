@@ -1,5 +1,5 @@
-//! What exact tables say of a recorded game, once its pieces are few: what each position was worth, and which
-//! moves gave something away.
+//! Exact tables applied to a recorded game with few pieces: the value of each position, and the moves that lost
+//! value.
 
 use serde::Serialize;
 use spelrum_engine::games::Chess;
@@ -10,14 +10,14 @@ use super::RecordedGame;
 use super::text::positions;
 use crate::error::{Error, Kind, Result};
 
-/// What tables say of a game's moves.
+/// Table verdicts on a game's moves.
 #[derive(Debug)]
 pub struct ByTables {
-    /// Of each ply; `None` before a table has the position.
+    /// By ply; `None` before a table has the position.
     moves: Vec<Option<Judged>>,
 }
 
-/// What a move kept of what its position was worth, both for who made it.
+/// The value of a position and what the move kept of it, both for the mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Judged {
     /// With the best move.
@@ -26,18 +26,18 @@ pub(super) struct Judged {
     pub(super) after: TableValue,
 }
 
-/// What was lost by a move.
+/// Loss by a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     /// Nothing.
     None,
-    /// So many plies, by which mate comes later, or sooner to who is mated.
+    /// This many plies, by which mate comes later, or sooner for the mated side.
     Plies(u32),
     /// A win or a draw.
     Outcome,
 }
 
-/// What is said of the moves of one player together.
+/// Totals over the moves of one player.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     moves: u32,
@@ -46,11 +46,11 @@ struct Tally {
 }
 
 impl ByTables {
-    /// Looks the positions of these moves up. Tables that nobody in this process has asked for are read or made,
-    /// which takes seconds.
+    /// Looks the positions of these moves up. Tables not yet loaded in this process are read or computed, which takes
+    /// seconds.
     ///
     /// # Errors
-    /// Of a game that is not of chess, which has no tables.
+    /// If the game is not chess, because only chess has tables.
     pub fn of(game: &RecordedGame, moves: &[MoveRecord]) -> Result<Self> {
         let rules = &game.definition.rules;
         if rules.name() != Chess::rules().name() {
@@ -70,12 +70,12 @@ impl ByTables {
         Ok(Self { moves: judged.collect() })
     }
 
-    /// Of one ply.
+    /// Returns the verdict on one ply.
     pub(super) fn at(&self, ply: u32) -> Option<Judged> {
         self.moves.get(usize::try_from(ply).ok()?).copied().flatten()
     }
 
-    /// What is said of the whole game, a line for each player that moved in a position of a table.
+    /// Returns a summary of the game: a line for each player that moved in a position of a table.
     pub(super) fn summary(&self, game: &RecordedGame, moves: &[MoveRecord]) -> Vec<String> {
         let judged = || self.moves.iter().zip(moves).zip(0_u32..);
         let Some(first) = judged().find(|((it, _), _)| it.is_some()).map(|(_, ply)| ply) else {
@@ -139,7 +139,7 @@ impl Judged {
         }
     }
 
-    /// As the end of "by the table: …".
+    /// Completes "by the table: …".
     pub(super) fn words(self) -> String {
         let Self { before, after } = self;
         let then = match (before, self.loss()) {
@@ -155,7 +155,7 @@ impl Judged {
     }
 }
 
-/// What a position is worth to the side that moves there.
+/// Describes a position's value to the side to move.
 fn value_words(value: TableValue) -> String {
     match value {
         TableValue::Win { plies: 1 } => "mates in 1 ply".to_owned(),
@@ -165,16 +165,16 @@ fn value_words(value: TableValue) -> String {
     }
 }
 
-/// A value for programs, of who made the move.
+/// A value for programs, from the mover's view.
 #[derive(Debug, Serialize)]
 pub(super) struct ValueJson {
     /// 1, 0 or -1.
     value: i32,
-    /// To mate; null of a draw.
+    /// To mate; null for a draw.
     plies: Option<u32>,
 }
 
-/// What a move kept, for programs.
+/// A verdict for programs.
 #[derive(Debug, Serialize)]
 pub(super) struct JudgedJson {
     best: ValueJson,

@@ -10,10 +10,10 @@ use spelrum_model::engines::Forfeit;
 use super::{Check, Compared, Plies, RecordedGame, Replayed};
 use crate::text::{count, duration_us, ended_by_text};
 
-/// Writes a game move by move: the board, the move and what it cost, the board after it. Then how
-/// it ended, and whether the engine does the same again.
+/// Writes a game move by move: the board, the move and its cost, the board after it. Then the result, and whether the
+/// engine's replay is identical.
 ///
-/// The moves are the recorded ones; if there are none, those of the game played again.
+/// The moves are the recorded ones; if there are none, those of the replay.
 pub fn write_game(out: &mut dyn Write, replayed: &Replayed, plies: Plies) -> io::Result<()> {
     let Replayed { game, again, by_tables } = replayed;
     write_heading(out, game)?;
@@ -56,7 +56,7 @@ pub fn write_game(out: &mut dyn Write, replayed: &Replayed, plies: Plies) -> io:
     again.as_ref().map_or(Ok(()), |again| write_comparison(out, &again.check))
 }
 
-/// Writes only whether the engine does the same again.
+/// Writes only whether the engine's replay is identical.
 pub fn write_check(out: &mut dyn Write, replayed: &Replayed) -> io::Result<()> {
     let game_id = replayed.game.game_id;
     match replayed.again.as_ref().map(|again| &again.check) {
@@ -84,7 +84,7 @@ pub fn write_check(out: &mut dyn Write, replayed: &Replayed) -> io::Result<()> {
     }
 }
 
-/// Writes how many games the engine played the same again.
+/// Writes the number of games with identical replays.
 pub fn write_verdict(out: &mut dyn Write, games: &[Replayed]) -> io::Result<()> {
     let again = games.iter().filter_map(|it| it.again.as_ref());
     let (mut same, mut different) = (0, 0);
@@ -101,7 +101,7 @@ fn write_heading(out: &mut dyn Write, game: &RecordedGame) -> io::Result<()> {
         "Game {} of {}: cell {}, number {}",
         game.game_id, game.experiment, game.game.cell, game.game.number
     )?;
-    // Most games begin with the side that begins the game.
+    // Most games begin with the game's usual first side.
     let side = match game.end.first_side {
         Side::First => "",
         Side::Second => " (with the second side)",
@@ -223,7 +223,7 @@ fn end(game: &RecordedGame) -> String {
     format!("{who}{by} after {plies}{}: {why}.", time.unwrap_or_default())
 }
 
-/// The positions that these moves lead through, up to one that is not legal.
+/// Returns the positions along these moves, up to the first illegal one.
 pub(super) fn positions(game: &RecordedGame, moves: &[MoveRecord]) -> Vec<ReplayedPosition> {
     let after = |plies: usize| {
         let moves = moves.iter().take(plies).map(|record| record.mv.as_str());

@@ -1,4 +1,4 @@
-//! How well players choose: the tables of an accuracy experiment.
+//! How well players choose: tables of an accuracy experiment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,16 @@ use super::axes::{axis_columns, places};
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
 
-/// The name of the table of cells, which the plots stand before.
+/// Name of the table of cells, which the plots precede.
 pub(crate) const ACCURACY: &str = "accuracy";
-/// That of the table by distance from the start.
+/// Name of the table by distance from the start.
 pub(crate) const BY_PLIES: &str = "plies";
 
-/// That of the table of wins that were kept.
+/// Name of the table of kept wins.
 pub(crate) const WINS: &str = "wins";
 
-/// Each cell; how often each keeps a win, if the references say who wins; and each cell by distance from the start
-/// of the game, if there are several.
+/// Returns tables by cell; of kept wins, if the references state the winner; and by distance from the start of the
+/// game, if there are several distances.
 pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
     let of_cells: Vec<&CellAccuracy> =
         report.accuracy.iter().filter(|it| it.plies.is_none()).collect();
@@ -43,7 +43,7 @@ fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     let mut columns = axis_columns(report);
     columns.push(Column::words("player"));
     columns.extend(names_references.then(|| Column::words("reference")));
-    // Where all choose in the same positions, chance is told once.
+    // Where all players choose in the same positions, chance is stated once.
     let random = || same_chance(accuracy).is_none().then(|| Column::numbers("random"));
     columns.extend(["positions", "best"].map(Column::numbers));
     columns.extend(random());
@@ -82,7 +82,8 @@ fn whole(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     table
 }
 
-/// How often each player keeps a win; nothing where none could be given away, or no reference says who wins.
+/// Returns how often each player keeps a win; `None` where no win could be given away, or no reference states the
+/// winner.
 fn wins(report: &Report, accuracy: &[&CellAccuracy]) -> Option<TitledTable> {
     let by_cell: BTreeMap<CellId, (&CellAccuracy, &WinsKept)> = accuracy
         .iter()
@@ -148,7 +149,7 @@ fn strata(report: &Report, accuracy: &[&CellAccuracy]) -> TitledTable {
     table
 }
 
-/// What a reader of the first table must know besides.
+/// Notes on the first table.
 fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
     let references = references(accuracy);
     let mut notes = Vec::new();
@@ -195,7 +196,7 @@ fn notes(report: &Report, accuracy: &[&CellAccuracy]) -> Vec<String> {
     notes
 }
 
-/// What a random mover is expected to get, if that is the same in all cells: they have the same positions.
+/// Returns the expected result of a random mover, if it is the same in all cells, which then have the same positions.
 fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
     let first = &accuracy.first()?.accuracy;
     let figures = |it: &Accuracy| [it.random_best, it.random_rank, it.random_loss];
@@ -207,11 +208,11 @@ fn same_chance<'a>(accuracy: &[&'a CellAccuracy]) -> Option<&'a Accuracy> {
     accuracy.iter().all(is_same).then_some(first)
 }
 
-/// Leaves the table by plies out of a text where it is too long to be read; says where it is.
+/// Removes the table by plies from a text where it is too long to read, and states where to find it.
 pub(crate) fn shorten(parts: &mut Vec<Part>) {
     const ROWS_MAX: usize = 40;
     let is_long = |part: &Part| matches!(part, Part::Table(table) if table.name == BY_PLIES && table.rows.len() > ROWS_MAX);
-    // Alone, it was asked for.
+    // A table on its own was requested.
     if parts.len() > 1 && parts.iter().any(is_long) {
         parts.retain(|part| !is_long(part));
         let where_it_is = "By the plies before the position: spelrum report --table plies.";

@@ -1,4 +1,4 @@
-//! How well players choose, for programs. The keys are only ever added to.
+//! How well players choose, for programs. Keys are only ever added.
 
 use serde::Serialize;
 use spelrum_answers::{CellAccuracy, Report};
@@ -6,7 +6,7 @@ use spelrum_statistics::choice::Estimate;
 
 use super::accuracy::cells;
 
-/// How well a player chooses in a cell, or in its positions of one distance from the start.
+/// Accuracy of a player in a cell, or in its positions at one distance from the start.
 #[derive(Debug, Serialize)]
 pub(crate) struct Accuracy<'a> {
     cell_id: i64,
@@ -37,8 +37,8 @@ pub(crate) struct Accuracy<'a> {
     loss_skill: f64,
     loss_skill_low: Option<f64>,
     loss_skill_high: Option<f64>,
-    /// Null, and all that follow: the reference does not say who wins, or no position was won that a move could give
-    /// away.
+    /// Null, like all that follow, if the reference does not state the winner, or no position was won that a move
+    /// could give away.
     winnable: Option<u64>,
     keeps_win: Option<f64>,
     keeps_win_low: Option<f64>,
@@ -50,7 +50,7 @@ pub(crate) struct Accuracy<'a> {
 }
 
 impl Accuracy<'_> {
-    /// Whether it is over all positions of its cell.
+    /// Whether it covers all positions of its cell.
     pub(crate) const fn is_whole(&self) -> bool {
         self.plies.is_none()
     }

@@ -7,18 +7,18 @@ use spelrum_model::Role;
 
 use crate::text::{Column, optional};
 
-/// A column for each axis of the grid. What players vary is in their names already.
+/// Returns a column for each axis of the grid. Parameters that players vary are in their names already.
 pub(crate) fn axis_columns(report: &Report) -> Vec<Column> {
     report.axes.iter().filter(|axis| is_of_the_grid(axis)).map(Column::numbers).collect()
 }
 
-/// A cell's values on these axes; a dash on an axis that does not touch it.
+/// Returns a cell's values on these axes; a dash on an axis that does not apply.
 pub(crate) fn places(report: &Report, values: &[Option<String>]) -> impl Iterator<Item = String> {
     let places = report.axes.iter().zip(values).filter(|(axis, _)| is_of_the_grid(axis));
     places.map(|(_, value)| optional(value.as_deref(), ToOwned::to_owned))
 }
 
-/// The axes of the grid: those that runs have places on.
+/// Returns the axes of the grid: those on which runs have places.
 pub(crate) fn grid_axes(report: &Report) -> Vec<&str> {
     let is_of_grid = |axis: &&str| {
         report.runs.iter().any(|run| run.begun.axes.iter().any(|place| place.axis == **axis))
@@ -26,7 +26,7 @@ pub(crate) fn grid_axes(report: &Report) -> Vec<&str> {
     report.axes.iter().map(String::as_str).filter(is_of_grid).collect()
 }
 
-/// Where only two players meet, it goes without saying whom each has met; who chooses alone meets nobody.
+/// Whether opponents are named: not where only two players meet, nor where players choose alone.
 pub(crate) fn names_opponents(report: &Report) -> bool {
     if !report.experiment.task.is_game() {
         return false;

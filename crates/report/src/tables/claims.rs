@@ -1,4 +1,4 @@
-//! What a sweep stated of its results, and what came of it, for people.
+//! Claims that a sweep states about its results, and their judgement, for people.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use spelrum_statistics::claims::{Judgement, NotJudged};
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, optional};
 
-/// The name of the table of claims' cells.
+/// Name of the table of claims' cells.
 pub(crate) const CELLS: &str = "claimed-cells";
 
-/// A claim, and the number by which tables and notes name it.
+/// A claim, and its number in tables and notes.
 type Numbered<'c> = (usize, &'c ToldClaim<'c>);
 
-/// What heads everything that nobody claimed beforehand.
+/// Heading of all results that were not claimed beforehand.
 const EXPLORATORY: &str = "Nobody claimed what follows before the first game: it shows where to look, and each of its\n\
                            intervals misses the truth once in twenty.";
 
-/// The claims, and then the heading of the rest; nothing without claims.
+/// Returns the claims, then the heading of the remaining results; empty without claims.
 pub(crate) fn parts(report: &Report) -> Vec<Part> {
     let told = report.judged_claims();
     if told.is_empty() {
@@ -68,7 +68,7 @@ fn claims(title: &str, of: &[Numbered<'_>]) -> TitledTable {
     table
 }
 
-/// Each cell of each claim, with its band.
+/// Returns each cell of each claim, with its band.
 fn cells(report: &Report, title: &str, of: &[Numbered<'_>]) -> TitledTable {
     let columns = vec![
         Column::numbers("claim"),
@@ -101,7 +101,7 @@ fn cells(report: &Report, title: &str, of: &[Numbered<'_>]) -> TitledTable {
     table
 }
 
-/// What each of them says: `1: alphabeta against random, score above 0.5 in every one of 4 cells.`
+/// Formats each claim: `1: alphabeta against random, score above 0.5 in every one of 4 cells.`
 fn statements<'c>(of: &'c [Numbered<'c>]) -> impl Iterator<Item = String> + 'c {
     of.iter().map(|(number, told)| {
         let statement = &told.claim.statement;
@@ -171,7 +171,7 @@ fn verdict(judgement: Judgement) -> &'static str {
     }
 }
 
-/// With the digits that are worth reading.
+/// Formats a p-value with its significant digits.
 fn p_value(p: f64) -> String {
     if p < 0.0001 { "<0.0001".to_owned() } else { format!("{p:.4}") }
 }

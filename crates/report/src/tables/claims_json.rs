@@ -1,4 +1,4 @@
-//! Claims for programs. The keys are only ever added to.
+//! Claims for programs. Keys are only ever added.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use spelrum_answers::{CellResult, Report};
 use spelrum_model::CellId;
 use spelrum_statistics::claims::{Bound, JudgedCell, Judgement};
 
-/// What a sweep stated of its results, and what came of it.
+/// A claim that a sweep states about its results, with its judgement.
 #[derive(Debug, Serialize)]
 pub(crate) struct Claim {
     claim: String,
@@ -22,7 +22,7 @@ pub(crate) struct Claim {
     #[serde(rename = "in")]
     quantifier: &'static str,
     error_rate: f64,
-    /// Whether it is outside the family, and why; or why it is not judged.
+    /// Whether the claim is outside the family, and why; or why it is not judged.
     exploratory: bool,
     in_sweep: bool,
     verdict: &'static str,
@@ -33,7 +33,7 @@ pub(crate) struct Claim {
     pub(crate) cells: Vec<ClaimedCell>,
 }
 
-/// A cell that a claim is about, seen from the claim's player.
+/// A cell of a claim, from the view of the claim's player.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ClaimedCell {
     cell_id: i64,
@@ -65,13 +65,13 @@ pub(crate) struct Row<'c> {
     cell: ClaimedCell,
 }
 
-/// A report's claims.
+/// Returns a report's claims.
 pub(crate) fn claims(report: &Report) -> Vec<Claim> {
     let cells = by_id(report);
     report.judged_claims().iter().map(|told| Claim::of(told, &cells)).collect()
 }
 
-/// The same in rows.
+/// Returns the claims as rows.
 pub(crate) fn rows<'c>(report: &Report, claims: &'c [Claim]) -> Vec<Row<'c>> {
     let cells = by_id(report);
     let of_cell = |claim: &'c Claim, cell: &ClaimedCell| Row {

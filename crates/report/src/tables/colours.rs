@@ -1,4 +1,4 @@
-//! Results by colour: what a player scores where it moves first, and where it moves second.
+//! Results by colour: a player's scores as first and as second mover.
 
 use spelrum_answers::Report;
 use spelrum_statistics::ScoreInterval;
@@ -10,8 +10,8 @@ use crate::text::{Column, optional};
 /// The name of this table.
 pub(crate) const COLOURS: &str = "colours";
 
-/// Both scores of each cell in which both players have moved first. Self-play has nothing to tell here: its
-/// scores are those of who moves first and of who does not.
+/// Returns both scores of each cell in which both players have moved first. Self-play is left out: its scores are
+/// those of the first and the second mover.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let mut columns = axis_columns(report);
     columns.extend([

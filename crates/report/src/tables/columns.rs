@@ -1,4 +1,4 @@
-//! An object as columns: its keys in their order, its values with the digits that they have in JSON.
+//! Objects as columns: keys in their order, values with the digits of their JSON.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(crate) type Named = (String, CsvField);
 /// The columns of one row.
 pub(crate) type Columns = Vec<Named>;
 
-/// The keys of an object and their values as columns, in its order.
+/// Returns an object's keys and values as columns, in its order.
 pub(crate) fn columns<T: Serialize>(of: &T) -> Result<Columns, serde_json::Error> {
     let mut named = Vec::new();
     for (key, value) in fields(of)? {
@@ -46,7 +46,7 @@ pub(crate) fn flatten(
     Ok(())
 }
 
-/// The keys of an object and their values, as they are written.
+/// Returns an object's keys and values, as serialized.
 pub(crate) fn fields<T: Serialize>(
     of: &T,
 ) -> Result<Vec<(String, Box<RawValue>)>, serde_json::Error> {
@@ -55,7 +55,7 @@ pub(crate) fn fields<T: Serialize>(
     Ok(fields.0)
 }
 
-/// An object's keys and values, in their order and as they are written.
+/// An object's keys and values, in their order and as serialized.
 struct Fields(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Fields {

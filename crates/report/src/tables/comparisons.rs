@@ -1,4 +1,4 @@
-//! What changes from cell to cell, for people.
+//! Changes from cell to cell, for people.
 
 use spelrum_answers::CellDifference as Difference;
 use spelrum_answers::Comparisons;
@@ -8,7 +8,7 @@ use spelrum_statistics::comparisons::{Changed, Contrast, DIFFERENCES_MAX, Effect
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional};
 
-/// What there is to say.
+/// Returns the tables and sentences of the comparisons.
 pub(crate) fn parts(told: &Comparisons) -> Vec<Part> {
     let mut tables = Vec::new();
     tables.extend((!told.differences.is_empty()).then(|| gains(told)));
@@ -154,7 +154,7 @@ fn step(from: &str, to: &str) -> String {
     format!("{from} → {to}")
 }
 
-/// Points per game, with their sign.
+/// Formats points per game, with their sign.
 fn points(points: f64) -> String {
     format!("{:+.3}", points + 0.0)
 }
@@ -183,7 +183,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::tables::text::document;
 
-    /// One of each kind.
+    /// A comparison of each kind.
     pub(crate) fn comparisons() -> Comparisons {
         let figure =
             |value: f64, error: f64| Interval { value, low: value - error, high: value + error };

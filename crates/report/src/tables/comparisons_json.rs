@@ -1,4 +1,4 @@
-//! What changes from cell to cell, for programs. The keys are only ever added to.
+//! Changes from cell to cell, for programs. Keys are only ever added.
 
 use serde::Serialize;
 use spelrum_answers::CellDifference as Difference;
@@ -19,7 +19,7 @@ pub(crate) struct Compared<'a> {
     pub(crate) replicates: Vec<Replicates<'a>>,
 }
 
-/// How much more a player scores in one cell than in another, which differs from it in one thing.
+/// Score gained by a player between two cells that differ in one setting.
 #[derive(Debug, Serialize)]
 pub(crate) struct Gain<'a> {
     cell_id: i64,
@@ -38,7 +38,7 @@ pub(crate) struct Gain<'a> {
     gain_high: Option<f64>,
 }
 
-/// What an axis does over all cells of a pairing, or by how much more with another one.
+/// Effect of an axis over all cells of a pairing, or its interaction with another axis.
 #[derive(Debug, Serialize)]
 pub(crate) struct EffectOf<'a> {
     player: &'a str,
@@ -57,7 +57,7 @@ pub(crate) struct EffectOf<'a> {
     residual_deviation: Option<f64>,
 }
 
-/// One cell, done again with other seeds.
+/// One cell, repeated with other seeds.
 #[derive(Debug, Serialize)]
 pub(crate) struct Replicates<'a> {
     cell_id: i64,

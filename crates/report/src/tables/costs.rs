@@ -1,4 +1,4 @@
-//! What moves cost, in tables for people.
+//! Cost of moves, in tables for people.
 
 use spelrum_answers::{MoveCost, OVERRUN_TOLERANCE, OVERRUNS_WARNED_OF, Report};
 
@@ -11,7 +11,7 @@ use crate::text::{Column, count, duration_us, optional, percent, ratio, relative
 const MOVES: [&str; 2] = ["moves", "What a move costs"];
 const DEPTHS: [&str; 2] = ["depths", "What a move costs, by the depth that its search completed"];
 
-/// What moves cost each player, and the same by depth where that was asked for.
+/// Returns the cost of each player's moves, and the same by depth if requested.
 pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
     let mut tables = Vec::new();
     if !report.moves.is_empty() {
@@ -24,7 +24,7 @@ pub(crate) fn tables(report: &Report) -> Vec<TitledTable> {
     tables
 }
 
-/// Each cell and player: what a searched move costs.
+/// Returns a table of the cost of a searched move, by cell and player.
 fn costs(
     report: &Report,
     [name, title]: [&'static str; 2],
@@ -74,15 +74,15 @@ fn costs(
     table
 }
 
-/// Half the width of the mean's interval, as a share of the mean.
+/// Returns half the width of the mean's interval, as a share of the mean.
 fn error_of_mean(moves: &MoveCost) -> Option<f64> {
     let mean = moves.costs.us_mean();
-    // The lower bound may be cut off at zero.
+    // The lower bound may be clipped at zero.
     let error = mean.interval?.high - mean.value;
     (mean.value > 0.0).then(|| error / mean.value)
 }
 
-/// Of one opening alone no error is known.
+/// Whether errors are known: not for one opening alone.
 fn has_errors(costs: &[MoveCost]) -> bool {
     costs.iter().any(|moves| error_of_mean(moves).is_some())
 }
@@ -92,8 +92,8 @@ fn is_over_games(moves: &MoveCost) -> bool {
     costs.cpu.map_or(costs.wall_us_game_mean, |cpu| cpu.us_game_mean).is_some()
 }
 
-/// Where a time limit decides how long a move takes, a ratio tells nothing; there, and where opponents are
-/// named, other columns need its place.
+/// Whether ratios are shown: not where a time limit decides the time of moves, nor where opponents are named, because
+/// other columns need the room.
 fn has_ratios(report: &Report, costs: &[MoveCost]) -> bool {
     !names_opponents(report)
         && !costs.iter().any(has_limit)
@@ -113,13 +113,13 @@ fn has_limit(moves: &MoveCost) -> bool {
     moves.costs.overruns.is_some()
 }
 
-/// How many moves took longer than they might, and the longest.
+/// Formats the number of moves that overran, and the longest.
 fn overruns(moves: &MoveCost) -> [String; 2] {
     let longest = moves.costs.overruns.map(|overruns| overruns.longest_us);
     [optional(moves.costs.overrun_share(), percent), optional(longest, duration_us)]
 }
 
-/// What a reader of the costs must know besides.
+/// Notes on the costs.
 fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
     let mut notes = vec![which_times(costs).to_owned()];
     if costs.iter().any(is_over_games) {
@@ -156,7 +156,7 @@ fn notes_on_costs(report: &Report, costs: &[MoveCost]) -> Vec<String> {
     notes
 }
 
-/// By which clock times are, and what else stands beside them.
+/// States the clock of the times, and the other columns beside them.
 fn which_times(costs: &[MoveCost]) -> &'static str {
     let by_cpu = costs.iter().filter(|moves| moves.costs.cpu.is_some()).count();
     if by_cpu == 0 {
@@ -170,7 +170,7 @@ fn which_times(costs: &[MoveCost]) -> &'static str {
     }
 }
 
-/// Who takes more time than it is given has another strength than the sweep says.
+/// Warns of players that exceed their time, whose strength is not that of the sweep's limit.
 fn many_overruns(costs: &[MoveCost]) -> Option<String> {
     let share = |moves: &&MoveCost| moves.costs.overrun_share().unwrap_or_default();
     let many = costs.iter().filter(|moves| share(moves) > OVERRUNS_WARNED_OF);

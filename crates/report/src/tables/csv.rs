@@ -1,4 +1,4 @@
-//! A table for programs and spreadsheets: what JSON has, in rows, with its names and all its digits.
+//! A table for programs and spreadsheets: JSON's contents as rows, with the same names and all digits.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use super::table_name::TableName;
 use crate::data::CsvField;
 use crate::document::chosen_columns;
 
-/// Headings, and a row of fields for each.
+/// Headings, and rows with a field for each.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) headings: Vec<String>,
@@ -36,7 +36,7 @@ impl Rows {
     /// Keeps these columns, in this order.
     ///
     /// # Errors
-    /// If one is missing: the headings that there are.
+    /// If one is missing; the error lists the available headings.
     pub(crate) fn choose_columns(&mut self, names: &[String]) -> Result<(), Vec<String>> {
         let headings: Vec<&str> = self.headings.iter().map(String::as_str).collect();
         if !names.iter().all(|name| headings.iter().any(|it| it.eq_ignore_ascii_case(name))) {
@@ -51,7 +51,7 @@ impl Rows {
     }
 }
 
-/// What came of cells, or what moves cost.
+/// Returns results of cells, or costs of moves.
 pub(crate) fn of_report(
     report: &json::Report<'_>,
     which: ReportRows,
@@ -65,18 +65,19 @@ pub(crate) fn of_report(
     }
 }
 
-/// What players got with each colour.
+/// Returns the players' results by colour.
 pub(crate) fn of_colours(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let colours: Vec<json::Colours<'_>> = report.cells.iter().map(Into::into).collect();
     rows(&report.experiment.name, &report.axes, &colours)
 }
 
-/// By how much games are won.
+/// Returns the margins of games.
 pub(crate) fn of_margins(report: &results::Report) -> Result<Rows, serde_json::Error> {
     rows(&report.experiment.name, &report.axes, &margins::margins(report))
 }
 
-/// How well players choose: a row for each cell, or one for each cell and number of plies before the position.
+/// Returns how well players choose: a row for each cell, or one for each cell and number of plies before the
+/// position.
 pub(crate) fn of_accuracy(
     report: &results::Report,
     whole: bool,
@@ -86,7 +87,7 @@ pub(crate) fn of_accuracy(
     rows(&report.experiment.name, &report.axes, &all)
 }
 
-/// Which external engines the players were; or which players forfeited games.
+/// Returns the external engines of the players; or the players that forfeited games.
 pub(crate) fn of_engines_or_forfeits(
     report: &results::Report,
     which: TableName,
@@ -98,49 +99,47 @@ pub(crate) fn of_engines_or_forfeits(
     rows(name, &[], &Engines::from(report).engines)
 }
 
-/// How many games were disturbed.
+/// Returns the numbers of disturbed games.
 pub(crate) fn of_disturbed(report: &results::Report) -> Result<Rows, serde_json::Error> {
     rows(&report.experiment.name, &report.axes, &disturbed(report))
 }
 
-/// What the runs of an experiment found.
+/// Returns the findings of an experiment's runs.
 pub(crate) fn of_runs(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &runs(report))
 }
 
-/// Each generation that was bred.
+/// Returns each generation of evolution runs.
 pub(crate) fn of_generations(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &evolution::generations(report))
 }
 
-/// The best that were bred, and their ancestors.
+/// Returns the best individuals, and their ancestors.
 pub(crate) fn of_families(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let axes: Vec<String> = grid_axes(report).into_iter().map(str::to_owned).collect();
     rows(&report.experiment.name, &axes, &evolution::families(report))
 }
 
-/// Each cell of each claim.
+/// Returns each cell of each claim.
 pub(crate) fn of_claims(report: &results::Report) -> Result<Rows, serde_json::Error> {
     let claims = claims_json::claims(report);
     rows(&report.experiment.name, &report.axes, &claims_json::rows(report, &claims))
 }
 
-/// What can be told of a report in rows.
+/// Parts of a report as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportRows {
-    /// Its cells.
     Cells,
-    /// What a move costs each player in each.
+    /// Cost of each player's moves in each cell.
     Moves,
     /// The same by depth.
     Depths,
-    /// What went wrong.
     Failures,
 }
 
-/// What changes from cell to cell.
+/// Returns the changes from cell to cell.
 pub(crate) fn of_comparisons(
     told: &Compared<'_>,
     which: ComparedRows,
@@ -152,18 +151,18 @@ pub(crate) fn of_comparisons(
     }
 }
 
-/// What can be told of comparisons in rows.
+/// Parts of comparisons as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ComparedRows {
-    /// From cell to cell.
+    /// Changes from cell to cell.
     Gains,
-    /// Of axes.
+    /// Effects of axes.
     Effects,
-    /// Of seeds.
+    /// Repetitions with other seeds.
     Replicates,
 }
 
-/// How long moves take by phase.
+/// Returns times per move by phase.
 pub(crate) fn of_phases(told: &Phases<'_>, which: PhaseRows) -> Result<Rows, serde_json::Error> {
     match which {
         PhaseRows::Times => rows(told.experiment, told.axes, &told.times),
@@ -171,7 +170,7 @@ pub(crate) fn of_phases(told: &Phases<'_>, which: PhaseRows) -> Result<Rows, ser
     }
 }
 
-/// What can be told of phases in rows.
+/// Parts of phases as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PhaseRows {
     /// A phase of a cell.
@@ -180,7 +179,7 @@ pub(crate) enum PhaseRows {
     Standardised,
 }
 
-/// How games were played.
+/// Returns how games were played.
 pub(crate) fn of_overview(
     told: &Overview<'_>,
     which: OverviewRows,
@@ -193,25 +192,21 @@ pub(crate) fn of_overview(
     }
 }
 
-/// What can be told in rows of how games were played.
+/// Parts of an overview as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OverviewRows {
-    /// How long those of a cell were.
     Lengths,
-    /// How those of a cell ended.
     Terminations,
-    /// Who played.
     Workers,
-    /// What each worker adds.
     WorkerEffects,
 }
 
-/// The cells that two experiments have.
+/// Returns the cells that two experiments share.
 pub(crate) fn of_two(told: &side_by_side::Json<'_>) -> Result<Rows, serde_json::Error> {
     rows(told.experiments[0].experiment, told.axes, &told.cells)
 }
 
-/// A table of ratings. Each row has its group's number, from 1: between groups nothing is known.
+/// Returns a table of ratings. Each row has its group's number, from 1: groups cannot be compared.
 pub(crate) fn of_ratings(
     experiment: &str,
     groups: &[Group<'_>],
@@ -234,7 +229,7 @@ pub(crate) fn of_ratings(
     Ok(aligned(all))
 }
 
-/// A row for each of these, which have a value on each axis.
+/// Returns a row for each of these, with a value on each axis.
 fn rows<T: Serialize>(
     experiment: &str,
     axes: &[String],
@@ -274,7 +269,7 @@ fn first(experiment: &str) -> Vec<Named> {
     vec![("experiment".to_owned(), CsvField::Text(experiment.to_owned()))]
 }
 
-/// An axis is named as it is, unless a column of ours has its name.
+/// Returns an axis's heading: its name, unless a built-in column has the same name.
 fn axis_heading(axis: &str, keys: &[String]) -> String {
     let is_taken = axis == "experiment" || axis == "group" || keys.iter().any(|key| key == axis);
     if is_taken { format!("axis.{axis}") } else { axis.to_owned() }
@@ -284,9 +279,9 @@ fn text_or_unknown(text: Option<String>) -> CsvField {
     text.map_or(CsvField::Unknown, CsvField::Text)
 }
 
-/// All rows under the same headings: those of any row, in the order in which rows have them.
+/// Aligns all rows under the same headings: the union of the rows' headings, in their order.
 fn aligned(rows: Vec<Vec<Named>>) -> Rows {
-    // What is an object in one row and null in another has the columns of the object.
+    // A value that is an object in one row and null in another has the columns of the object.
     let longest = rows.iter().max_by_key(|row| row.len());
     let keys = |row: &Columns| row.iter().map(|(key, _)| key.clone()).collect();
     let headings: Vec<String> = longest.map_or_else(|| vec!["experiment".to_owned()], keys);
@@ -346,7 +341,7 @@ mod tests {
              \"'=x,y\",2,,ab,,,,0,1,2,3,4,false\r\n\
              \"'=x,y\",2,,ab,0.3333333333333333,-0.5,0.30000000000000004,0,1,2,3,4,false\r\n"
         );
-        // Not a name is lost or new.
+        // No name is lost or new.
         let Value::Object(json) = serde_json::to_value(row(Some(0.5), None)).unwrap() else {
             panic!("a row is an object");
         };

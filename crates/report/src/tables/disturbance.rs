@@ -1,4 +1,4 @@
-//! How many timed games were disturbed, for people and for programs.
+//! Numbers of disturbed timed games, for people and for programs.
 
 use serde::Serialize;
 use spelrum_answers::{CellResult, DISTURBED_WARNED_OF, DisturbedGames, Report};
@@ -7,10 +7,10 @@ use super::axes::{axis_columns, places};
 use crate::document::TitledTable;
 use crate::text::{Column, count, optional, percent};
 
-/// The name of the table.
+/// Name of the table.
 pub(crate) const DISTURBED: &str = "disturbed";
 
-/// The disturbed games of a cell. The keys are only ever added to.
+/// The disturbed games of a cell. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Disturbed<'a> {
     cell_id: i64,
@@ -18,16 +18,16 @@ pub(crate) struct Disturbed<'a> {
     player: &'a str,
     opponent: &'a str,
     games: u64,
-    /// Of these, the disturbed ones.
+    /// Of these, disturbed games.
     games_disturbed: u64,
-    /// Of these, those that were played again since they were disturbed.
+    /// Of these, games that were replayed because they were disturbed.
     games_played_again: u64,
-    /// The player's mean points over these games, and by the first results of those that were played again.
+    /// The player's mean points over these games, and with the first results of replayed games.
     score_of_games: Option<f64>,
     score_of_first_results: Option<f64>,
 }
 
-/// The cells that have any.
+/// Returns the cells with disturbed games.
 pub(crate) fn disturbed(report: &Report) -> Vec<Disturbed<'_>> {
     of_cells(report).map(|(cell, games)| Disturbed::of(cell, games)).collect()
 }
@@ -55,7 +55,7 @@ fn of_cells(report: &Report) -> impl Iterator<Item = (&CellResult, &DisturbedGam
         .filter_map(|cell| Some((cell, report.disturbed.iter().find(|it| it.cell == cell.cell)?)))
 }
 
-/// A player's mean points over the games that count, and by the first results of those that were played again.
+/// Returns a player's mean points over the counted games, and with the first results of replayed games.
 fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
     let half_points = (2 * cell.wins + cell.draws) as f64;
     let before = half_points + games.half_points_before as f64;
@@ -63,7 +63,7 @@ fn scores(cell: &CellResult, games: &DisturbedGames) -> Option<[f64; 2]> {
     (cell.games > 0).then(|| [half_points / all, before / all])
 }
 
-/// How many games of each cell were disturbed, if any was.
+/// Returns the number of disturbed games in each cell, if there are any.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let mut columns = axis_columns(report);
     columns.extend([

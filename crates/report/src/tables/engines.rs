@@ -1,4 +1,4 @@
-//! Which external engines the players were, for people and for programs.
+//! External engines of the players, for people and for programs.
 
 use serde::Serialize;
 use spelrum_answers::{MIXED_CELLS_MAX, MixedCell, Report, UsedEngine};
@@ -11,15 +11,15 @@ use crate::text::{Column, count, optional};
 /// The name of the table.
 pub(crate) const ENGINES: &str = "engines";
 
-/// How the two hashes relate.
+/// Explains how the two hashes relate.
 const BUILD_NOTE: &str = "\
 SHA-256: of the program file. Build: a SHA-256 over that, the engine's other files, arguments and
 options; PGN shows the same digits in the names of players.";
 
-/// As many cells are named in which players were several programs.
+/// Maximum number of named cells in which players were several programs.
 const MIXED_NAMED: usize = 5;
 
-/// The programs, and the cells that mix them. The keys are only ever added to.
+/// The programs, and the cells that mix them. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Engines<'a> {
     pub(crate) engines: Vec<Engine<'a>>,
@@ -30,17 +30,17 @@ pub(crate) struct Engines<'a> {
 #[derive(Debug, Serialize)]
 pub(crate) struct Engine<'a> {
     player: &'a str,
-    /// What it says that it is, and who made it; empty if it does not say.
+    /// The engine's own name and author; empty if it does not report them.
     engine: &'a str,
     author: &'a str,
     sha256: String,
     cells: u64,
     games: u64,
-    /// Null where the sweep says `any_build`.
+    /// Null where the sweep sets `any_build`.
     build: Option<&'a str>,
 }
 
-/// A cell in which one player was more than one program.
+/// A cell in which one player was several programs.
 #[derive(Debug, Serialize)]
 struct Mixed<'a> {
     cell_id: i64,
@@ -74,7 +74,7 @@ impl<'a> From<&'a Report> for Engines<'a> {
     }
 }
 
-/// Who was which program, if one of them played.
+/// Returns the program of each external engine, if any played.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     if report.engines.is_empty() {
         return None;
@@ -101,7 +101,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     Some(table.with_notes(notes.collect()))
 }
 
-/// What came of two programs is not what came of one.
+/// Warns of results that mix several programs.
 fn mixes(report: &Report) -> Option<String> {
     let mixed = &report.engines.mixed;
     if mixed.is_empty() {

@@ -1,4 +1,4 @@
-//! What was bred: each generation, where the best individual comes from, and the diagram of both.
+//! Evolution runs: each generation, the descent of the best individual, and the diagram of both.
 
 use serde::Serialize;
 use spelrum_answers::{ELITE, FAMILY_MAX, Report, RunResult};
@@ -14,14 +14,14 @@ pub(crate) const EVOLUTION: &str = "evolution";
 /// The name of the table of ancestors.
 pub(crate) const FAMILY: &str = "family";
 
-/// So many generations are in a table for people.
+/// Maximum number of generations in a table for people.
 const GENERATIONS_SHOWN: usize = 11;
-/// So many relatives of each run are in a table for people.
+/// Maximum number of relatives of each run in a table for people.
 const RELATIVES_SHOWN: usize = 16;
-/// So many plots are beside each other.
+/// Maximum number of adjacent plots.
 const PANELS_MAX: usize = 12;
 
-/// A generation of a run. The keys are only ever added to.
+/// A generation of a run. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct GenerationRow<'a> {
     run: u64,
@@ -39,7 +39,7 @@ pub(crate) struct GenerationRow<'a> {
     mean_depth: f64,
 }
 
-/// An individual of a family. The keys are only ever added to.
+/// An individual of a family. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct RelativeRow<'a> {
     run: u64,
@@ -55,7 +55,7 @@ pub(crate) struct RelativeRow<'a> {
     simplified: &'a str,
 }
 
-/// All generations of all runs.
+/// Returns all generations of all runs.
 pub(crate) fn generations(report: &Report) -> Vec<GenerationRow<'_>> {
     let mut rows = Vec::new();
     for (run, axes, evolution) in evolved(report) {
@@ -82,7 +82,7 @@ pub(crate) fn generations(report: &Report) -> Vec<GenerationRow<'_>> {
     rows
 }
 
-/// The families of the best of all runs.
+/// Returns the families of the best individuals of all runs.
 pub(crate) fn families(report: &Report) -> Vec<RelativeRow<'_>> {
     let mut rows = Vec::new();
     for (run, axes, evolution) in evolved(report) {
@@ -119,14 +119,14 @@ fn evolved(report: &Report) -> impl Iterator<Item = Evolved<'_>> {
     })
 }
 
-/// Runs that differ in nothing but chance, with their place on the axes.
+/// Runs that differ only by chance, with their place on the axes.
 struct Group<'a> {
     place: Vec<Option<&'a str>>,
     opponents: &'a [String],
     runs: Vec<&'a [Generation]>,
 }
 
-/// A figure of several runs: its mean, and the least and greatest.
+/// A figure of several runs: its mean, minimum and maximum.
 #[derive(Clone, Copy)]
 struct Spread {
     mean: f64,
@@ -146,7 +146,6 @@ impl Group<'_> {
         Some(Spread { mean, ends: [least, most] })
     }
 
-    /// What it is called.
     fn heading(&self, axes: &[&str]) -> String {
         let places = axes.iter().zip(&self.place);
         let places: Vec<String> =
@@ -171,7 +170,7 @@ fn groups(report: &Report) -> Vec<Group<'_>> {
     groups
 }
 
-/// The best of the latest generation of each run, for people: in a table of this name.
+/// Returns the best of the latest generation of each run, for people, in a table with this name.
 pub(crate) fn best(report: &Report, name: &'static str) -> TitledTable {
     let axes = grid_axes(report);
     let mut columns = vec![Column::numbers("run")];
@@ -203,7 +202,7 @@ pub(crate) fn best(report: &Report, name: &'static str) -> TitledTable {
     table
 }
 
-/// The generations for people: some of them, over all runs that differ in nothing but chance.
+/// Returns the generations for people: a selection, over all runs that differ only by chance.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let axes = grid_axes(report);
     let groups = groups(report);
@@ -272,7 +271,7 @@ fn written(Spread { mean, ends }: Spread, runs: usize) -> String {
     }
 }
 
-/// Where the best of each run comes from, for people.
+/// Returns the descent of each run's best individual, for people.
 pub(crate) fn family(report: &Report) -> Option<TitledTable> {
     let columns = vec![
         Column::numbers("run"),
@@ -288,7 +287,7 @@ pub(crate) fn family(report: &Report) -> Option<TitledTable> {
     let (mut is_empty, mut is_cut) = (true, false);
     for (run, _, evolution) in evolved(report) {
         is_cut |= evolution.family.len() >= FAMILY_MAX;
-        // The elite are who they were.
+        // Elite individuals are unchanged.
         let bred = evolution.family.iter().filter(|it| it.individual.operator != ELITE);
         for (place, it) in bred.enumerate() {
             if place >= RELATIVES_SHOWN {
@@ -323,7 +322,7 @@ pub(crate) fn family(report: &Report) -> Option<TitledTable> {
     (!is_empty).then(|| table.with_notes(notes))
 }
 
-/// The study's diagram: best, mean and least fitness by generation.
+/// Draws the study's diagram: best, mean and least fitness by generation.
 pub(crate) fn figure(report: &Report) -> Option<Figure> {
     type Of = fn(&Generation) -> Option<f64>;
     let lines: [(&str, Of); 3] =

@@ -9,12 +9,12 @@ use crate::text::{Column, count, percent};
 /// The name of the table.
 pub(crate) const FORFEITS: &str = "forfeits";
 
-/// The forfeits of a player. The keys are only ever added to.
+/// The forfeits of a player. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub struct Forfeits<'a> {
     player: &'a str,
     games: u64,
-    /// Of these, the forfeited ones, and by kind.
+    /// Of these, forfeited games, and by kind.
     forfeits: u64,
     crash: u64,
     time_forfeit: u64,
@@ -39,12 +39,12 @@ impl<'a> From<&'a PlayerForfeits> for Forfeits<'a> {
     }
 }
 
-/// The players that forfeited any.
+/// Returns the players that forfeited games.
 pub(crate) fn forfeits(report: &Report) -> Vec<Forfeits<'_>> {
     report.engines.forfeits.iter().map(Into::into).collect()
 }
 
-/// Who forfeited games, and how, if anybody did.
+/// Returns forfeits by player and kind, if there are any.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let found = &report.engines.forfeits;
     if found.is_empty() {

@@ -1,4 +1,4 @@
-//! The results for programs. The keys are only ever added to.
+//! Results for programs. Keys are only ever added.
 
 use serde::Serialize;
 use spelrum_answers as results;
@@ -21,26 +21,26 @@ pub(crate) struct Report<'a> {
     games_settled: u64,
     games_failed: u64,
     pub(crate) axes: &'a [String],
-    /// The mean score of whoever moved first from the opening, over all cells.
+    /// Mean score of the first mover from the opening, over all cells.
     first_mover_score: Option<f64>,
     first_mover_low: Option<f64>,
     first_mover_high: Option<f64>,
     pub(crate) cells: Vec<CellResult<'a>>,
-    /// What a searched move cost each player in each cell.
+    /// Cost of each player's searched moves in each cell.
     pub(crate) moves: Vec<MoveCost<'a>>,
-    /// The same by the depth that the search completed: `depth_mean` is that depth.
+    /// The same by completed search depth, which is then `depth_mean`.
     pub(crate) depths: Vec<MoveCost<'a>>,
-    /// The cells in which games failed, or were lost and played again.
+    /// Cells with games that failed, or were lost and replayed.
     pub(crate) failures: Vec<Failures<'a>>,
-    /// How time limits were scaled, if they were.
+    /// Scaling of time limits, if there was any.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_scale: Option<Scaled>,
-    /// On what the timed games were played, if cells are timed.
+    /// Slots on which the timed games were played, if cells are timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     played_on: Option<PlayedOn>,
 }
 
-/// What went wrong in a cell.
+/// Failures in a cell.
 #[derive(Debug, Serialize)]
 pub(crate) struct Failures<'a> {
     cell_id: i64,
@@ -48,12 +48,11 @@ pub(crate) struct Failures<'a> {
     player: &'a str,
     opponent: &'a str,
     games: u64,
-    /// That finally failed.
     games_failed: u64,
-    /// That count, though not from the first time that they were played.
+    /// Games that count, but not from their first attempt.
     games_replayed: u64,
     score: Option<f64>,
-    /// The score over all games, had every failed game been lost by the player, or won.
+    /// Score over all games if the player had lost, or won, every failed game.
     score_worst: Option<f64>,
     score_best: Option<f64>,
 }
@@ -77,7 +76,7 @@ impl<'a> Failures<'a> {
     }
 }
 
-/// What came of one cell, seen from its first player.
+/// Result of one cell, from the view of its first player.
 #[derive(Debug, Serialize)]
 pub(crate) struct CellResult<'a> {
     cell_id: i64,
@@ -86,14 +85,14 @@ pub(crate) struct CellResult<'a> {
     opponent: &'a str,
     timed: bool,
     games_planned: u64,
-    /// The games that it gets if its stop rule does not end it before.
+    /// Maximum number of games, if the cell's stop rule does not end it earlier.
     games_max: u64,
     /// In words.
     stop_rule: Option<String>,
     stop_precision: Option<f64>,
     sprt: Option<Sprt>,
     stopped_after: Option<u64>,
-    /// Whether a stop rule has ended the cell, which waited for such a score: see `docs/statistics.md`.
+    /// Whether a stop rule ended the cell, which biases its score: see `docs/statistics.md`.
     score_biased: bool,
     games: u64,
     games_failed: u64,
@@ -117,22 +116,22 @@ pub(crate) struct CellResult<'a> {
     swap_sides: bool,
     self_play: bool,
     openings_used: u64,
-    /// Where openings come again, and the interval is over openings: how many they are worth.
+    /// Effective number of openings, where openings repeat and the interval is over openings.
     openings_effective: Option<f64>,
     pairs_won_by_first_mover: u64,
     pairs_won_by_second_mover: u64,
     first_mover_score: Option<f64>,
     first_mover_low: Option<f64>,
     first_mover_high: Option<f64>,
-    /// What the player got where it moved first from the opening, and where it moved second.
+    /// The player's results as first and as second mover.
     moving_first: Colour,
     moving_second: Colour,
-    /// By how much it won; absent where no game has a margin.
+    /// Its margin; absent where no game has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     margin: Option<CellMargin>,
 }
 
-/// What a player got in its games of one colour; all null where nobody tells.
+/// A player's results in its games of one colour; all null if not reported.
 #[derive(Debug, Default, Serialize)]
 struct Colour {
     games: Option<u64>,
@@ -158,7 +157,7 @@ impl From<results::ColourResult> for Colour {
     }
 }
 
-/// What a player got in the games of each colour in one cell.
+/// A player's results by colour in one cell.
 #[derive(Debug, Serialize)]
 pub(crate) struct Colours<'a> {
     cell_id: i64,
@@ -189,7 +188,7 @@ fn colours(cell: &results::CellResult) -> [Colour; 2] {
     cell.colours.map_or_else(<_>::default, |colours| colours.map(Into::into))
 }
 
-/// A sequential test, and where it stands.
+/// An SPRT and its state.
 #[derive(Debug, Serialize)]
 struct Sprt {
     elo0: f64,
@@ -200,7 +199,7 @@ struct Sprt {
     llr: f64,
     lower: f64,
     upper: f64,
-    /// Which of both strengths it has taken, or `not_judged`.
+    /// The accepted strength, or `not_judged`.
     verdict: Option<&'static str>,
 }
 
@@ -223,7 +222,7 @@ impl Sprt {
     }
 }
 
-/// What one player's searched moves cost in one cell.
+/// Cost of one player's searched moves in one cell.
 #[derive(Debug, Serialize)]
 pub(crate) struct MoveCost<'a> {
     cell_id: i64,
@@ -239,22 +238,22 @@ pub(crate) struct MoveCost<'a> {
     nodes_mean: f64,
     evaluations_mean: f64,
     full_tree_share: Option<f64>,
-    /// Of a player without a time limit for its moves all of these are null.
+    /// All null for a player without a time limit for its moves.
     time_limit_us: Option<u64>,
     overrun_beyond_us: Option<u64>,
     overruns: Option<u64>,
     overrun_share: Option<f64>,
     wall_us_longest: Option<f64>,
     wall_us_p95: Option<f64>,
-    /// The mean over games of the player's mean time; null by depth.
+    /// Mean over games of the player's mean time; null by depth.
     wall_us_game_mean: Option<f64>,
     wall_us_game_mean_low: Option<f64>,
     wall_us_game_mean_high: Option<f64>,
-    /// The geometric mean over games of its mean times, divided by its opponent's.
+    /// Geometric mean over games of its mean times, divided by its opponent's.
     wall_us_ratio: Option<f64>,
     wall_us_ratio_low: Option<f64>,
     wall_us_ratio_high: Option<f64>,
-    /// The same in processor time, of a player who is compared by that.
+    /// The same in processor time, for a player that is compared by it.
     cpu_us_mean: Option<f64>,
     cpu_us_game_mean: Option<f64>,
     cpu_us_game_mean_low: Option<f64>,

@@ -1,4 +1,4 @@
-//! By how much games are won, in what the game counts, for people and for programs.
+//! Margins of games, in the game's own unit, for people and for programs.
 
 use serde::Serialize;
 use spelrum_answers as results;
@@ -12,17 +12,17 @@ use crate::text::{Column, count};
 /// The name of the table.
 pub(crate) const MARGINS: &str = "margins";
 
-/// How far the player was ahead at the end, of the games that have a margin. The keys are only ever added to.
+/// How far the player was ahead at the end of games that have a margin. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct CellMargin {
     games: u64,
     mean: f64,
-    /// Null of fewer than two units of equal weight.
+    /// Null for fewer than two units of equal weight.
     low: Option<f64>,
     high: Option<f64>,
 }
 
-/// The same of a cell, for a table of its own.
+/// The margin of a cell, for a separate table.
 #[derive(Debug, Serialize)]
 pub(crate) struct Margin<'a> {
     cell_id: i64,
@@ -44,7 +44,7 @@ impl From<results::CellMargin> for CellMargin {
     }
 }
 
-/// Those of all cells that have one.
+/// Returns the margins of all cells that have one.
 pub(crate) fn margins(report: &Report) -> Vec<Margin<'_>> {
     let told = report.cells.iter().filter_map(|cell| {
         Some(Margin {
@@ -58,12 +58,12 @@ pub(crate) fn margins(report: &Report) -> Vec<Margin<'_>> {
     told.collect()
 }
 
-/// What a game counts, in the plural, if it has margins.
+/// Returns the unit of a game's margins, in the plural, if it has margins.
 fn counted_in(game: &str) -> Option<&'static str> {
     Rules::games().into_iter().find(|it| it.name == game)?.margin
 }
 
-/// The mean of each cell, also where no game that was played has a margin; none in a game that has no margins.
+/// Returns the mean of each cell, also where no game that was played has a margin; `None` in a game without margins.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let counted = counted_in(&report.experiment.game).filter(|_| report.experiment.task.is_game());
     let what = counted.unwrap_or("points");
@@ -106,9 +106,9 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     (!is_empty).then(|| table.with_notes(notes))
 }
 
-/// A mean with its sign.
+/// Formats a mean with its sign.
 fn shown(mean: f64) -> String {
-    // What rounds to nothing has none.
+    // A value that rounds to zero has no sign.
     let text = format!("{mean:+.2}");
     if text == "-0.00" || text == "+0.00" { "0.00".to_owned() } else { text }
 }

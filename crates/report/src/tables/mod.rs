@@ -1,4 +1,4 @@
-//! Tables of an experiment's results, a file a table: for people, and the same rows for programs.
+//! Tables of an experiment's results, one per file: for people, and the same rows for programs.
 
 pub(crate) mod accuracy;
 pub(crate) mod accuracy_json;

@@ -1,5 +1,4 @@
-//! How games were played, for people and for programs: how long they were, how they ended, and what the results
-//! come from.
+//! How games were played, for people and for programs: lengths, endings, workers and machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +18,10 @@ pub(crate) const LENGTHS: &str = "lengths";
 pub(crate) const TERMINATIONS: &str = "terminations";
 pub(crate) const WORKERS: &str = "workers";
 
-/// As much of a commit as tells it from others.
+/// Characters of a commit that suffice to identify it.
 const COMMIT_CHARACTERS: usize = 7;
 
-/// How an experiment's games were played. The keys are only ever added to.
+/// Overview of how an experiment's games were played. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Overview<'a> {
     #[serde(skip)]
@@ -35,7 +34,7 @@ pub(crate) struct Overview<'a> {
     pub(crate) worker_effects: Vec<worker_effects::Row<'a>>,
 }
 
-/// How long the games of a cell were.
+/// Lengths of a cell's games.
 #[derive(Debug, Serialize)]
 pub(crate) struct Lengths<'a> {
     cell_id: i64,
@@ -51,7 +50,7 @@ pub(crate) struct Lengths<'a> {
     plies_longest: Option<u32>,
 }
 
-/// How many games of a cell ended so.
+/// Number of a cell's games with one ending.
 #[derive(Debug, Serialize)]
 pub(crate) struct Termination<'a> {
     cell_id: i64,
@@ -63,7 +62,7 @@ pub(crate) struct Termination<'a> {
     share: f64,
 }
 
-/// What a worker has played, and on what; null where it does not say.
+/// A worker's share and machine; null where it does not report them.
 #[derive(Debug, Serialize)]
 pub(crate) struct Worker<'a> {
     worker_id: i64,
@@ -159,12 +158,12 @@ impl<'a> From<&'a WorkerShare> for Worker<'a> {
     }
 }
 
-/// Labels in one text, such as `site=lab2, gpu`.
+/// Joins labels, such as `site=lab2, gpu`.
 fn labels(labels: &[Label]) -> String {
     labels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// What there is to say.
+/// Returns the tables and sentences of the overview.
 pub(crate) fn parts(told: &results::Overview) -> Vec<Part> {
     if told.cells.is_empty() && told.workers.is_empty() {
         return vec![Part::Words("no games".to_owned())];
@@ -173,18 +172,18 @@ pub(crate) fn parts(told: &results::Overview) -> Vec<Part> {
     tables.into_iter().chain(worker_effects::table(told)).map(Part::Table).collect()
 }
 
-/// The places of the grid's axes. What players vary is in their names already.
+/// Returns the places of the grid's axes. Parameters that players vary are in their names already.
 fn grid(told: &results::Overview) -> Vec<usize> {
     (0..told.axes.len()).filter(|&axis| Role::of_axis(&told.axes[axis]).is_none()).collect()
 }
 
-/// What heads the rows of cells.
+/// Returns the columns that identify a cell.
 fn columns_of_cells(told: &results::Overview, grid: &[usize]) -> Vec<Column> {
     let axes = grid.iter().map(|&axis| Column::numbers(&told.axes[axis]));
     axes.chain(["player", "opponent"].map(Column::words)).collect()
 }
 
-/// Where a cell is, and who meets in it.
+/// Returns a cell's place and players.
 fn said_of_cell(grid: &[usize], cell: &CellGames) -> Vec<String> {
     let place = grid
         .iter()
@@ -227,12 +226,12 @@ fn terminations(told: &results::Overview) -> TitledTable {
     table
 }
 
-/// A termination as people read it.
+/// Formats a termination for people.
 pub(crate) fn in_words(termination: &str) -> String {
     termination.replace('_', " ")
 }
 
-/// What workers that are alike have played together.
+/// Total of identical workers.
 #[derive(Debug, Default)]
 struct Alike {
     workers: u64,
@@ -251,7 +250,7 @@ fn workers(told: &results::Overview) -> TitledTable {
         Column::numbers("share"),
     ];
     let mut table = TitledTable::new(WORKERS, "What the results come from", columns);
-    // One that was started again is another worker, and the same machine.
+    // A restarted worker has a new id, but the same machine.
     let mut alike: IndexMap<_, Alike> = IndexMap::new();
     for share in &told.workers {
         let cores = share.machine.logical_cores;
@@ -278,7 +277,7 @@ fn workers(told: &results::Overview) -> TitledTable {
     table.with_notes(notes_on_workers(told, starts, alike.len() as u64))
 }
 
-/// Its name, with that of its host where it is another.
+/// Returns its name, with its host's if that differs.
 fn named(share: &WorkerShare) -> String {
     match share.name == share.host {
         true => share.name.clone(),
@@ -290,7 +289,7 @@ fn known(text: &str) -> String {
     optional(Some(text).filter(|text| !text.is_empty()), str::to_owned)
 }
 
-/// The version, and the commit where it is known; that it is released goes without saying.
+/// Returns the version, with the commit if known; `release` is left out.
 pub(crate) fn build(share: &WorkerShare) -> String {
     let commit: String = share.machine.build_commit.chars().take(COMMIT_CHARACTERS).collect();
     let profile = Some(&*share.machine.build_profile).filter(|profile| *profile != "release");
@@ -298,7 +297,6 @@ pub(crate) fn build(share: &WorkerShare) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a reader of the workers must know besides.
 fn notes_on_workers(told: &results::Overview, starts: u64, rows: u64) -> Vec<String> {
     let revisions: BTreeSet<u32> = told.workers.iter().map(|it| it.engine_revision).collect();
     let revisions: Vec<String> = revisions.iter().map(ToString::to_string).collect();
@@ -401,7 +399,7 @@ mod tests {
         }
     }
 
-    /// A worker whose system reports nothing of its machine.
+    /// A worker whose system reports nothing about its machine.
     fn of_unknown_machine() -> WorkerShare {
         let said = worker(4, "rack-4", "", "");
         WorkerShare { name: "old".to_owned(), machine: Machine::default(), ..said }

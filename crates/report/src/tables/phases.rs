@@ -1,4 +1,4 @@
-//! How long moves take in each phase of the game, for people and for programs.
+//! Time per move in each phase of the game, for people and for programs.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use spelrum_model::Role;
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, duration_us, optional, percent, ratio};
 
-/// All phases of an experiment. The keys are only ever added to.
+/// All phases of an experiment. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Phases<'a> {
     #[serde(skip)]
     pub(crate) experiment: &'a str,
-    /// What a phase is: `empty_cells` or `plies`.
+    /// Unit of phases: `empty_cells` or `plies`.
     unit: &'static str,
-    /// As the report's.
+    /// As in the report.
     #[serde(skip)]
     pub(crate) axes: &'a [String],
     pub(crate) times: Vec<PhaseTimes<'a>>,
@@ -49,7 +49,7 @@ pub(crate) struct Standardised<'a> {
     player_wall_us_standardised: Option<f64>,
     opponent_wall_us_standardised: Option<f64>,
     wall_us_ratio: Option<f64>,
-    /// The share of all searched moves that are in phases that both have seen.
+    /// The share of all searched moves in phases that both players have seen.
     moves_share: Option<f64>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> From<&'a results::Phases> for Phases<'a> {
     }
 }
 
-/// What there is to say.
+/// Returns the tables and sentences of the phases.
 pub(crate) fn parts(told: &results::Phases) -> Vec<Part> {
     if told.cells.is_empty() {
         return vec![Part::Words("no searched moves".to_owned())];
@@ -106,14 +106,14 @@ pub(crate) fn parts(told: &results::Phases) -> Vec<Part> {
     let (axes, phases) = (grid(told), Phases::from(told));
     let pairings: BTreeSet<_> =
         told.cells.iter().map(|cell| (&cell.player, &cell.opponent)).collect();
-    // Where only two players meet, it goes without saying once who they are.
+    // A single pairing is named once, not in every row.
     let is_one_pairing = pairings.len() == 1;
     let mut tables = vec![by_phase(told, &axes, &phases, !is_one_pairing)];
     tables.push(standardised(told, &axes, &phases));
     tables.into_iter().map(Part::Table).collect()
 }
 
-/// The places of the grid's axes. What players vary is in their names already.
+/// Returns the places of the grid's axes. Parameters that players vary are in their names already.
 fn grid(told: &results::Phases) -> Vec<usize> {
     (0..told.axes.len()).filter(|&axis| Role::of_axis(&told.axes[axis]).is_none()).collect()
 }

@@ -1,4 +1,4 @@
-//! On what timed games were played, for people and for programs.
+//! Slots on which timed games were played, for people and for programs.
 
 use serde::Serialize;
 use spelrum_answers as results;
@@ -6,12 +6,12 @@ use spelrum_answers::Report;
 
 use crate::text::count;
 
-/// Counted timed games by what their workers have for them.
+/// Counted timed games by the kind of slot that played them.
 #[derive(Debug, Serialize)]
 pub(crate) struct PlayedOn {
     games_on_quiet_slots: u64,
     games_elsewhere: u64,
-    /// Their workers do not say.
+    /// Games of workers that do not report their slots.
     games_unknown: u64,
 }
 
@@ -21,7 +21,7 @@ impl From<results::PlayedOn> for PlayedOn {
     }
 }
 
-/// What stands under the times of an experiment with timed games.
+/// Note below the times of an experiment with timed games.
 pub(crate) fn note(report: &Report) -> Option<String> {
     let results::PlayedOn { quiet, others, unknown } = report.played_on?;
     let games = quiet + others + unknown;

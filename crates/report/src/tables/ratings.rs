@@ -1,4 +1,4 @@
-//! Ratings, for people: how strong the players are on one scale, and who scored what against whom.
+//! Ratings, for people: strength of players on one scale, and scores of their meetings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use spelrum_statistics::ratings::Estimate;
 use crate::document::{Part, TitledTable};
 use crate::text::{Column, count, optional, percent, signed};
 
-/// A cross-table is no wider.
+/// Maximum width of a cross-table.
 const COLUMNS_MAX: usize = 100;
-/// What a score takes: `0.625`, and a space.
+/// Width of a score: `0.625`, and a space.
 const SCORE_COLUMNS: usize = 6;
 
-/// Whether a report shows ratings unasked: where there is one point of the grid, and somebody has met two
-/// others, so that they say something that the cells do not.
+/// Whether a report shows ratings by default: if the grid has one point, and a player has met two others, so that
+/// ratings add to the cells.
 pub(crate) fn are_worth_showing(report: &Report) -> bool {
     let is_of_the_grid = |axis: usize| Role::of_axis(&report.axes[axis]).is_none();
     let mut met: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -37,18 +37,18 @@ pub(crate) fn are_worth_showing(report: &Report) -> bool {
         && games <= RATED_GAMES_MAX
 }
 
-/// How much of the meetings is shown.
+/// Which meetings are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meetings {
     /// As a cross-table, if one fits.
     IfTheyFit,
-    /// All of them, where they say more than the ratings.
+    /// All meetings, where they add to the ratings.
     All,
-    /// All of them.
+    /// All meetings.
     AskedFor,
 }
 
-/// What ratings have to say, in tables for people.
+/// Returns the ratings in tables for people.
 pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
     let mut parts = Vec::new();
     if ratings.groups.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
     for point in ratings.groups.chunk_by(|a, b| a.point == b.point) {
         let place = point.first().and_then(|group| places_text(&ratings.axes, &group.point));
         let at = place.map_or_else(String::new, |place| format!(" at {place}"));
-        // The groups of one player come last.
+        // Groups of one player come last.
         let (groups, alone) =
             point.split_at(point.partition_point(|group| group.players.len() > 1));
         for group in groups {
@@ -85,7 +85,7 @@ pub(crate) fn parts(ratings: &Ratings, shown: Meetings) -> Vec<Part> {
     parts
 }
 
-/// How much every two players of each group differ.
+/// Returns the differences of every two players of each group.
 pub(crate) fn differences(ratings: &Ratings) -> Vec<Part> {
     let rated = ratings.groups.iter().filter(|group| group.players.len() > 1);
     let tables = rated.map(|group| {
@@ -115,7 +115,7 @@ pub(crate) fn differences(ratings: &Ratings) -> Vec<Part> {
     tables.collect()
 }
 
-/// The players, the strongest first, each with its difference to the one before.
+/// Returns the players, the strongest first, each with its difference to the one before.
 fn table(group: &RatedGroup, at: &str) -> TitledTable {
     let columns = vec![
         Column::numbers("#"),
@@ -154,7 +154,7 @@ fn name(player: &RatedPlayer) -> String {
     }
 }
 
-/// `±35`; nothing for what is so by definition.
+/// Formats an error: `±35`; empty if the rating is fixed by definition.
 fn error(estimate: Estimate) -> String {
     match estimate.error {
         Some(0.0) => String::new(),
@@ -162,7 +162,7 @@ fn error(estimate: Estimate) -> String {
     }
 }
 
-/// What a reader of the table must know besides.
+/// Notes on the table.
 fn notes(group: &RatedGroup, are_there_others: bool) -> Vec<String> {
     let zero = match group.players.iter().filter(|player| player.is_anchor).count() {
         0 => "the mean of these players",
@@ -211,7 +211,7 @@ fn first_move(group: &RatedGroup) -> Option<String> {
     }
 }
 
-/// The points per game of each player against each other; nothing if that is too wide.
+/// Returns the points per game between every two players; `None` if the table is too wide.
 fn cross_table(group: &RatedGroup, at: &str) -> Option<TitledTable> {
     let widest = group.players.iter().map(|player| name(player).chars().count()).max()?;
     let rank_columns = group.players.len().to_string().len() + 1;
@@ -239,7 +239,7 @@ fn cross_table(group: &RatedGroup, at: &str) -> Option<TitledTable> {
     Some(table)
 }
 
-/// The same in lines.
+/// Returns the meetings as lines.
 fn meetings(group: &RatedGroup, at: &str) -> TitledTable {
     let columns = vec![
         Column::words("player"),
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use crate::tables::text::document;
 
-    /// A ladder of so many players, of whom every two meet four times from each of five openings.
+    /// A ladder of players: every two meet four times from each of five openings.
     fn ladder(players: usize, anchors: &[&str], axes: &[&str]) -> Ratings {
         let axes: Vec<String> = axes.iter().map(|&axis| axis.to_owned()).collect();
         let mut games = GamesToRate::on(&axes, Clusters::Openings);

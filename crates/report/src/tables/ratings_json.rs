@@ -1,4 +1,4 @@
-//! Ratings for programs. The keys are only ever added to.
+//! Ratings for programs. Keys are only ever added.
 
 use serde::Serialize;
 use spelrum_answers as results;
@@ -23,18 +23,17 @@ pub(crate) struct Group<'a> {
     meetings: Vec<Meeting<'a>>,
 }
 
-/// What can be told of a group in rows.
+/// Parts of a group as rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupRows {
-    /// Its players.
     Players,
-    /// Every two of them.
+    /// Every two players.
     Differences,
-    /// Every two who met.
+    /// Every two players that met.
     Meetings,
 }
 
-/// What a row of a player says of its group.
+/// Properties of the group in a player's row.
 #[derive(Debug, Serialize)]
 struct OfGroup {
     first_move_elo: Option<f64>,
@@ -58,7 +57,7 @@ struct Player<'a> {
     score: Option<f64>,
 }
 
-/// How much stronger one player is than another.
+/// Difference in strength between two players.
 #[derive(Debug, Serialize)]
 struct Difference<'a> {
     player: &'a str,
@@ -67,7 +66,7 @@ struct Difference<'a> {
     elo_error: Option<f64>,
 }
 
-/// What came of the games of two players, for the first of them.
+/// Results of the games between two players, for the first of them.
 #[derive(Debug, Serialize)]
 struct Meeting<'a> {
     player: &'a str,
@@ -85,7 +84,7 @@ pub(crate) fn groups(ratings: &Ratings) -> Vec<Group<'_>> {
 }
 
 impl<'a> Group<'a> {
-    /// Its players, with what is said of the whole group; or differences, or meetings.
+    /// Returns rows of its players, with the group's properties; or of differences, or of meetings.
     pub(crate) fn rows(&self, of: GroupRows) -> Result<Vec<Columns>, serde_json::Error> {
         match of {
             GroupRows::Differences => self.differences.iter().map(columns).collect(),

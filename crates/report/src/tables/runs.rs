@@ -1,4 +1,4 @@
-//! What came of the runs of an experiment that depends on its own results, for people and for programs.
+//! Results of the runs of an experiment that depends on its own results, for people and for programs.
 
 use serde::Serialize;
 use spelrum_answers::{Report, RunResult};
@@ -12,7 +12,7 @@ use crate::text::{Column, count};
 /// The name of the table.
 pub(crate) const RUNS: &str = "runs";
 
-/// What a run holds for the best of one parameter. The keys are only ever added to.
+/// A run's best estimate of one parameter. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Run<'a> {
     run: u64,
@@ -26,22 +26,22 @@ pub(crate) struct Run<'a> {
     parameter: Option<&'a str>,
     value: Option<f64>,
     value_text: Option<&'a str>,
-    /// Ends of the 95% interval: null where there is none, or where one lies beyond what is tried.
+    /// Ends of the 95% interval: null if unknown, or beyond the range that is tried.
     low: Option<f64>,
     low_text: Option<&'a str>,
     high: Option<f64>,
     high_text: Option<&'a str>,
-    /// What the player began with, where a run begins with something.
+    /// The initial value, if the run has one.
     start: Option<f64>,
     start_text: Option<&'a str>,
-    /// How much more of a game's point the best settings score than the first ones, all parameters together, by games
-    /// that nothing was decided by, with its 95% interval; null where that was not played.
+    /// Points per game that the best settings gain over the first ones, all parameters together, from games that
+    /// decided nothing, with its 95% interval; null if these were not played.
     gain: Option<f64>,
     gain_low: Option<f64>,
     gain_high: Option<f64>,
 }
 
-/// All of a report: a row for each parameter of each run.
+/// Returns all runs of a report: a row for each parameter of each run.
 pub(crate) fn runs(report: &Report) -> Vec<Run<'_>> {
     let axes = grid_axes(report);
     let mut rows = Vec::new();
@@ -89,7 +89,7 @@ fn row<'a>(axes: &[&str], run: &'a RunResult, estimate: Option<&'a Estimate>) ->
     }
 }
 
-/// What was found, if the experiment has runs.
+/// Returns the findings, if the experiment has runs.
 pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     let kind = report.runs.first()?.begun.kind;
     let table = match kind {
@@ -127,7 +127,7 @@ pub(crate) fn table(report: &Report) -> Option<TitledTable> {
     Some(table.with_notes(notes))
 }
 
-/// What runs hold for the best: a row for each parameter of each.
+/// Returns the runs' best estimates: a row for each parameter of each run.
 fn found(report: &Report, kind: CourseKind) -> TitledTable {
     let axes = grid_axes(report);
     let mut columns = vec![Column::numbers("run")];
@@ -168,7 +168,7 @@ fn found(report: &Report, kind: CourseKind) -> TitledTable {
     table
 }
 
-/// What came of the games that confirm a run, in words.
+/// Describes the result of the games that confirm a run.
 fn confirmation(run: &RunResult) -> String {
     let name = format!("Run {}", count(run.run));
     let is_same = run.begun.start.iter().zip(&run.estimates).all(|(start, estimate)| {
@@ -202,7 +202,7 @@ fn confirmation(run: &RunResult) -> String {
     }
 }
 
-/// An interval in words; open where it reaches beyond what is tried.
+/// Formats an interval; open where it reaches beyond the range that is tried.
 fn interval(run: &Run<'_>) -> String {
     if run.value_text.is_none() {
         return "–".to_owned();

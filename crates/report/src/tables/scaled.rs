@@ -1,25 +1,25 @@
-//! How time limits were scaled by the speed of workers, for people and for programs.
+//! Scaling of time limits by the speed of workers, for people and for programs.
 
 use serde::Serialize;
 use spelrum_answers::Report;
 
 use crate::text::count;
 
-/// How time limits were scaled. The keys are only ever added to.
+/// Scaling of time limits. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Scaled {
-    /// Nodes per second at which limits are as the sweep says; null if it does not scale them any more.
+    /// Nodes per second at which limits are those of the sweep; null if it no longer scales them.
     reference_speed: Option<u64>,
     factor_max: Option<f64>,
-    /// The counted games in which limits were scaled, and of these those whose factor was at a bound.
+    /// Counted games with scaled limits, and of these those whose factor was at a bound.
     games: u64,
     games_at_bound: u64,
-    /// The least and the greatest factor; null without such games.
+    /// Least and greatest factor; null without such games.
     factor_least: Option<f64>,
     factor_greatest: Option<f64>,
 }
 
-/// How they were, if the sweep says so, or there are such games.
+/// Returns the scaling, if the sweep sets it, or there are such games.
 pub(crate) fn scaled(report: &Report) -> Option<Scaled> {
     let scaling = report.scaled.scaling;
     let cells = &report.scaled.cells;
@@ -37,7 +37,7 @@ pub(crate) fn scaled(report: &Report) -> Option<Scaled> {
     })
 }
 
-/// What stands under the tables.
+/// Notes below the tables.
 pub(crate) fn notes(report: &Report) -> Vec<String> {
     let Some(Scaled {
         reference_speed, games, games_at_bound, factor_least, factor_greatest, ..

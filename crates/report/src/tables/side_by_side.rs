@@ -15,15 +15,15 @@ use super::overview::build;
 use crate::document::{Document, Part, TitledTable};
 use crate::text::{Column, count, duration_us, optional, ratio};
 
-/// Two experiments with what they have in common.
+/// Two experiments with their common parts.
 pub(crate) struct Two<'a> {
     pub(crate) reports: [&'a Report; 2],
-    /// Where they could be had.
+    /// Overviews, if available.
     pub(crate) overviews: [Option<&'a Overview>; 2],
     pub(crate) told: &'a SideBySide<'a>,
 }
 
-/// The same for programs. The keys are only ever added to.
+/// The comparison for programs. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Json<'a> {
     pub(crate) experiments: [Experiment<'a>; 2],
@@ -44,7 +44,7 @@ pub(crate) struct Experiment<'a> {
     games_planned: u64,
     games_settled: u64,
     description: &'a str,
-    /// Null where it could not be had.
+    /// Null if not available.
     cpu_models: Option<Vec<&'a str>>,
     builds: Option<Vec<String>>,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Cell<'a> {
     second_games: u64,
     first_score: Option<f64>,
     second_score: Option<f64>,
-    /// The first score less the second.
+    /// The first score minus the second.
     difference: Option<f64>,
     difference_low: Option<f64>,
     difference_high: Option<f64>,
@@ -118,7 +118,7 @@ impl<'a> Two<'a> {
         Document { title: format!("{first} with {second}"), about, parts }
     }
 
-    /// The experiments' names; numbered, where they are equal.
+    /// Returns the experiments' names, numbered if they are equal.
     fn names(&self) -> [String; 2] {
         let [first, second] = self.reports.map(|report| report.experiment.name.clone());
         match first == second {
@@ -140,7 +140,7 @@ impl<'a> Two<'a> {
         table
     }
 
-    /// The places on the grid's axes. What players vary is in their names already.
+    /// Returns the places on the grid's axes. Parameters that players vary are in their names already.
     fn grid(&self) -> Vec<usize> {
         let axes = &self.told.axes;
         (0..axes.len()).filter(|&axis| Role::of_axis(&axes[axis]).is_none()).collect()
@@ -235,12 +235,12 @@ fn places<'a>(
     grid.iter().map(|&axis| optional(values.get(axis).and_then(Option::as_deref), str::to_owned))
 }
 
-/// Over games, if that is told; else over moves.
+/// Returns the mean over games if available, otherwise over moves.
 fn mean_us(over_games: Option<OverGames>, over_moves: f64) -> f64 {
     over_games.map_or(over_moves, |mean| mean.value)
 }
 
-/// What is to be known of an experiment, by name.
+/// Returns an experiment's properties, by name.
 fn rows_of(report: &Report, overview: Option<&Overview>) -> Vec<(&'static str, String)> {
     let it = &report.experiment;
     let said = |text: &str| optional(Some(text).filter(|text| !text.is_empty()), str::to_owned);

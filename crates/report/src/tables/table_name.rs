@@ -1,4 +1,4 @@
-//! The tables that can be asked for by name.
+//! Tables that can be requested by name.
 
 use clap::ValueEnum;
 
@@ -64,7 +64,7 @@ pub enum TableName {
 }
 
 impl TableName {
-    /// All names, in a sentence.
+    /// Returns all names, in a sentence.
     pub fn listed() -> String {
         let names = Self::value_variants().iter().filter_map(Self::to_possible_value);
         let names: Vec<String> = names.map(|name| name.get_name().to_owned()).collect();
@@ -74,7 +74,7 @@ impl TableName {
         }
     }
 
-    /// Whether there is such a table of an accuracy experiment.
+    /// Whether an accuracy experiment has this table, too.
     pub(crate) const fn is_also_of_choices(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! The tables for people.
+//! Tables for people.
 
 use spelrum_answers::{
     CellFailures, CellResult, CellStop, ExperimentSummary, Report, SprtOutcome, SprtStanding,
@@ -12,7 +12,7 @@ use super::{accuracy, colours, costs, disturbance, engines, evolution, forfeits,
 use crate::document::{Document, Part, TitledTable};
 use crate::text::{Column, count, counted, optional, signed};
 
-/// What a report has to say, in tables for people.
+/// Returns a report in tables for people.
 pub(crate) fn parts(report: &Report) -> Vec<Part> {
     let found = runs::table(report);
     if report.cells.is_empty() {
@@ -37,7 +37,7 @@ pub(crate) fn parts(report: &Report) -> Vec<Part> {
     tables.into_iter().map(Part::Table).collect()
 }
 
-/// A document about an experiment.
+/// Creates a document about an experiment.
 pub(crate) fn document(experiment: &ExperimentSummary, parts: Vec<Part>) -> Document {
     let about = format!(
         "{}, {}, {} of {} {}",
@@ -50,10 +50,10 @@ pub(crate) fn document(experiment: &ExperimentSummary, parts: Vec<Part>) -> Docu
     Document { title: experiment.name.clone(), about, parts }
 }
 
-/// Each cell: its games, the score with its interval, and what that says.
+/// Returns a table of cells: games, the score with its interval, and the stronger player.
 fn strength(report: &Report) -> TitledTable {
     let mut columns = axis_columns(report);
-    // The cells of one sweep are all alike in this, too.
+    // All cells of one sweep are alike in this, too.
     let is_tested = report.cells.iter().any(|cell| cell.sprt().is_some());
     columns.extend([
         Column::words("player"),
@@ -91,7 +91,7 @@ fn strength(report: &Report) -> TitledTable {
     table
 }
 
-/// The logarithm of an SPRT's likelihood ratio, and the Elo difference that the test has accepted.
+/// Formats the log-likelihood ratio of an SPRT, and the Elo difference that the test has accepted.
 fn tested(cell: &CellResult) -> String {
     let Some((SprtStanding { llr, outcome, .. }, StopRule::Sprt(sprt))) =
         cell.sprt().zip(cell.stop.map(|stop| stop.rule))
@@ -111,7 +111,7 @@ fn elo_text(elo: f64) -> String {
     if elo == 0.0 { "0 Elo".to_owned() } else { format!("{elo:+} Elo") }
 }
 
-/// A dash in self-play: nobody is stronger than itself.
+/// Returns the stronger player; a dash in self-play.
 fn stronger(cell: &CellResult) -> String {
     optional((!cell.is_self_play).then(|| cell.stronger()), |stronger| match stronger {
         Stronger::Player => cell.player.clone(),
@@ -120,12 +120,12 @@ fn stronger(cell: &CellResult) -> String {
     })
 }
 
-/// The name of the table of what went wrong.
+/// Name of the table of failures.
 pub(crate) const FAILURES: &str = "failures";
 
-/// What a reader of the first table must know besides.
+/// Notes on the first table.
 fn notes(report: &Report) -> Vec<String> {
-    // The cells of one sweep are all alike in this.
+    // All cells of one sweep are alike in this.
     let score = match report.cells.iter().all(|cell| cell.swap_sides) {
         true => "Score: the player's points per game, over pairs of games with colours swapped.",
         false => "Score: the player's points per game; the player moves first in every game.",
@@ -167,7 +167,7 @@ fn notes(report: &Report) -> Vec<String> {
     notes
 }
 
-/// Whoever reads the scores alone must see that many are of failures.
+/// Warns that scores include many failures.
 fn forfeited(report: &Report) -> Option<String> {
     let notable = report.engines.forfeits.iter().filter(|it| it.is_notable());
     let notable: Vec<String> = notable
@@ -178,7 +178,7 @@ fn forfeited(report: &Report) -> Option<String> {
     })
 }
 
-/// Where one colour wins both games of most pairs, players are hardly told apart by their scores.
+/// Warns if one colour wins both games of most pairs, so that scores hardly distinguish players.
 fn openings_decide(report: &Report) -> Option<String> {
     const FEW_PAIRS: u64 = 20;
     let pairs: u64 = report.cells.iter().map(|cell| cell.pairs.pairs()).sum();
@@ -196,7 +196,7 @@ fn openings_decide(report: &Report) -> Option<String> {
     })
 }
 
-/// Players that repeat themselves are stopped where their games would come again.
+/// Notes cells that ended because their players' games would repeat.
 fn one_round(report: &Report) -> Option<String> {
     let ended: Vec<&CellResult> = report.cells.iter().filter(|cell| cell.is_one_round).collect();
     let not_judged = |cell: &&&CellResult| {
@@ -218,7 +218,7 @@ fn one_round(report: &Report) -> Option<String> {
     })
 }
 
-/// What is played from one opening alone is about that one.
+/// States that results are limited to one opening, if there is only one.
 fn one_opening(report: &Report) -> Option<String> {
     let is_one = |cell: &&CellResult| cell.openings_used == 1 && cell.tally().units() > 1;
     let cells = report.cells.iter().filter(is_one).count() as u64;
@@ -231,7 +231,7 @@ fn one_opening(report: &Report) -> Option<String> {
     })
 }
 
-/// Where openings come again, each is one unit of the interval.
+/// States that each opening is one unit of the interval, if openings repeat.
 fn few_openings(report: &Report) -> Option<String> {
     const FEW: u64 = 10;
     let comes_again = |cell: &&CellResult| cell.openings.is_some();
@@ -255,7 +255,7 @@ fn few_openings(report: &Report) -> Option<String> {
     ))
 }
 
-/// One verdict in twenty is wrong where all are even.
+/// Warns that one verdict in twenty is wrong where all players are equal.
 fn many_verdicts(report: &Report) -> Option<String> {
     const FEW: usize = 5;
     let judged = report.cells.iter().filter(|cell| !cell.is_self_play && cell.score.is_some());
@@ -269,7 +269,7 @@ fn many_verdicts(report: &Report) -> Option<String> {
     })
 }
 
-/// Where stop rules stand.
+/// Describes the state of stop rules.
 fn stops(report: &Report) -> Vec<String> {
     let rules: Vec<CellStop> = report.cells.iter().filter_map(|cell| cell.stop).collect();
     // One sweep has one rule.
@@ -311,7 +311,7 @@ fn stops(report: &Report) -> Vec<String> {
     notes
 }
 
-/// Cells in which something went wrong.
+/// Returns the cells with failures.
 fn failures(report: &Report) -> Option<TitledTable> {
     let failures = report.failures();
     let mut columns = axis_columns(report);
@@ -480,7 +480,7 @@ pub(crate) mod tests {
         anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
     }
 
-    /// `ab(depth=3)` says it already.
+    /// `ab(depth=3)` states it already.
     #[test]
     fn what_players_vary_has_no_columns() {
         let tables = |report: &Report| shown(report);
@@ -513,7 +513,8 @@ pub(crate) mod tests {
         assert!(!shown(&report).contains("Warning"));
     }
 
-    /// Whoever has no time limit is compared by processor time, and the reader is told whose times are which.
+    /// Players without a time limit are compared by processor time, and a note states the clock of each player's
+    /// times.
     #[test]
     fn processor_times_take_the_place_of_wall_times() {
         let mut report = report();
@@ -534,7 +535,7 @@ pub(crate) mod tests {
         let all = shown(&report);
         assert!(all.contains("Of searched moves: processor time, but in median"), "{all}");
         assert!([mixed, all].iter().all(|text| text.lines().all(|it| it.chars().count() <= 100)));
-        // Over moves alone, as by depth.
+        // Over moves only, as by depth.
         for moves in &mut report.moves {
             let cpu = CpuTimes { us_mean: 7_000.0, ..CpuTimes::default() };
             moves.costs.cpu = Some(cpu);
@@ -611,7 +612,7 @@ pub(crate) mod tests {
         insta::assert_snapshot!(stops(&report).join("\n"));
     }
 
-    /// Few openings widen an interval, one alone is what it is about, and colours may decide.
+    /// Few openings widen an interval, a single one limits the result to it, and colours may decide.
     #[test]
     fn openings_are_told() {
         let mut report = report();

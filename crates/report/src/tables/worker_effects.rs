@@ -1,4 +1,4 @@
-//! Whether it matters who played, for people and for programs.
+//! Worker effects, for people and for programs.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::text::{Column, count, optional, ratio, relative_error};
 /// The name of the table.
 pub(crate) const WORKER_EFFECTS: &str = "worker-effects";
 
-/// What one worker adds to one measure. The keys are only ever added to.
+/// Effect of one worker on one measure. Keys are only ever added.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row<'a> {
     measure: &'static str,
-    /// Of the whole measure: over how many units, and how much workers differ.
+    /// For the whole measure: its number of units, and the differences between workers.
     units: u64,
     deviation: f64,
     deviation_low: f64,
@@ -61,7 +61,7 @@ fn named(told: &Overview) -> BTreeMap<WorkerId, &WorkerShare> {
     told.workers.iter().map(|share| (share.worker, share)).collect()
 }
 
-/// What each worker adds to each measure, if several are compared.
+/// Returns the effect of each worker on each measure, if several are compared.
 pub(crate) fn table(told: &Overview) -> Option<TitledTable> {
     if told.worker_effects.is_empty() {
         return None;
@@ -110,7 +110,7 @@ const fn heading(measure: Measure) -> &'static str {
     }
 }
 
-/// How much workers differ in a measure.
+/// Describes the differences between workers in a measure.
 fn between(told: &WorkerEffects) -> String {
     let (Interval { value, low, high }, units) = (told.between.deviation, count(told.units));
     match told.measure {
@@ -132,7 +132,7 @@ fn between(told: &WorkerEffects) -> String {
     }
 }
 
-/// What a reader must know who takes the results for those of one machine.
+/// Warns if results depend on the worker.
 pub(crate) fn warnings(told: &Overview) -> Vec<String> {
     let warned = told.worker_effects.iter().filter(|it| it.are_worth_a_warning());
     let said = warned.map(|it| match it.measure {
@@ -154,7 +154,7 @@ pub(crate) fn warnings(told: &Overview) -> Vec<String> {
     said.collect()
 }
 
-/// The greatest effect over the least, as a factor.
+/// Returns the greatest effect over the least, as a factor.
 fn spread(told: &WorkerEffects) -> f64 {
     let effects = told.between.effects.iter().map(|it| it.effect);
     let (least, most) = effects.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), it| {

@@ -9,11 +9,11 @@ use comfy_table::{
 
 use super::visible::escaped;
 
-/// A rule under the headings, and nothing else.
+/// Draws only a rule under the headings.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// How a column's cells stand.
+/// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Align {
     /// Words.
@@ -22,7 +22,7 @@ enum Align {
     Right,
 }
 
-/// A column's heading, and how its cells stand.
+/// A column's heading and alignment.
 #[derive(Clone, Debug)]
 pub struct Column {
     heading: String,
@@ -40,12 +40,12 @@ impl Column {
         Self { heading: heading.into(), align: Align::Right }
     }
 
-    /// What stands above it.
+    /// Returns the heading.
     pub fn heading(&self) -> &str {
         &self.heading
     }
 
-    /// Whether it is one of numbers.
+    /// Whether the column holds numbers.
     pub fn is_of_numbers(&self) -> bool {
         self.align == Align::Right
     }
@@ -79,18 +79,18 @@ impl TextTable {
         Self { table, has_heading: true }
     }
 
-    /// An empty table that goes on below this one: without headings, its columns at least as wide.
+    /// Creates an empty table that continues below this one: without headings, its columns at least as wide.
     pub fn continued(&self, columns: &[Column]) -> Self {
         let mut below = Self::new(columns);
         for (column, width) in below.table.column_iter_mut().zip(self.widths()) {
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
         }
-        // It is there for its width, and not written.
+        // The heading is kept for its width, and not written.
         below.has_heading = false;
         below
     }
 
-    /// How wide its columns are, the space behind them included.
+    /// Returns the widths of its columns, including the space behind them.
     fn widths(&self) -> impl Iterator<Item = u16> {
         let content = self.table.column_max_content_widths();
         content.into_iter().map(|width| width.saturating_add(GAP))

@@ -1,4 +1,4 @@
-//! Words and numbers as people read them, and columns of them.
+//! Words and numbers for people, and columns of them.
 
 mod aligned;
 mod numbers;

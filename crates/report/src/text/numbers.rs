@@ -1,6 +1,6 @@
-//! Numbers as people read them: three or four figures that matter, and a unit.
+//! Numbers for people: three or four significant digits, and a unit.
 
-/// A count in groups of thousands: `1,234,567`.
+/// Formats a count in groups of thousands: `1,234,567`.
 pub fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -13,18 +13,18 @@ pub fn count(count: u64) -> String {
     text
 }
 
-/// A count of things, of which there may be one: `1 cell`, `2 cells`.
+/// Formats a count with its noun in the singular or plural: `1 cell`, `2 cells`.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// What a number may miss by the order in which it was summed up, as a part of it.
+/// Relative rounding error of a sum, which depends on the order of summation.
 const ROUNDING: f64 = 1e-12;
 
-/// A duration in microseconds, in the unit that fits: `12.3 µs`, `4.56 ms`, `1.23 s`, `2m 05s`.
+/// Formats a duration in microseconds, in the unit that fits: `12.3 µs`, `4.56 ms`, `1.23 s`, `2m 05s`.
 ///
-/// A mean of whole microseconds is often halfway between two of what is shown. It is rounded up, in whichever
-/// order its sum was taken.
+/// A mean of whole microseconds is often halfway between two displayed values. It is rounded up, regardless of the
+/// order of summation.
 pub fn duration_us(us: f64) -> String {
     let us = us * (1.0 + ROUNDING);
     // The bounds are where rounding to three figures would reach the next unit.
@@ -36,7 +36,7 @@ pub fn duration_us(us: f64) -> String {
     }
 }
 
-/// Seconds as a clock shows them: `2m 05s`, `3h 07m`, `4d 02h`.
+/// Formats seconds as a clock: `2m 05s`, `3h 07m`, `4d 02h`.
 fn clock(seconds: u64) -> String {
     match seconds {
         0..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
@@ -45,7 +45,7 @@ fn clock(seconds: u64) -> String {
     }
 }
 
-/// A number with three figures, or all of a larger whole part.
+/// Formats a number with three digits, or all of a larger whole part.
 fn three_figures(number: f64) -> String {
     match number.abs() {
         size if size < 9.995 => format!("{number:.2}"),
@@ -54,35 +54,35 @@ fn three_figures(number: f64) -> String {
     }
 }
 
-/// How many times as much: `×2.04`; a small one with two figures that count: `×0.0031`.
+/// Formats a factor: `×2.04`; a small one with two significant digits: `×0.0031`.
 pub fn ratio(ratio: f64) -> String {
     if ratio == 0.0 || ratio >= 0.1 {
         return format!("×{}", three_figures(ratio));
     }
     let zeros = -ratio.log10().floor();
-    // Beyond twelve places nothing is left to tell apart.
+    // Beyond twelve places no digits are significant.
     format!("×{ratio:.*}", (zeros + 1.0).clamp(2.0, 12.0) as usize)
 }
 
-/// Half the width of an interval, as a share of the figure: `±0.4%`, `±12%`.
+/// Formats half the width of an interval, as a share of the figure: `±0.4%`, `±12%`.
 pub fn relative_error(share: f64) -> String {
     let percents = share * 100.0;
     let places = usize::from(percents < 0.95);
     format!("±{percents:.places$}%")
 }
 
-/// A rate in 0..=1 as percents: `57.8 %`; a small one with the figures that it has: `0.0031 %`.
+/// Formats a rate in 0..=1 as a percentage: `57.8 %`; a small one with its significant digits: `0.0031 %`.
 pub fn percent(rate: f64) -> String {
     let percents = rate * 100.0;
     if percents == 0.0 || percents >= 0.995 {
         return format!("{percents:.1} %");
     }
     let zeros = -percents.log10().floor();
-    // Beyond twelve places nothing is left to tell apart.
+    // Beyond twelve places no digits are significant.
     format!("{percents:.*} %", (zeros + 1.0).clamp(1.0, 12.0) as usize)
 }
 
-/// A difference with its sign: `+36`, `-7`, `0`.
+/// Formats a difference with its sign: `+36`, `-7`, `0`.
 pub fn signed(difference: f64) -> String {
     match difference.round() {
         0.0 => "0".to_owned(),
@@ -90,7 +90,7 @@ pub fn signed(difference: f64) -> String {
     }
 }
 
-/// A value, or a dash where there is none.
+/// Formats a value, or a dash if it is absent.
 pub fn optional<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), show)
 }

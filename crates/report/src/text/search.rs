@@ -1,9 +1,9 @@
-//! What a search found and why it ended, in words.
+//! Search results and reasons for their end, in words.
 
 use spelrum_engine::EndedBy;
 use spelrum_engine::search::{WIN, WIN_MIN};
 
-/// A score for the side to move; one of a win or a loss with its distance.
+/// Formats a score for the side to move; a win or a loss with its distance.
 pub fn score_text(score: Option<i32>) -> String {
     match score {
         None => "none: this algorithm does not score moves".to_owned(),

@@ -1,15 +1,15 @@
-//! Texts of users and of other machines, as they may stand in a page or on a terminal.
+//! Texts of users and other machines, made safe for a page or a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A text in one line, without what is not seen and changes what is: control characters are spaces, and what
-/// would turn the direction of its neighbours, is invisible, or is no character at all, is shown as such.
+/// Formats a text in one line, with invisible parts made visible: control characters become spaces; characters that
+/// change their neighbours' direction, are invisible, or are not characters at all are escaped.
 pub fn shown(text: &str) -> String {
     text.chars().map(shown_character).collect()
 }
 
-/// The same, cut off after so many characters.
+/// Formats a text in one visible line, cut to this many characters.
 pub fn shortened(text: &str, characters_max: usize) -> String {
     match text.char_indices().nth(characters_max) {
         None => shown(text),
@@ -20,9 +20,8 @@ pub fn shortened(text: &str, characters_max: usize) -> String {
     }
 }
 
-/// Texts that stand beside each other, each cut to as many characters as `characters_max` says of it, so that those that
-/// differ still do: where the beginnings are alike, the middle is left out, and where that does not help, they are
-/// numbered.
+/// Shortens adjacent texts, each to its `characters_max`, keeping different texts different: where their beginnings
+/// are equal, the middle is left out, and where that does not help, they are numbered.
 pub fn shortened_apart(texts: &[&str], characters_max: impl Fn(&str) -> usize) -> Vec<String> {
     let mut cut: Vec<String> =
         texts.iter().map(|text| shortened(text, characters_max(text))).collect();
@@ -36,7 +35,7 @@ pub fn shortened_apart(texts: &[&str], characters_max: impl Fn(&str) -> usize) -
         let same =
             |other: &str| text.iter().zip(other.chars()).take_while(|(a, b)| **a == *b).count();
         let differs_at = others.map(same).max().unwrap_or_default();
-        // Ends of names are often wider than what a character takes on average.
+        // Ends of names are often wider than the average character.
         let max = characters_max(texts[place]);
         let max = max - max / 8;
         let head = max / 3;
@@ -62,8 +61,8 @@ fn shown_character(character: char) -> char {
     }
 }
 
-/// A text for a terminal: what would act there, or is not seen, stands escaped as in Rust's texts, such as `\u{202e}`.
-/// Line ends stay, and so do tabs.
+/// Escapes a text for a terminal: control and invisible characters are escaped as in Rust's texts, such as
+/// `\u{202e}`. Line ends and tabs stay.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -71,7 +70,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
         if is_hidden(character) {
-            // A String takes everything.
+            // Writing to a String does not fail.
             let _ = write!(escaped, "{}", character.escape_unicode());
         } else {
             escaped.push(character);
@@ -85,7 +84,7 @@ pub fn is_hidden(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t')) || is_unseen(character)
 }
 
-/// What changes its neighbours or what is read without being seen, and what is no character: of Unicode 17,
+/// Whether a character changes its neighbours or the text invisibly, or is a noncharacter: in Unicode 17,
 /// Default_Ignorable_Code_Point, the separators of lines and paragraphs, annotations, and noncharacters.
 fn is_unseen(character: char) -> bool {
     u32::from(character) & 0xfffe == 0xfffe

@@ -72,7 +72,7 @@ fn style(node: &PictureNode) -> &'static str {
     }
 }
 
-/// A text as the language writes it, its lines centred.
+/// Quotes a text for DOT, its lines centred.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

@@ -6,12 +6,12 @@ use spelrum_engine::tree::{Cutoff, GameTree, NodeKind, Value, ValueBound};
 
 use super::picture::{Level, Picture};
 
-/// A tree: its counts and, unless only they are wanted, its nodes.
+/// A tree: its counts and, unless only these are requested, its nodes.
 #[derive(Serialize)]
 pub struct TreeJson<'a> {
     game: &'static str,
     position: String,
-    /// Who is to move there: MAX.
+    /// Letter of the side to move, which is MAX.
     to_move: char,
     algorithm: &'a str,
     join: &'a str,
@@ -28,7 +28,7 @@ pub struct TreeJson<'a> {
 
 #[derive(Serialize)]
 struct ScoreJson {
-    /// For MAX; from 990,000 on a win.
+    /// For MAX; a win from 990,000 on.
     score: i32,
     bound: &'static str,
 }
@@ -56,7 +56,7 @@ struct NodeJson {
     #[serde(flatten)]
     value: ScoreJson,
     visits: u32,
-    /// Which bound cut off the rest of its branches, and what it was.
+    /// Name and value of the bound that cut off the remaining branches.
     #[serde(skip_serializing_if = "Option::is_none")]
     cut_by: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,11 +69,11 @@ struct BranchJson {
     #[serde(rename = "move")]
     mv: String,
     moves: u32,
-    /// The node it leads to; null if it was cut off.
+    /// The child node; null if it was cut off.
     node: Option<usize>,
 }
 
-/// What was asked for, in the words of the command line.
+/// The request, in the words of the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The search.

@@ -1,12 +1,12 @@
-//! Where the nodes of a tree stand beside each other.
+//! Horizontal positions of a tree's nodes.
 //!
-//! After Reingold & Tilford 1981, "Tidier drawings of trees": subtrees are put beside each other as
-//! near as their outlines allow, and each parent above the middle of its children.
+//! After Reingold & Tilford 1981, "Tidier drawings of trees": subtrees are placed as near to each other as their
+//! outlines allow, and each parent above the middle of its children.
 
 use super::picture::{BranchKind, Picture};
 
-/// The middle of each node, from 0 on, where nodes of one ply are at least `distance` apart. Joined
-/// nodes stand below the first parent.
+/// Returns the middle of each node, from 0 on, with nodes of one ply at least `distance` apart. Joined nodes stand
+/// below the first parent.
 pub(super) fn places(picture: &Picture, distance: f64) -> Vec<f64> {
     let mut placer = Placer { picture, distance, from_parent: vec![0.0; picture.nodes.len()] };
     let outline = placer.place(0);
@@ -22,19 +22,19 @@ pub(super) fn places(picture: &Picture, distance: f64) -> Vec<f64> {
     places
 }
 
-/// Those that are drawn below this node.
+/// Returns the nodes drawn below this node.
 fn own_children(picture: &Picture, node: usize) -> impl Iterator<Item = usize> {
     let branches = picture.nodes[node].branches.iter();
     branches.filter(|branch| branch.kind != BranchKind::Joined).map(|branch| branch.child)
 }
 
-/// The leftmost and the rightmost middle at each ply of a subtree, seen from its root's.
+/// The leftmost and the rightmost middle at each ply of a subtree, relative to its root's.
 type Outline = Vec<[f64; 2]>;
 
 struct Placer<'a> {
     picture: &'a Picture,
     distance: f64,
-    /// Each node's middle, seen from its parent's.
+    /// Each node's middle, relative to its parent's.
     from_parent: Vec<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Pictures of game trees: what is to be drawn, and the forms in which it is.
+//! Pictures of game trees: their contents and formats.
 
 mod dot;
 mod json;

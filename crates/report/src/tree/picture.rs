@@ -1,4 +1,4 @@
-//! What there is to draw of a tree, whatever the game and the form.
+//! Contents of a tree's picture, independent of game and format.
 
 use spelrum_engine::tree::{Branch, GameTree, NodeId, NodeKind, PlyCounts, PlySums};
 use spelrum_engine::{Game, Position, Sketch};
@@ -6,15 +6,15 @@ use spelrum_engine::{Game, Position, Sketch};
 use super::words::{Words, chooser, end};
 use crate::text::count;
 
-/// So many branches that were cut off from one node are drawn; of more it is said how many.
+/// Maximum number of drawn branches that were cut off from one node; beyond it, only their number is given.
 const CUT_DRAWN_MAX: usize = 8;
 
-/// What the picture is of.
+/// Heading of the picture.
 #[derive(Clone, Debug)]
 pub struct Heading {
-    /// The game, the algorithm, the depth, in a line.
+    /// The game, algorithm and depth, in one line.
     pub title: String,
-    /// What MAX and MIN stand for.
+    /// Meanings of MAX and MIN.
     pub sides: String,
 }
 
@@ -22,11 +22,11 @@ pub struct Heading {
 #[derive(Clone, Debug)]
 pub struct Picture {
     pub(crate) heading: Heading,
-    /// First those visited, in that order, then those that were cut off.
+    /// First visited nodes, in that order, then nodes that were cut off.
     pub(crate) nodes: Vec<PictureNode>,
-    /// By ply, from the root's down.
+    /// By ply, from the root's on.
     pub(crate) levels: Vec<Level>,
-    /// The moves that both sides choose, and what they lead to.
+    /// Moves that both sides choose, and their result.
     pub(crate) best_line: String,
     pub(crate) value: String,
 }
@@ -43,27 +43,25 @@ pub(crate) struct PictureNode {
 
 #[derive(Clone, Debug)]
 pub(crate) enum State {
-    /// It was visited.
     Visited {
         /// Its place in the order of visits, from 1.
         visit: usize,
-        /// How often it was searched.
+        /// Number of searches of the node.
         visits: u32,
         value: String,
-        /// Whether MAX chooses there; `None` where nobody does.
+        /// Whether MAX chooses there; `None` at a terminal node.
         is_max: Option<bool>,
         /// How the game ended there.
         end: Option<String>,
-        /// The bound that cut off the rest of its branches.
+        /// The bound that cut off the remaining branches.
         cutoff: Option<String>,
     },
-    /// It was cut off.
     Cut,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct PictureBranch {
-    /// The move, and how many lead to the same.
+    /// The move, and the number of moves with the same result.
     pub(crate) label: String,
     pub(crate) child: usize,
     pub(crate) kind: BranchKind,
@@ -72,26 +70,25 @@ pub(crate) struct PictureBranch {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BranchKind {
-    /// To a node that it led to first.
+    /// To a node that this branch reached first.
     Tree,
     /// To a node that is drawn elsewhere.
     Joined,
-    /// Cut off.
     Cut,
 }
 
 /// A ply.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
-    /// Who chooses, as MAX or MIN and in the game's word; empty where nobody does.
+    /// The choosing side, as MAX or MIN and in the game's word; empty at a terminal node.
     pub(crate) to_move: String,
-    /// Of the whole tree; `None` if it is too large to be counted.
+    /// Counts of the whole tree; `None` if it is too large to be counted.
     pub(crate) whole: Option<PlyCounts>,
-    /// Of the search.
+    /// Sums of the search.
     pub(crate) sums: PlySums,
 }
 
-/// How many nodes a picture of the tree would have.
+/// Returns the number of nodes in a picture of the tree.
 pub fn drawn_nodes<P: Position>(tree: &GameTree<P>) -> usize {
     let cut = (0..tree.nodes().len()).map(|id| match cut_branches(tree, id).count() {
         cut if cut <= CUT_DRAWN_MAX => cut,
@@ -108,8 +105,7 @@ fn cut_branches<P: Position>(
 }
 
 impl Picture {
-    /// The picture of a tree; `whole` are the counts of the whole tree, ply by ply, as far as there
-    /// are any.
+    /// Creates the picture of a tree; `whole` contains the counts of the whole tree by ply, where available.
     pub fn new<P: Game>(
         tree: &GameTree<P>,
         words: Words,
@@ -172,7 +168,7 @@ fn visited<P: Game>(tree: &GameTree<P>, id: NodeId, words: Words) -> PictureNode
     }
 }
 
-/// Adds what was cut off from a node.
+/// Adds the branches that were cut off from a node.
 fn add_cut<P: Game>(tree: &GameTree<P>, id: NodeId, nodes: &mut Vec<PictureNode>) {
     let cut: Vec<_> = cut_branches(tree, id).collect();
     let ply = nodes[id].ply + 1;
@@ -223,7 +219,7 @@ fn levels<P: Game>(tree: &GameTree<P>, whole: &[PlyCounts]) -> Vec<Level> {
 }
 
 impl Level {
-    /// The counts, in a few short lines.
+    /// Returns the counts, in a few short lines.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(whole) = self.whole {

@@ -1,7 +1,6 @@
-//! A tree as a picture that stands by itself, as lecture slides have it.
+//! A tree as a self-contained picture, in the style of lecture slides.
 //!
-//! Colours are the reader's (light, dark or print); what matters is told by shape, stroke and words
-//! as well.
+//! Colours are the reader's (light, dark or print); important facts are also shown by shape, stroke and words.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -18,15 +17,15 @@ const MARGIN: f64 = 24.0;
 const HEADER: f64 = 58.0;
 const COUNTS_WIDTH: f64 = 176.0;
 const LEGEND: f64 = 40.0;
-/// Between neighbours.
+/// Gap between neighbours.
 const GAP: f64 = 22.0;
-/// The move above a board, and the value and a note below it.
+/// Room for the move above a board, and for the value and a note below it.
 const ABOVE: f64 = 15.0;
 const VALUE: f64 = 20.0;
 const NOTE: f64 = 13.0;
 /// Least and greatest space between two plies.
 const BETWEEN: [f64; 2] = [40.0, 90.0];
-/// A character's width, about, in the font of notations.
+/// Approximate width of a character, in the font of notations.
 const CHARACTER: f64 = 6.6;
 const TITLE_CHARACTER: f64 = 9.2;
 
@@ -35,7 +34,7 @@ const LIGHT: &str = "--paper:#fff;--ink:#1b1b1f;--soft:#6d6d75;--grid:#a3a3ab;--
 const DARK: &str = "--paper:#17181c;--ink:#ececf1;--soft:#a0a0aa;--grid:#62626c;--accent:#7db8ff";
 const PRINT: &str = "--paper:#fff;--ink:#000;--soft:#555;--grid:#888;--accent:#000";
 
-/// What has no colours.
+/// Rules without colours.
 const FORMS: &str = "\
 svg{font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}
 .title{font-size:16px;font-weight:600}.soft{font-size:11px}.middle{text-anchor:middle}.end{text-anchor:end}
@@ -48,14 +47,14 @@ svg{font-family:system-ui,'Segoe UI','DejaVu Sans',sans-serif;font-size:12px}
 .role-mark{fill:none;stroke-width:1.2}.small{font-size:10px}
 ";
 
-/// What has.
+/// Rules with colours.
 const COLORS: &str = "\
 svg{background:var(--paper)}text{fill:var(--ink)}.soft{fill:var(--soft)}.move{stroke:var(--paper)}.paper{fill:var(--paper)}
 .edge,.part,.stroke,.head,.role-mark{stroke:var(--ink)}.disc{fill:var(--ink)}.grid,.rule{stroke:var(--grid)}
 .frame{fill:var(--paper);stroke:var(--ink)}.best,.frame.best{stroke:var(--accent)}.cut,.joined,.frame.cut{stroke:var(--soft)}
 ";
 
-/// The forms, and the colours for light, dark and print; light ones where nobody asks.
+/// Returns the forms, and the colours for light, dark and print; light by default.
 fn style() -> String {
     let [light, dark, print] = [LIGHT, DARK, PRINT].map(|palette| with_colors(COLORS, palette));
     format!(
@@ -74,7 +73,6 @@ struct Drawing<'a> {
     middles: Vec<f64>,
     /// The upper edge of each ply.
     tops: Vec<f64>,
-    /// The height that boards have.
     board_height: f64,
     width: f64,
     height: f64,
@@ -137,7 +135,7 @@ impl<'a> Drawing<'a> {
         for ply in 0..picture.levels.len() {
             self.level(ply, &picture.levels[ply]);
         }
-        // The best line on top of the others.
+        // The best line is drawn above the others.
         for is_best in [false, true] {
             for (id, node) in picture.nodes.iter().enumerate() {
                 for branch in node.branches.iter().filter(|branch| branch.is_best == is_best) {
@@ -202,7 +200,7 @@ impl<'a> Drawing<'a> {
         let own = if note(node).is_some() { NOTE } else { 0.0 };
         let below = match branch.kind {
             BranchKind::Tree | BranchKind::Cut => own,
-            // What leads far to the side must not cross the notes of the ply.
+            // A branch that leads far to the side must not cross the notes of the ply.
             BranchKind::Joined => note_height(picture, node.ply),
         };
         let from = [self.middles[id], bottom + below];
@@ -225,7 +223,7 @@ impl<'a> Drawing<'a> {
         match branch.kind {
             BranchKind::Tree => {}
             BranchKind::Cut => self.cut_mark(from, to),
-            // The place above the board has the move that led there first.
+            // The place above the board shows the move that first led there.
             BranchKind::Joined => {
                 let [x, y] = [0, 1].map(|axis| from[axis] + (to[axis] - from[axis]) * 0.25);
                 self.text(x, y + 3.0, "move small middle", &branch.label);
@@ -233,7 +231,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Two short strokes across an edge.
+    /// Draws two short strokes across an edge.
     fn cut_mark(&mut self, from: [f64; 2], to: [f64; 2]) {
         let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
         let length = (dx * dx + dy * dy).sqrt().max(1.0);
@@ -289,7 +287,7 @@ impl<'a> Drawing<'a> {
         match is_max {
             None => self.text(middle, base, "value middle", value),
             Some(is_max) => {
-                // The mark and the value together in the middle.
+                // Centres the mark together with the value.
                 let whole = 13.0 + text_width(value);
                 let left = middle - whole / 2.0;
                 let points = if *is_max { [0.0, -10.0, 0.0] } else { [-10.0, 0.0, -10.0] };
@@ -418,7 +416,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// What the strokes mean, of those that there are.
+    /// Explains the strokes that occur.
     fn legend(&mut self) {
         let picture = self.picture;
         let y = self.height - 16.0;
@@ -447,7 +445,6 @@ impl<'a> Drawing<'a> {
 const MATCH: f64 = 6.0;
 const MATCH_HEIGHT: f64 = 26.0;
 const HEAP_GAP: f64 = 12.0;
-/// The height of a row of pieces.
 const PIECES_ROW: f64 = 13.0;
 
 /// The side of a board's cell.
@@ -475,12 +472,12 @@ fn size(sketch: &Sketch) -> [f64; 2] {
     }
 }
 
-/// How wide a text of the picture is, about.
+/// Returns the approximate width of a text in the picture.
 fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
 
-/// How wide what stands below a node's board is. The note of a node that others hang from has room.
+/// Returns the width of the text below a node's board. The note of a node that others hang from has room.
 fn value_width(node: &PictureNode) -> f64 {
     match &node.state {
         State::Cut => 0.0,
@@ -491,7 +488,6 @@ fn value_width(node: &PictureNode) -> f64 {
     }
 }
 
-/// What is said below a node's value.
 fn note(node: &PictureNode) -> Option<String> {
     match &node.state {
         State::Cut => None,
@@ -500,18 +496,18 @@ fn note(node: &PictureNode) -> Option<String> {
     }
 }
 
-/// A value with the sign that belongs to digits, instead of a hyphen.
+/// Replaces the hyphen of a value with a minus sign.
 fn minus(value: &str) -> String {
     value.replace('-', "−")
 }
 
-/// The room that notes take at a ply.
+/// Returns the room that notes take at a ply.
 fn note_height(picture: &Picture, ply: usize) -> f64 {
     let has = picture.nodes.iter().any(|node| node.ply == ply && note(node).is_some());
     if has { NOTE } else { 0.0 }
 }
 
-/// How far to the side the edges below a ply lead.
+/// Returns how far to the side the edges below a ply lead.
 fn reach(picture: &Picture, middles: &[f64], ply: usize) -> f64 {
     let nodes = picture.nodes.iter().enumerate().filter(|(_, node)| node.ply == ply);
     let edges = nodes.flat_map(|(id, node)| {
@@ -520,7 +516,7 @@ fn reach(picture: &Picture, middles: &[f64], ply: usize) -> f64 {
     edges.fold(0.0, f64::max)
 }
 
-/// A number with a digit after the point where it needs one.
+/// Formats a number, with a digit after the point if needed.
 fn number(number: f64) -> String {
     let text = format!("{number:.1}");
     text.strip_suffix(".0").map_or(text.clone(), ToOwned::to_owned)

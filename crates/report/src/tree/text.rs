@@ -24,7 +24,7 @@ pub fn write_text(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
     write_sums(out, picture)
 }
 
-/// Writes only what is counted.
+/// Writes only the counts.
 pub fn write_counts(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
     writeln!(out, "{}\n{}\n", picture.heading.title, picture.heading.sides)?;
     write_sums(out, picture)
@@ -48,7 +48,7 @@ fn write_sums(out: &mut dyn Write, picture: &Picture) -> io::Result<()> {
     }
 }
 
-/// The sums of some plies.
+/// Formats the sums of some plies.
 fn row(ply: &str, to_move: &str, levels: &[Level]) -> Vec<String> {
     let whole = |of: fn(&Level) -> Option<u64>| {
         let sum = levels.iter().map(of).try_fold(0_u64, |sum, it| sum.checked_add(it?));
@@ -74,8 +74,7 @@ struct Outline<'a> {
 }
 
 impl Outline<'_> {
-    /// Writes a node and what is below it. `rail` stands before its first line, `indent` before the
-    /// others, then comes the move.
+    /// Writes a node and its descendants. `rail` precedes its first line, `indent` the others; the move follows.
     fn write(&mut self, node: usize, rail: &str, indent: &str, label: &str) -> io::Result<()> {
         let it = &self.picture.nodes[node];
         let words = words_of(&it.state);
@@ -133,7 +132,7 @@ impl Outline<'_> {
     }
 }
 
-/// What is said of a node, in a line or two.
+/// Describes a node in one or two lines.
 fn words_of(state: &State) -> Vec<String> {
     let State::Visited { visit, visits, value, is_max, end, cutoff } = state else {
         return Vec::new();
@@ -155,7 +154,7 @@ fn words_of(state: &State) -> Vec<String> {
     vec![first]
 }
 
-/// A board in characters.
+/// Draws a board in characters.
 pub(super) fn rows(sketch: &Sketch) -> Vec<String> {
     match sketch {
         Sketch::Board { columns, block, pieces, cells } => {

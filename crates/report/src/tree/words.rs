@@ -1,4 +1,4 @@
-//! What values and bounds are called in pictures, for MAX.
+//! Names of values and bounds in pictures, for MAX.
 
 use spelrum_engine::search::{WIN, WIN_MIN};
 use spelrum_engine::tree::{Cutoff, GameTree, NodeKind, Value, ValueBound, WinScore};
@@ -7,7 +7,7 @@ use spelrum_engine::{Position, Side};
 /// How wins are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// 1 for a win, -1 for a loss: there is nothing beside them but draws.
+    /// 1 for a win, -1 for a loss: all other games are draws.
     Outcome,
     /// `win` and `loss`, above and below every evaluation.
     Word,
@@ -16,7 +16,7 @@ pub enum Words {
 }
 
 impl Words {
-    /// Those that this tree needs.
+    /// Returns the words that this tree needs.
     pub fn of<P: Position>(tree: &GameTree<P>, wins: WinScore) -> Self {
         let is_even = |score: i32| score == 0;
         let horizon = tree.nodes().iter().filter(|node| node.kind == NodeKind::Horizon);
@@ -29,7 +29,7 @@ impl Words {
         }
     }
 
-    /// A score.
+    /// Formats a score.
     pub(crate) fn score(self, score: i32) -> String {
         let word = match score {
             WIN_MIN.. => "win",
@@ -43,7 +43,7 @@ impl Words {
         }
     }
 
-    /// A value, which may be a bound.
+    /// Formats a value, which may be a bound.
     pub(crate) fn value(self, value: Value) -> String {
         let score = self.score(value.score);
         match value.bound {
@@ -53,7 +53,7 @@ impl Words {
         }
     }
 
-    /// The bound that cut something off.
+    /// Formats the bound of a cutoff.
     pub(crate) fn cutoff(self, cutoff: Cutoff) -> String {
         match cutoff {
             Cutoff::Alpha(alpha) => format!("α = {}", self.score(alpha)),
@@ -63,7 +63,7 @@ impl Words {
     }
 }
 
-/// What the two sides of a search are called.
+/// Returns the name of a side of the search.
 pub(crate) fn role(is_max: bool) -> &'static str {
     if is_max { "MAX" } else { "MIN" }
 }
@@ -71,7 +71,7 @@ pub(crate) fn role(is_max: bool) -> &'static str {
 /// Longer names of sides leave too little room.
 const SHORT: usize = 8;
 
-/// How a game ended, in a word or two.
+/// Describes the end of a game in a word or two.
 pub(crate) fn end<P: Position>(winner: Option<Side>, max: Side) -> String {
     match winner.map(|side| (side, P::side_name(side))) {
         None => "draw".to_owned(),
@@ -80,7 +80,7 @@ pub(crate) fn end<P: Position>(winner: Option<Side>, max: Side) -> String {
     }
 }
 
-/// Who chooses: MAX or MIN, with the side's name if it is short.
+/// Returns the choosing side: MAX or MIN, with the side's name if it is short.
 pub(crate) fn chooser<P: Position>(side: Side, is_max: bool) -> String {
     match P::side_name(side) {
         name if name.len() <= SHORT => format!("{} ({name})", role(is_max)),

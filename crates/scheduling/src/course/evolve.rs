@@ -1,7 +1,7 @@
 //! `[evolve]`: formulas that evaluate positions, bred by genetic programming.
 //!
-//! A run goes on generation by generation. All games of a generation are asked for together, or round by round
-//! where it is a knock-out; what came of them says how fit each individual is, and the next generation is bred.
+//! A run proceeds generation by generation. All games of a generation are requested together, or round by
+//! round in a knock-out; their results give each individual's fitness, and the next generation is bred.
 
 mod measure;
 mod note;
@@ -30,29 +30,29 @@ pub(super) struct EvolveRun {
     settings: EvolveSettings,
     /// The seed of its draws, and the number of the run.
     seed: (u64, u64),
-    /// How many players it meets beside its own kind.
+    /// Number of opponents beside its own kind.
     opponents: usize,
-    /// Its generation, from 0; `None` before it has been asked for anything.
+    /// Its generation, from 0; `None` before the first request.
     generation: Option<u64>,
     /// The individuals of this generation.
     individuals: Vec<Bred>,
-    /// What came of the generation before, in the order of its individuals.
+    /// Results of the previous generation, in the order of its individuals.
     before: Vec<Tally>,
     measuring: Measuring,
-    /// What came of every formula that was measured, where that is kept.
+    /// Results of every measured formula, if kept.
     measured: BTreeMap<Expression, Tally>,
     /// The best of earlier generations, each once, the latest last.
     hall_of_fame: Vec<Expression>,
-    /// How many of its cells have each definition's parts: two that have the same get different seeds.
+    /// Number of its cells with each definition's parts: equal ones get different seeds.
     series: BTreeMap<(Expression, Option<Expression>, usize), u64>,
-    /// What it wants, and has not been asked for yet.
+    /// Games to be requested.
     wanted: Vec<Asked>,
     notes: Vec<Note>,
     has_ended: bool,
 }
 
 impl EvolveRun {
-    /// Nothing bred yet. The draws of the run follow from the seed and its number.
+    /// A run before its first generation. Its draws follow from the seed and the run's number.
     pub(super) fn new(settings: &EvolveSettings, seed: (u64, u64), opponents: usize) -> Self {
         Self {
             settings: settings.clone(),
@@ -118,7 +118,7 @@ impl EvolveRun {
         self.want();
     }
 
-    /// What is known of an individual's worth without a game.
+    /// The result of an individual that needs no game.
     fn kept(&self, bred: &Bred) -> Option<Tally> {
         let is_elite = bred.operator == Operator::Elite;
         let of_parent = || self.before.get(*bred.parents.first()?).cloned();
@@ -131,7 +131,7 @@ impl EvolveRun {
         }
     }
 
-    /// Asks for the games that measuring wants now.
+    /// Requests the games that measuring needs now.
     fn want(&mut self) {
         let generation = self.generation.unwrap_or(0);
         for (individual, other) in self.measuring.take_wanted() {
@@ -173,7 +173,7 @@ impl EvolveRun {
                 parameters: parameters(own),
                 opponent,
                 opponent_parameters: formula.as_ref().map(parameters).unwrap_or_default(),
-                // All of a generation meet the same openings, and every generation others.
+                // A generation shares its openings, and every generation has new ones.
                 series: Some((generation, copy)),
                 games: self.settings.games,
                 axes,
@@ -181,7 +181,7 @@ impl EvolveRun {
         }
     }
 
-    /// All of a generation are measured: says how fit they are, and breeds the next.
+    /// Ends a measured generation: records its fitness, and breeds the next.
     fn finish_generation(&mut self, generation: u64) {
         let tallies = self.measuring.take_tallies();
         let settings = &self.settings;
@@ -221,7 +221,7 @@ impl EvolveRun {
         }
         if settings.reevaluate == Reevaluate::New {
             let keep = |tally: &Tally| Tally { kept: true, ..tally.clone() };
-            // One whose games failed is measured again where it comes again.
+            // An individual with failed games is measured again when it recurs.
             let whole = trees.iter().zip(&tallies).filter(|(_, tally)| tally.failed == 0);
             self.measured.extend(whole.map(|(tree, tally)| (tree.clone(), keep(tally))));
         }

@@ -15,15 +15,15 @@ use super::run::{Asked, Opponent, Run};
 pub(super) struct FindRun {
     settings: FindSettings,
     bisection: Bisection,
-    /// The values it asked about.
+    /// The values tried.
     asked: Vec<f64>,
-    /// Of how many of them it was told.
+    /// How many of them have an outcome.
     told: u64,
     notes: Vec<Note>,
 }
 
 impl FindRun {
-    /// Nothing tried yet.
+    /// A run without trials.
     pub(super) fn new(settings: &FindSettings) -> Self {
         let LedParameter { low, high, log, .. } = settings.parameter;
         let bisection = Bisection::new([low, high], log);

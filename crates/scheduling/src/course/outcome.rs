@@ -1,8 +1,8 @@
-//! What came of a cell, for the course that asked for it.
+//! The outcome of a cell, for the course that requested it.
 
 use spelrum_statistics::PairCounts;
 
-/// What came of a settled cell, seen from its first player.
+/// The outcome of a settled cell, from its first player's view.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellOutcome {
     /// Its place in the order of the experiment's cells, from 0.
@@ -13,19 +13,19 @@ pub struct CellOutcome {
     pub games_failed: u64,
     /// Games that the first player won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Games drawn.
     pub draws: u64,
     /// Games that the second player won.
     pub losses: u64,
-    /// Pairs by the first player's points in both games; of complete pairs only.
+    /// Complete pairs by the first player's points in both games.
     pub pairs: PairCounts,
     /// The sum of the margins of the games that count and have one
-    /// ([`GameRecord::margin`](spelrum_engine::GameRecord)): how far the first player was ahead in all.
+    /// ([`GameRecord::margin`](spelrum_engine::GameRecord)): the first player's total lead.
     pub margin_sum: i64,
 }
 
 impl CellOutcome {
-    /// The same, seen from the second player.
+    /// The same, from the second player's view.
     #[must_use]
     pub fn swapped(&self) -> Self {
         let mut pairs = self.pairs;

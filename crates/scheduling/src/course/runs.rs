@@ -1,6 +1,7 @@
-//! The runs of a sweep's course. Another kind is a table of the sweep, a variant of [`RunSettings`] and a [`Run`].
+//! The runs of a sweep's course. A new kind needs a table of the sweep, a variant of [`RunSettings`] and a
+//! [`Run`].
 //!
-//! Each point of a sweep's grid has a *run* of its own. All runs together are the experiment's [`Course`]: the
+//! Each point of a sweep's grid has its own *run*. All runs together are the experiment's [`Course`]: the
 //! cells of one are played while another waits for results.
 
 use std::sync::Arc;
@@ -18,14 +19,14 @@ use super::run::{Asked, Opponent, Run};
 use super::tune::TuneRun;
 use super::{Course, CourseFault, Decision, NewCell};
 
-/// A run with what its cells are made of.
+/// A run with the templates of its cells.
 struct Running {
     run: Box<dyn Run>,
-    /// Whether it says all of a player's parameters.
+    /// Whether it decides all of a player's parameters.
     is_whole: bool,
-    /// What its cells are made of: one for each opponent, with the place of its player there.
+    /// Templates of its cells: one for each opponent, with the position of its player there.
     meetings: Vec<(NewCell, usize)>,
-    /// Of each cell that it asked for, the place of its player.
+    /// For each requested cell, the position of its player.
     subjects: Vec<usize>,
     noted_end: bool,
 }
@@ -33,7 +34,7 @@ struct Running {
 /// All runs of an experiment as its course.
 struct Runs {
     runs: Vec<Running>,
-    /// Of each cell of the experiment, in the order of their numbers: whose it is, and its number there.
+    /// For each cell of the experiment, in the order of their numbers: its run, and its number there.
     cells: Vec<(usize, u64)>,
     notes: Vec<Noted>,
     fault: Option<CourseFault>,
@@ -85,7 +86,7 @@ pub fn course_of(plan: &Plan) -> Option<Box<dyn Course>> {
 }
 
 impl Running {
-    /// A cell that it asks for, as its `number`th, with the place of its player there.
+    /// A requested cell, the run's `number`th, with the position of its player there.
     fn new_cell(&self, run: usize, number: u64, asked: &Asked) -> (NewCell, usize) {
         let meeting = match asked.opponent {
             Opponent::Player(opponent) => opponent,
@@ -105,7 +106,7 @@ impl Running {
             }
             player.extend(parameters.iter().cloned());
         }
-        // Games of different steps are different games, even where the same is tried again.
+        // Games of different steps differ, even if they try the same settings.
         let seed = cell.definition.seed;
         cell.definition.seed = match asked.series {
             None => seeds::course_seed(seed, run as u64, number),
@@ -157,7 +158,7 @@ impl Course for Runs {
     }
 
     fn adopt(&mut self, added: &[NewCell]) {
-        // It is a pure function of what it was told: only another release decides otherwise.
+        // A course is a pure function of its outcomes: only another release decides otherwise.
         let again = self.ask();
         let is_same = |(new, there): (&NewCell, &NewCell)| {
             new.games == there.games && new.definition.hash() == there.definition.hash()

@@ -1,7 +1,7 @@
 //! `[tune]`: the best settings of a player, by SPSA or CMA-ES, and a match that confirms them.
 //!
-//! All trials of a step are asked for together. Then the settings that were found play against those that the player
-//! began with, or both against the same opponents, from openings that nothing was decided by.
+//! All trials of a step are requested together. Then the settings found play the player's initial ones, or
+//! both play the same opponents, from openings that no decision used.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -25,16 +25,16 @@ pub(super) struct TuneRun {
     settings: TuneSettings,
     /// The seed of its draws, and the number of the run.
     seed: (u64, u64),
-    /// How many players it meets.
+    /// Number of opponents.
     opponents: usize,
-    /// How many pairs each of its cells has.
+    /// Number of pairs in each of its cells.
     pairs: u64,
     search: Search,
-    /// How many steps it asked for.
+    /// Number of requested steps.
     asked: u64,
-    /// Those that it has not been told all of, in order.
+    /// Steps with missing outcomes, in order.
     open: VecDeque<Step>,
-    /// How many steps it was told all of.
+    /// Number of steps with all outcomes.
     told: u64,
     stage: Stage,
     notes: Vec<Note>,
@@ -45,19 +45,19 @@ enum Search {
     CmaEs(Box<CmaEs>),
 }
 
-/// What a step tries.
+/// The trials of a step.
 enum Trials {
     Sides(Perturbed),
     Points(Vec<Sample>),
-    /// What was found, and what the player began with.
+    /// The settings found, and the initial ones.
     Confirmation,
 }
 
 struct Step {
     trials: Trials,
-    /// Of the cells that it asked for, in order: which trial each is of, and against which opponent.
+    /// For each requested cell, in order: its trial and its opponent.
     cells: VecDeque<(usize, usize)>,
-    /// What came of each trial so far, against each opponent.
+    /// Results of each trial so far, against each opponent.
     tallies: Vec<Vec<Tally>>,
 }
 
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// What was won more than lost in a pair, in the mean: -2 to 2. `None` without a whole pair.
+    /// Mean of wins minus losses in a pair: -2 to 2. `None` without a whole pair.
     fn won(&self) -> Option<f64> {
         let count = self.pairs.pairs();
         let won = (0_u32..).zip(self.pairs.0);
@@ -98,8 +98,8 @@ impl Tally {
 }
 
 impl Step {
-    /// What came of each trial, over those opponents that all trials have pairs against: who plays a strong one only
-    /// in games that fail must not look better for it. A trial without any pair has none here, and is left out.
+    /// Results of each trial, over the opponents that all trials have pairs against: failed games against a
+    /// strong opponent must not make a trial look better. Trials without any pair are left out.
     fn compared(&self) -> Vec<Tally> {
         let has_any = |of: &&Vec<Tally>| of.iter().any(|tally| tally.pairs.pairs() > 0);
         let have_met = |opponent: usize| {
@@ -115,8 +115,7 @@ impl Step {
 }
 
 impl TuneRun {
-    /// Nothing tried yet, against so many opponents, with so many games in each cell. The draws of the run follow
-    /// from the seed and its number.
+    /// A run without trials. Its draws follow from the seed and the run's number.
     pub(super) fn new(
         settings: &TuneSettings,
         seed: (u64, u64),
@@ -162,7 +161,7 @@ impl TuneRun {
         self.settings.parameters.iter().map(|it| it.start).collect()
     }
 
-    /// How many steps are under way at a time: the points of a generation follow from those before.
+    /// Number of steps under way at a time: the points of a generation follow from earlier ones.
     const fn at_once(&self) -> u64 {
         match self.settings.method {
             TuneMethod::Spsa { .. } => self.settings.at_once,
@@ -218,7 +217,7 @@ impl TuneRun {
         self.notes.push(Note::Tried(step, trial, Tried { settings: settings.collect() }));
     }
 
-    /// Asks for the games of the latest step: of each of these settings against another of the same player, or
+    /// Requests the games of the latest step: each of these settings against another of the same player, or
     /// against all opponents, from the same openings.
     fn meet(
         &mut self,
@@ -232,7 +231,7 @@ impl TuneRun {
         let parameters = |levels: &[Level]| -> Parameters { self.settings.player_with(levels) };
         let other = other.map(|levels| parameters(levels));
         let meetings = if other.is_some() { 1 } else { self.opponents };
-        // Settings that are alike once they are rounded play different games.
+        // Settings that are equal once rounded play different games.
         let mut alike = BTreeMap::<String, u64>::new();
         let mut cells = VecDeque::new();
         for (trial, levels) in settings.iter().enumerate() {
@@ -263,7 +262,7 @@ impl TuneRun {
         self.open.push_back(Step { trials, cells, tallies });
     }
 
-    /// All of a step is there.
+    /// Handles a complete step.
     fn finish(&mut self, step: &Step) {
         let tallies = step.compared();
         match (&step.trials, &mut self.search) {
@@ -301,7 +300,7 @@ impl TuneRun {
         self.notes.push(Note::Estimated(self.told, estimated));
         self.told += 1;
         if self.told >= self.settings.steps {
-            // Settings that are not the same may still make the same player.
+            // Different settings may still make the same player.
             let [best, start] =
                 [self.best(), self.start()].map(|levels| self.settings.player_with(&levels));
             let is_new = best != start;
@@ -327,7 +326,7 @@ impl Run for TuneRun {
     }
 
     fn tell(&mut self, _number: u64, outcome: &CellOutcome) {
-        // In the order in which they were asked for.
+        // In the order of the requests.
         let Some(step) = self.open.front_mut() else { return };
         if let Some((trial, opponent)) = step.cells.pop_front() {
             step.tallies[trial][opponent]
@@ -357,7 +356,7 @@ impl Run for TuneRun {
 mod tests {
     use super::*;
 
-    /// Who meets the stronger opponent only in games that fail looks no better for it; who meets nobody is left out.
+    /// Failed games against the stronger opponent give no advantage; trials without games are left out.
     #[test]
     fn trials_are_compared_over_those_whom_all_have_met() {
         let pairs =
@@ -375,7 +374,7 @@ mod tests {
         let nobody = vec![none.clone(), none.clone()];
         assert_eq!(of(vec![nobody.clone(), both.clone()]), [None, Some(0.2)]);
         assert_eq!(of(vec![nobody.clone(), nobody]), [None, None]);
-        // Never the same opponent: nothing to compare.
+        // No opponent in common: nothing to compare.
         let other = vec![none.clone(), strong];
         assert_eq!(of(vec![vec![weak, none], other]), [None, None]);
     }

@@ -1,19 +1,19 @@
-//! Which of an experiment's cells are served first. It decides when a game is played, never whether.
+//! The order in which an experiment's cells are served. This decides when a game is played, never whether.
 
 use spelrum_model::Allocation;
 use spelrum_statistics::GameCounts;
 
 use super::cells::Cell;
 
-/// Games of a pair, which is not parted.
+/// Games of a pair, which stay together.
 const PAIR: u64 = 2;
 
-/// When a cell's turn comes: the lesser first, of equals the first in the grid.
+/// Sort key of a cell's turn: smaller first, ties in the order of the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn(u64);
 
 impl Turn {
-    /// Of a cell as it is now.
+    /// The turn of a cell in its current state.
     pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
         match allocation {
             Allocation::Grid => Self::default(),
@@ -21,13 +21,13 @@ impl Turn {
         }
     }
 
-    /// The greater the error, the sooner. Positive numbers are in the order of their bits.
+    /// Larger errors come sooner. Positive floats sort like their bits.
     fn by_error(played: &GameCounts, leased: u64) -> Self {
         Self(!squared_error(played, leased).to_bits())
     }
 }
 
-/// The most games that a cell gets in one lease, where so many workers ask for games.
+/// Most games of a cell in one lease, with this many workers asking for games.
 pub(super) fn share_of_lease(
     cell: &Cell,
     allocation: Allocation,
@@ -41,8 +41,8 @@ pub(super) fn share_of_lease(
     }
 }
 
-/// Half of a worker's part of the pairs of a timed cell, so that no worker plays the most of it: the times of its
-/// machine would be those of the cell. All, where nobody else asks.
+/// Half of a worker's share of a timed cell's pairs, so that no worker plays most of it: its machine's times
+/// would be those of the cell. All, for a single worker.
 fn share_of_timed(games: u64, workers: u64) -> u64 {
     if workers < 2 {
         return u64::MAX;
@@ -51,8 +51,8 @@ fn share_of_timed(games: u64, workers: u64) -> u64 {
     PAIR.max(pairs.saturating_mul(PAIR))
 }
 
-/// In the order of the grid as much as there is room for; by error a quarter of what the cell has had and has, so that
-/// a lease is not full of the one cell that was least known when it began.
+/// Unlimited in the order of the grid; by error a quarter of the cell's played and leased games, so that a
+/// lease is not filled by the cell that was least known when it began.
 fn share_by_allocation(cell: &Cell, allocation: Allocation) -> u64 {
     match allocation {
         Allocation::Grid => u64::MAX,
@@ -62,12 +62,11 @@ fn share_by_allocation(cell: &Cell, allocation: Allocation) -> u64 {
     }
 }
 
-/// Games of each extreme result that are added (Agresti and Coull 1998): a cell that begins with a row of
-/// equal results is not taken for known.
+/// Added games of each extreme result (Agresti and Coull 1998): a cell that begins with a row of equal
+/// results does not count as known.
 const DOUBT: f64 = 2.0;
 
-/// The squared standard error that a cell's score will have once its leased games are played, taken over
-/// games.
+/// Squared standard error of a cell's score once its leased games are played, divided by the number of games.
 fn squared_error(played: &GameCounts, leased: u64) -> f64 {
     let [losses, draws, wins] = played.0.map(|games| games as f64);
     let (losses, wins) = (losses + DOUBT, wins + DOUBT);
@@ -87,15 +86,15 @@ mod tests {
 
     #[test]
     fn the_least_known_cell_is_first() {
-        // Of nothing is known less than of anything.
+        // An unplayed cell is the least known.
         assert!(turn([0, 0, 0], 0) < turn([1, 0, 1], 0));
         // Even cells before lopsided ones, and these before drawn ones.
         assert!(turn([10, 0, 10], 0) < turn([2, 0, 18], 0));
         assert!(turn([2, 0, 18], 0) < turn([0, 20, 0], 0));
-        // Whose favour it is in changes nothing, up to rounding.
+        // The favoured side makes no difference, up to rounding.
         let [a, b] = [[3, 4, 13], [13, 4, 3]].map(|played| squared_error(&GameCounts(played), 0));
         assert!((a - b).abs() < 1e-15);
-        // What is leased will be known.
+        // Leased games count as known.
         assert!(turn([10, 0, 10], 0) < turn([10, 0, 10], 2));
         assert!(turn([0, 0, 0], 0) < turn([0, 0, 0], 2));
     }

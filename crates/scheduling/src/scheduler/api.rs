@@ -11,56 +11,56 @@ use spelrum_statistics::GameCounts;
 
 use crate::stopping::{Points, Reading};
 
-/// Milliseconds on the coordinator's monotonic clock, from any fixed moment.
+/// Milliseconds on the coordinator's monotonic clock, since an arbitrary moment.
 ///
-/// With an event comes the moment at which it arrived, not the one at which its turn came: a
-/// heartbeat that waited behind a slow commit arrived in time.
+/// An event carries the moment of its arrival, not of its processing: a heartbeat that waited behind a slow
+/// commit arrived in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Time(pub u64);
 
-/// What the scheduler needs to know of a cell: what its sweep says, and its durable state.
+/// A cell as the scheduler sees it: the settings from its sweep, and its durable state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellState {
     /// The cell.
     pub cell: CellId,
-    /// Whether its experiment's sweep names it. The games of one that it no longer names are not
-    /// handed out; those that are leased may finish.
+    /// Whether its experiment's sweep names it. Games of a cell outside the sweep are not handed out; leased
+    /// ones may finish.
     pub in_sweep: bool,
-    /// Whether games 2k and 2k + 1 are a pair, so that one that was begun is played to its end.
+    /// Whether games 2k and 2k + 1 are a pair, so that a started pair is completed.
     pub swap_sides: bool,
-    /// How many games it gets, if its stop rule does not end it before.
+    /// Number of games, unless its stop rule ends it earlier.
     pub games: u64,
     /// The lowest number that was never leased.
     pub next_number: u64,
     /// Numbers below it that are neither settled nor in a live lease: ascending, disjoint.
     pub returned: Vec<GameRange>,
-    /// Up to where its stop rule has read, and where it ends by it, as they are stored.
+    /// Up to where its stop rule has read, as stored.
     pub decided_number: u64,
-    /// Where it ends by its stop rule, as it is stored.
+    /// Where its stop rule ends it, as stored.
     pub stop_number: Option<u64>,
-    /// What its stop rule reads, if it has one. One that has changed reads from the first unit. In a
-    /// box, since there may be 100,000 cells without one.
+    /// Input of its stop rule, if it has one. A changed rule reads from the first unit. Boxed, since 100,000
+    /// cells may have none.
     pub reading: Option<Box<Reading>>,
-    /// Bytes of memory that one game of it may take. Its definition says so: it never changes.
+    /// Bytes of memory that one of its games may take. Part of its definition, so constant.
     pub memory_bytes: u64,
-    /// What each game of it asks of its worker beside memory, if anything. Cells that ask for the same share it: there
-    /// may be 100,000 of them. One that is known already takes the new ones.
+    /// Demands of each game on its worker beside memory, if any. Cells with the same demands share them:
+    /// there may be 100,000 cells. A known cell takes the new ones.
     pub demands: Option<Arc<Demands>>,
-    /// Cells of its experiment that must be settled before a game of it is handed out, such as the trainings of its
-    /// players' networks. Cells that wait for the same share it.
+    /// Cells of its experiment that must be settled before its games are handed out, such as the trainings of
+    /// its players' networks. Shared by cells that wait for the same ones.
     pub after: Option<Arc<[CellId]>>,
-    /// What its tasks are.
+    /// Kind of its tasks.
     pub tasks: Tasks,
-    /// Whether its games are timed: on a worker with quiet slots they are played there, while all other slots
-    /// stand idle.
+    /// Whether its games are timed: a worker with quiet (exclusive) slots plays them there, while all its
+    /// other slots stand idle.
     pub timed: bool,
-    /// What its first player got in the games that count. Nobody asks unless its experiment's allocation is
+    /// Its first player's results in the games that count. Only used if its experiment's allocation is
     /// [`Allocation::Informative`].
     pub played: GameCounts,
 }
 
 impl CellState {
-    /// A cell that gets so many games, in pairs, of which nothing was leased yet. Without a stop rule.
+    /// A cell without a stop rule that gets this many games, in pairs, and has leased none yet.
     #[must_use]
     pub const fn new(cell: CellId, games: u64) -> Self {
         Self {
@@ -83,23 +83,23 @@ impl CellState {
     }
 }
 
-/// What the tasks of a cell are. Those that are not games are each a lease of their own, go before the games of
-/// their experiment, and are no measure of how long these take.
+/// Kinds of tasks. Those other than games each get their own lease, go before their experiment's games, and
+/// do not count as measurements of game times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tasks {
     /// Games.
     #[default]
     Games,
-    /// Trainings of networks: for a worker that trains, with a slot to spare.
+    /// Trainings of networks, for a worker that trains and has a spare slot.
     Trainings,
-    /// Games that are settled, to be played once more for the sake of comparison: for a worker that verifies.
+    /// Settled games, replayed for comparison by a worker that verifies.
     Verifications {
-        /// Who played them, and gets none of them.
+        /// The worker that played them, and gets none of them.
         not_by: Option<WorkerId>,
     },
 }
 
-/// What changes of a cell as it is played: durable.
+/// A cell's progress: durable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellProgress {
     /// The cell.
@@ -110,11 +110,11 @@ pub struct CellProgress {
     pub returned: Vec<GameRange>,
     /// Up to where its stop rule has read (invariant 7). 0 without one.
     pub decided_number: u64,
-    /// Where it ends by its stop rule: settled games from here on are not counted.
+    /// Where its stop rule ends it: settled games from here on are not counted.
     pub stop_number: Option<u64>,
 }
 
-/// How often a game was lost or failed. Only games with any have one.
+/// How often a game was lost or failed. Exists only for games with losses or failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempts {
     /// The game.
@@ -132,106 +132,105 @@ pub struct Attempts {
 pub struct LeaseState {
     /// The lease.
     pub lease: LeaseId,
-    /// Who holds it.
+    /// The worker that holds it.
     pub worker: WorkerId,
-    /// The games it was granted with.
+    /// The games granted.
     pub granted: Vec<GameRange>,
-    /// Those of them that have no result yet. A store may read this as "granted, not settled":
-    /// games that left the lease unsettled, because they failed, are found by
-    /// [`Scheduler::restore`](super::Scheduler::restore) among the returned ones or in a later
-    /// lease.
+    /// Granted games without a result. A store may read this as "granted, not settled":
+    /// [`Scheduler::restore`](super::Scheduler::restore) finds games that left the lease unsettled, because
+    /// they failed, among the returned ones or in a later lease.
     pub outstanding: Vec<GameRange>,
 }
 
-/// What happens to the scheduler.
+/// An event for the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// An experiment was stored, or its sweep has changed. Cells the scheduler knows keep their
-    /// progress and take the new `games` and `in_sweep`; those that did not change may be left
-    /// out. A cell with another stop rule, or with none any more, takes the new reading and is read
-    /// again: where it ends may move either way. Every other cell comes with its durable state, which is
-    /// not all zeros if the experiment was finished before.
+    /// An experiment was stored, or its sweep has changed. Known cells keep their progress and take the new
+    /// `games` and `in_sweep`; unchanged ones may be left out. A cell whose stop rule changed or was removed
+    /// takes the new reading and is read again: its end may move either way. Every other cell comes with its
+    /// durable state, which is not all zeros if the experiment was finished before.
     Submitted {
         /// The experiment.
         experiment: ExperimentId,
         /// Larger goes first.
         priority: i32,
-        /// Whether its owner may add cells to it yet ([`Event::Extended`]): it is not finished when its
+        /// Whether its owner may still add cells ([`Event::Extended`]): then it is not finished when its
         /// games are.
         open: bool,
-        /// Which of its cells go first. With another one than before come all of its cells.
+        /// Which of its cells go first. A changed allocation comes with all of its cells.
         allocation: Allocation,
         /// Its cells.
         cells: Vec<CellState>,
-        /// Attempts of games without a result in cells that the scheduler does not know.
+        /// Attempts of games without a result in cells unknown to the scheduler.
         attempts: Vec<Attempts>,
     },
-    /// The owner itself adds cells to an open experiment, or says that it will add no more. Changes
-    /// nothing if the experiment is over.
+    /// The owner adds cells to an open experiment, or ends its growth. Changes nothing if the experiment is
+    /// over.
     Extended {
         /// The experiment.
         experiment: ExperimentId,
-        /// The new cells, after those that it has.
+        /// The new cells, after the existing ones.
         cells: Vec<CellState>,
         /// Whether more may come.
         open: bool,
     },
-    /// Somebody paused, resumed or cancelled it. Changes nothing if it is finished or cancelled.
+    /// The experiment was paused, resumed or cancelled by a user. Changes nothing if it is finished or
+    /// cancelled.
     Steered {
         /// The experiment.
         experiment: ExperimentId,
         /// `Running`, `Paused` or `Cancelled`.
         state: ExperimentState,
     },
-    /// Somebody gave it another priority: from the next lease on. Changes nothing if it is over.
+    /// A user changed its priority: from the next lease on. Changes nothing if it is over.
     Prioritized {
         /// The experiment.
         experiment: ExperimentId,
         /// Larger goes first.
         priority: i32,
     },
-    /// It is being deleted, with everything of it: to be forgotten at once. From here on, also in
-    /// the same transaction, the owner looks its games up as never leased. It lets nobody delete
-    /// an experiment whose games [are leased](super::Scheduler::holds_leases).
+    /// The experiment is being permanently deleted, and is forgotten at once. From here on, also in the same
+    /// transaction, the owner looks its games up as never leased. The owner refuses to delete an experiment
+    /// whose games [are leased](super::Scheduler::holds_leases).
     Removed {
         /// The experiment.
         experiment: ExperimentId,
     },
-    /// Settled games are to be played again: failed ones, or those of a worker that is not believed any
-    /// more. Their results and attempts are gone from the store, and events before this one in the same
-    /// transaction were stored before. Of an experiment that is over, which the scheduler has forgotten,
-    /// its owner says `Submitted` instead.
+    /// Settled games to replay: failed ones, or those of a worker that is no longer trusted. Their results
+    /// and attempts are gone from the store, and events before this one in the same transaction were stored
+    /// before. For an experiment that is over, which the scheduler has forgotten, the owner sends `Submitted`
+    /// instead.
     Reopened {
         /// The experiment.
         experiment: ExperimentId,
         /// The games.
         games: Vec<GameId>,
-        /// Of each of their cells that has a stop rule what it reads now, from the first unit.
+        /// For each of their cells with a stop rule, its new input, from the first unit.
         readings: Vec<(CellId, Reading)>,
-        /// Of each of their cells what counts now: [`CellState::played`].
+        /// For each of their cells, the games that count now: [`CellState::played`].
         played: Vec<(CellId, GameCounts)>,
     },
-    /// A worker is not believed any more, in one experiment or in all. Its leases end, their games return at no
-    /// cost, and it gets no more; what it reports all the same does not count. Games of it that are settled
-    /// come as [`Reopened`](Self::Reopened).
+    /// A worker is no longer trusted, in one experiment or in all. Its leases end, their games return at no
+    /// cost, and it gets no more; its later reports do not count. Its settled games come as
+    /// [`Reopened`](Self::Reopened).
     Excluded {
         /// The worker.
         worker: WorkerId,
-        /// The experiment; `None`: all.
+        /// The experiment; `None` for all.
         experiment: Option<ExperimentId>,
     },
-    /// A worker is barred from an engine, as an earlier start of it was: as [`Effect::Barred`].
+    /// A worker is barred from an engine, as an earlier start of it was; see [`Effect::Barred`].
     Barred {
         /// The worker.
         worker: WorkerId,
-        /// From which engine, and why.
+        /// The engine and the reason.
         barred: Barred,
     },
-    /// A worker is believed again, in all experiments, whyever it was not: from the next lease on.
+    /// A worker is trusted again, in all experiments, whatever the cause was: from the next lease on.
     Readmitted {
         /// The worker.
         worker: WorkerId,
-        /// Only with this engine, from which it was barred; `None`: whatever it plays.
+        /// Only with this engine, from which it was barred; `None` for all games.
         engine: Option<String>,
     },
     /// A worker asks for games.
@@ -240,18 +239,18 @@ pub enum Event {
         worker: WorkerId,
         /// Its playing threads.
         slots: u32,
-        /// How many of these are quiet: timed games are played there alone. 0: they are played on all.
+        /// Number of quiet (exclusive) slots: timed games are played only there. 0: they are played on all.
         quiet_slots: u32,
-        /// Bytes of memory that it offers them together; `None` if it does not say.
+        /// Bytes of memory that it offers them together; `None` if unstated.
         memory_bytes: Option<u64>,
-        /// What else it has.
+        /// Its other capabilities.
         offer: Offer,
         /// Whether it trains networks.
         trains: bool,
-        /// Whether it verifies games of others.
+        /// Whether it verifies other workers' games.
         verifies: bool,
     },
-    /// A worker is alive and names the leases it holds; one it does not name is not renewed.
+    /// A worker is alive and names the leases it holds; unnamed ones are not renewed.
     Heartbeat {
         /// The worker.
         worker: WorkerId,
@@ -260,7 +259,7 @@ pub enum Event {
         /// The games it is playing at this moment.
         playing: Vec<GameId>,
     },
-    /// A worker hands back what it has not finished of a lease; costs no attempts.
+    /// A worker hands back the unfinished part of a lease; costs no attempts.
     GivenBack {
         /// The worker.
         worker: WorkerId,
@@ -275,54 +274,54 @@ pub enum Event {
         lease: LeaseId,
         /// The game.
         game: GameId,
-        /// What the worker says of it.
+        /// The report.
         what: Report,
-        /// Whether the game already has a settled result on disk. Events before this one in the
-        /// same transaction need not be considered: those the scheduler remembers, but for
-        /// `Removed` and for what came before [`take_changes`](super::Scheduler::take_changes).
+        /// Whether the game already has a settled result on disk. Events before this one in the same
+        /// transaction need not be considered: the scheduler remembers them, except `Removed` and events
+        /// before [`take_changes`](super::Scheduler::take_changes).
         settled: bool,
-        /// Whether it was ever leased to this worker under the lease it names.
+        /// Whether it was ever leased to this worker under the named lease.
         leased: bool,
     },
     /// Time has passed.
     Tick,
 }
 
-/// What a worker reports of a game.
+/// A worker's report of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// It was played to its end.
+    /// Played to its end.
     Played {
         /// Wall time, for the sizes of later batches.
         wall_us: u64,
-        /// What the player got who moved first in it.
+        /// Points of the player who moved first in it.
         points: Points,
-        /// The hash of its moves: games of equal moves are told apart from others by it.
+        /// Hash of its moves, by which games with equal moves are recognised.
         moves_hash: u64,
         /// The engine that forfeited it, by its name in sweeps, and after how many plies.
         forfeit: Option<(String, u64)>,
     },
-    /// It was played to its end, but its players were disturbed, and its sweep has it played again. So is a result that
-    /// was reported before and is kept so already.
+    /// Played to its end, but its players were disturbed, and its sweep replays such games. So is a result
+    /// that was reported before and is already kept as disturbed.
     Disturbed,
-    /// It was a training, and came to something.
+    /// A training that ended with a result.
     Trained,
-    /// It was a verification, and was played to its end.
+    /// A verification, played to its end.
     Verified,
-    /// It could not be played.
+    /// The game could not be played.
     Failed {
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// What was reported is not a record of this game: the rules do not allow it. That says something
-    /// of the worker, and nothing of the game.
+    /// The report is not a record of this game: the rules do not allow it. This reflects on the worker, not
+    /// on the game.
     Irregular,
 }
 
-/// What the owner does on behalf of the scheduler, in order.
+/// An action for the owner to take, in order.
 ///
-/// Every `LeaseWanted`, `Heartbeat` and `Reported` is answered exactly once. `SettleFailed` and
-/// `Finished` come with any event, since every event also expires what is due.
+/// Every `LeaseWanted`, `Heartbeat` and `Reported` is answered exactly once. `SettleFailed` and `Finished`
+/// come with any event, since every event also handles expired leases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Answer to `LeaseWanted`.
@@ -333,9 +332,8 @@ pub enum Effect {
         lease: LeaseId,
         /// Its games, whole pairs unless they come back one by one.
         ranges: Vec<GameRange>,
-        /// Those of them with games that were lost with a worker, whatever it was doing at that
-        /// moment: one of them may have killed it. Each of their games is to be named in a heartbeat
-        /// before it is played.
+        /// The ranges with games that were lost with a worker, whatever it was doing at that moment: one of
+        /// them may have killed it. A heartbeat must name each of their games before it is played.
         lost: Vec<GameRange>,
         /// How long it lives without a heartbeat.
         duration_ms: u64,
@@ -349,13 +347,12 @@ pub enum Effect {
         /// Whether every experiment is finished, paused or cancelled: no running one has an
         /// unsettled game.
         all_done: bool,
-        /// Why this worker gets none of what waits.
+        /// Why this worker gets none of the waiting games.
         withheld: Option<Withheld>,
-        /// The game whose speed it is to measure and to tell: it may get games of it then.
+        /// The game whose speed the worker must measure and report before it may get games of it.
         calibrate: Option<String>,
     },
-    /// Answer to `Heartbeat`: leases the worker must drop, because they ended or were never its.
-    /// Often none.
+    /// Answer to `Heartbeat`: leases the worker must drop, because they ended or were never its. Often empty.
     Drop {
         /// The worker.
         worker: WorkerId,
@@ -366,7 +363,7 @@ pub enum Effect {
     Verdict {
         /// The game.
         game: GameId,
-        /// Counted, or why not.
+        /// Whether it counts, and if not, why.
         verdict: Verdict,
     },
     /// A game is settled as failed, after too many failures or losses.
@@ -382,15 +379,15 @@ pub enum Effect {
         worker: WorkerId,
         /// How many of its last games failed and were then played by others.
         faults: u64,
-        /// Of so many.
+        /// Out of this many.
         games: u64,
     },
-    /// A worker gets no more games of an engine, since the engine forfeits them there and not elsewhere. The owner
-    /// keeps that, and takes out what the worker has played with it, whose games come as [`Event::Reopened`].
+    /// A worker gets no more games of an engine that forfeits there and not elsewhere. The owner stores the
+    /// ban and discards what the worker played with the engine; those games come as [`Event::Reopened`].
     Barred {
         /// The worker.
         worker: WorkerId,
-        /// From which engine, and why.
+        /// The engine and the reason.
         barred: Barred,
     },
     /// Every game of the experiment is settled, and no more cells come.
@@ -407,43 +404,43 @@ pub enum Verdict {
     Counts,
     /// A failure: noted as an attempt; the game will be leased again or settled as failed.
     Noted,
-    /// Into `uncounted_games`: the game has a result. The store tells repeat from conflict. A
-    /// failure with this verdict is stored nowhere.
+    /// Into `uncounted_games`: the game has a result. The store distinguishes repeats from conflicts. A
+    /// failure with this verdict is not stored.
     Again,
-    /// Into `uncounted_games`: the experiment was cancelled, or has finished without the game, because
-    /// its sweep no longer names the cell, or the cell ends before it. A failure with this verdict is stored nowhere.
+    /// Into `uncounted_games`: the experiment was cancelled, or has finished without the game, because its
+    /// sweep no longer names the cell, or the cell ends before it. A failure with this verdict is not stored.
     AfterCancel,
-    /// Into `uncounted_games`: its worker is excluded. A failure with this verdict is stored nowhere, and a
-    /// training or a verification neither.
+    /// Into `uncounted_games`: its worker is excluded. A failure, training or verification with this verdict
+    /// is not stored.
     Excluded,
-    /// Into `uncounted_games`: its players were disturbed. The game is played again, at no cost to it; if another lease
-    /// has it by now, under that.
+    /// Into `uncounted_games`: its players were disturbed. The game is replayed at no cost to it, possibly
+    /// under another lease that already holds it.
     Disturbed,
-    /// Beside all statistics, as what its worker is charged with: it is not a record of the game, which
-    /// is played again at no cost to it.
+    /// Outside all statistics, as evidence against its worker: not a record of the game, which is replayed at
+    /// no cost to it.
     Refused,
-    /// Nowhere: it was never leased to this worker.
+    /// Discarded: the game was never leased to this worker.
     Rejected,
 }
 
-/// What must be on disk before any reply to the events since the last drain. To be applied in
-/// the order of the fields: a lease may be granted and ended in one drain.
+/// What must be on disk before any reply to the events since the last drain. Apply it in the order of the
+/// fields: a lease may be granted and ended in one drain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Cells whose progress changed: as it is now.
+    /// Current progress of the cells that changed.
     pub cells: Vec<CellProgress>,
-    /// Leases granted: insert.
+    /// Granted leases: insert.
     pub granted: Vec<LeaseState>,
     /// Leases that ended, and why.
     pub ended: Vec<(LeaseId, LeaseEnd)>,
-    /// Attempts that changed: their new state, also of games that were settled since.
+    /// New state of changed attempts, also for games settled since.
     pub attempts: Vec<Attempts>,
 }
 
 /// Why a lease ended. The names are stored in the results database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeaseEnd {
-    /// Every game of it has a result.
+    /// Every game in it has a result.
     Finished,
     /// Its worker was silent for too long.
     Expired,
@@ -462,7 +459,7 @@ pub struct ExperimentSnapshot {
     pub priority: i32,
     /// `Running` or `Paused`.
     pub state: ExperimentState,
-    /// Whether its owner may add cells to it yet.
+    /// Whether its owner may still add cells.
     pub open: bool,
     /// Which of its cells go first.
     pub allocation: Allocation,
@@ -470,7 +467,7 @@ pub struct ExperimentSnapshot {
     pub cells: Vec<CellState>,
 }
 
-/// The durable state of everything the scheduler knows, as the store reads it at a start.
+/// The scheduler's durable state, as the store reads it at a start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Experiments that are not finished or cancelled.
@@ -481,8 +478,8 @@ pub struct Snapshot {
     pub attempts: Vec<Attempts>,
     /// The greatest lease id ever given.
     pub last_lease: i64,
-    /// Who is excluded, from an experiment or from all.
+    /// Workers excluded, from an experiment or from all.
     pub excluded: Vec<(WorkerId, Option<ExperimentId>)>,
-    /// Who is barred from engines.
+    /// Workers barred from engines.
     pub barred: Vec<(WorkerId, Barred)>,
 }

@@ -1,32 +1,32 @@
-//! Who asks for games, and what it can play.
+//! A worker that asks for games, and its abilities.
 
 use spelrum_model::WorkerId;
 use spelrum_model::demands::{Demands, Liking, Offer, Unmet};
 
 use super::cells::Cell;
 
-/// The playing threads that a worker is believed to have.
+/// Maximum number of playing threads that a worker is credited with.
 const SLOTS_MAX: u32 = 4_096;
 
-/// Who asks for games, and what it can play.
+/// A worker that asks for games, and its abilities.
 pub(super) struct Asking<'a> {
     pub(super) worker: WorkerId,
     pub(super) slots: u64,
-    /// Those for timed games; 0 if all are.
+    /// Slots for timed games; 0 if all are.
     pub(super) quiet_slots: u64,
     /// Each of its slots may play the largest game at the same time.
     slot_bytes: u64,
     offer: &'a Offer,
-    /// Whether a speed that is not known meets all bounds.
+    /// Whether an unknown speed meets all bounds.
     is_hopeful: bool,
-    /// Whether it may take a training: it trains, and has a slot to spare.
+    /// Whether it may take a training: it trains, and has a spare slot.
     pub(super) trains: bool,
     /// Whether it may take a verification.
     pub(super) verifies: bool,
 }
 
 impl<'a> Asking<'a> {
-    /// Who asks for games, and for nothing else.
+    /// A worker that asks for games only.
     pub(super) fn new(
         worker: WorkerId,
         (slots, quiet_slots): (u32, u32),
@@ -40,7 +40,7 @@ impl<'a> Asking<'a> {
         Self { worker, slots, quiet_slots, slot_bytes, offer, is_hopeful, trains, verifies }
     }
 
-    /// The same worker, with every speed that is not known as good as demanded.
+    /// The same worker, with every unknown speed as good as demanded.
     pub(super) const fn hopeful(&self) -> Self {
         Self { is_hopeful: true, ..*self }
     }
@@ -55,19 +55,19 @@ impl<'a> Asking<'a> {
             && !cell.waits()
     }
 
-    /// Whether the worker has what is demanded.
+    /// Whether the worker meets the demands.
     pub(super) fn meets(&self, demands: &Demands) -> bool {
         self.lacks(demands).is_none()
     }
 
-    /// What of it the worker lacks.
+    /// The demands that the worker does not meet.
     pub(super) fn lacks(&self, demands: &Demands) -> Option<Unmet> {
         let unmet = demands.unmet_by(self.offer)?;
         let is_hoped = self.is_hopeful && matches!(unmet, Unmet::Measured(_));
         (!is_hoped).then_some(unmet)
     }
 
-    /// How much such games are for the worker.
+    /// The worker's preference for such games.
     pub(super) fn liking(&self, demands: Option<&Demands>) -> Liking {
         demands.map_or(Liking::Indifferent, |demands| demands.liking(self.offer))
     }

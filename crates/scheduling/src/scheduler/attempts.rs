@@ -1,25 +1,25 @@
-//! Games that were lost or failed, and when to give one up.
+//! Games that were lost or failed, and when to give them up.
 //!
-//! A game that kills its worker looks, from here, like a machine that was taken away. The two are
-//! told apart by repeating under suspicion:
+//! To the coordinator, a game that kills its worker looks like a machine that was taken away. Repetition
+//! under suspicion distinguishes them:
 //!
 //! 1. A lost lease costs an attempt only to the games its worker had reported as started.
 //! 2. After two losses a game is leased alone, so that it takes no other lease's games with it.
-//! 3. After two more, alone, it is a *suspect*: no worker holds two suspects at a time. Else an
-//!    innocent game that is beside the guilty one each time would be given up with it.
+//! 3. After two more, alone, it is a *suspect*: no worker holds two suspects at a time. Otherwise an innocent
+//!    game beside the guilty one each time would be given up with it.
 //! 4. After ten losses alone it is settled as failed. A game of an innocent program gets there
 //!    only by ten preemptions in a row.
 //!
-//! A game that kills its worker before any heartbeat named it escapes step 1, but only once: the
-//! games of a lost lease are marked until they are settled, and whoever gets them next names each
-//! in a heartbeat, and waits for the answer, before it plays it. The marks are not durable: a
-//! coordinator that is started anew at that moment gives such a game one more free shot.
+//! A game that kills its worker before any heartbeat named it escapes step 1, but only once: the games of a
+//! lost lease are marked until they are settled, and their next worker names each in a heartbeat, and waits
+//! for the answer, before it plays it. The marks are not durable: a coordinator that restarts at that moment
+//! gives such a game one more free shot.
 //!
-//! A failure that a worker reports needs no guessing: three of them settle the game as failed. After the first
-//! it is leased alone, so that others may be the next to try it (`conduct`).
+//! A reported failure needs no guessing: three of them settle the game as failed. After the first it is
+//! leased alone, so that another worker may try it next (`conduct`).
 //!
-//! Trainings are leased alone from the start: each takes a slot for long. So are verifications: each is for
-//! others than who played.
+//! Trainings are leased alone from the start: each takes a slot for long. So are verifications: each must go
+//! to a worker other than the original one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,13 +32,12 @@ use super::ranges::Numbers;
 /// Losses alone after which a game is a suspect.
 const LOSSES_UNTIL_SUSPECT: u32 = 2;
 
-/// The games that were lost or failed and are not settled: few, since such games are leased again
-/// before new ones.
+/// Lost or failed games that are not settled: few, since such games are leased again before new ones.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttemptBook {
     attempts: BTreeMap<GameId, Attempts>,
     changed: BTreeMap<GameId, Attempts>,
-    /// Games that were in a lost lease, of each cell that has any.
+    /// For each cell, games that were in a lost lease.
     lost: BTreeMap<CellId, Numbers>,
     /// Cells whose tasks are never leased with others.
     always_alone: BTreeSet<CellId>,
@@ -58,7 +57,7 @@ pub(super) enum Next {
 }
 
 impl AttemptBook {
-    /// Takes up the durable state.
+    /// Restores the durable state.
     pub(super) fn restore(&mut self, attempts: Attempts) {
         self.attempts.insert(attempts.game, attempts);
     }
@@ -68,7 +67,7 @@ impl AttemptBook {
         self.always_alone.insert(cell);
     }
 
-    /// Notes a lease lost while it was reported as started.
+    /// Records a lost lease that had reported the game as started.
     pub(super) fn lost(&mut self, game: GameId, alone: bool) {
         self.note(game, |attempts| {
             attempts.lost += 1;
@@ -76,12 +75,12 @@ impl AttemptBook {
         });
     }
 
-    /// Notes games that were in a lost lease, reported as started or not.
+    /// Records games that were in a lost lease, reported as started or not.
     pub(super) fn lost_with_lease(&mut self, range: GameRange) {
         self.lost.entry(range.cell).or_default().insert(range.first..range.end());
     }
 
-    /// Whether a game of the range was in a lost lease, as far as that is remembered.
+    /// Whether a game of the range was in a lost lease, as far as remembered.
     pub(super) fn any_lost(&self, range: GameRange) -> bool {
         let number = |number| GameId { cell: range.cell, number };
         self.lost.get(&range.cell).is_some_and(|lost| lost.overlap(&(range.first..range.end())) > 0)
@@ -117,7 +116,7 @@ impl AttemptBook {
             .collect()
     }
 
-    /// How often a game was lost alone.
+    /// Number of times a game was lost alone.
     pub(super) fn lost_alone(&self, game: GameId) -> u32 {
         self.attempts.get(&game).map_or(0, |attempts| attempts.lost_alone)
     }
@@ -133,7 +132,7 @@ impl AttemptBook {
         }
     }
 
-    /// Forgets a cell that is deleted, also what is not durable yet.
+    /// Forgets a deleted cell, including changes that are not durable yet.
     pub(super) fn remove(&mut self, cell: CellId) {
         self.forget(cell);
         self.changed.retain(|game, _| game.cell != cell);
@@ -151,12 +150,12 @@ impl AttemptBook {
         }
     }
 
-    /// What changed since the last call.
+    /// Attempts changed since the last call.
     pub(super) fn take_changed(&mut self) -> Vec<Attempts> {
         std::mem::take(&mut self.changed).into_values().collect()
     }
 
-    /// The games that have any.
+    /// The games with attempts.
     pub(super) fn games(&self) -> impl Iterator<Item = GameId> + '_ {
         self.attempts.keys().copied()
     }
@@ -178,7 +177,7 @@ impl AttemptBook {
     }
 }
 
-/// The rules at the top.
+/// Applies the rules above.
 const fn decide(attempts: &Attempts, policy: &Policy) -> Next {
     if attempts.failed >= policy.failures_max || attempts.lost_alone >= policy.losses_alone_max {
         Next::GiveUp

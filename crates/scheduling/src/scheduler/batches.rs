@@ -1,24 +1,24 @@
-//! How many games a lease gets, and which.
+//! The size and contents of a lease.
 //!
-//! A lease aims at a few seconds of work for its worker's slots: long enough that leasing costs
-//! nothing beside playing, short enough that a lost lease loses little. What a game takes is the
-//! moving average of its cell's measured wall times; where none was measured yet, the average of
-//! the experiment stands in, and the batch stays tiny until the cell's own games come in.
+//! A lease aims at a few seconds of work for its worker's slots: long enough that leasing costs nothing
+//! beside playing, short enough that a lost lease loses little. A game is assumed to take the moving average
+//! of its cell's measured wall times; without measurements the experiment's average is used, and the batch
+//! stays tiny until the cell's own games come in.
 //!
-//! Towards the end of an experiment a lease is at most half of its worker's part of what is left
-//! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the
-//! workers finish together.
+//! Towards the end of an experiment a lease is at most half of its worker's share of the remaining work
+//! (guided self-scheduling, Polychronopoulos & Kuck 1987), so that the batches shrink and the workers finish
+//! together.
 //!
-//! Of a timed cell a lease holds half of a worker's part of its pairs at most, where several workers are there
-//! (`allocation`): what is measured of it is then no single machine's. Pairs are never parted, here or anywhere:
-//! whoever plays a game plays its partner, unless one of the two was lost or has failed.
+//! Where several workers are there, a lease holds at most half of a worker's share of a timed cell's pairs
+//! (`allocation`): the measurements then come from several machines. Pairs are never parted, here or
+//! anywhere: the same worker plays both games, unless one of the two was lost or has failed.
 //!
-//! A timed game on a quiet slot keeps the slots idle that are not quiet, and counts as their work, too.
+//! A timed game on a quiet (exclusive) slot keeps the other slots idle, and counts as their work, too.
 //!
-//! Cells are served in the order of the grid, the first to its end before the second: a person
-//! who watches sees cells become complete one after another, instead of all at the very end. Where the
-//! experiment's [`Allocation`](spelrum_model::Allocation) says so, the least known cells come first, each with a
-//! share of the lease.
+//! Cells are served in the order of the grid, the first to its end before the second: users see cells become
+//! complete one after another, instead of all at the very end. If the experiment's
+//! [`Allocation`](spelrum_model::Allocation) asks for it, the least known cells come first, each with a share
+//! of the lease.
 
 use spelrum_model::{CellId, GameRange};
 
@@ -26,14 +26,14 @@ use super::cells::Cell;
 use super::policy::Policy;
 use super::ranges::whole_pairs;
 
-/// What a game is taken to cost where nothing at all was measured.
+/// Assumed time of a game without any measurement.
 const GAME_US_UNKNOWN: u64 = 1_000;
 
-/// Games of cells without a measured time that even a small worker gets in one lease: a sweep of
-/// many cells with few games each would otherwise need a lease for every pair.
+/// Minimum number of games of unmeasured cells in a lease, even for a small worker: a sweep of many cells
+/// with few games each would otherwise need a lease for every pair.
 const UNMEASURED_GAMES_MIN: u64 = 32;
 
-/// What is left to lease in an experiment.
+/// Work left to lease in an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Load {
     /// Work in cells with a measured time.
@@ -43,7 +43,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// What is left to lease in one cell.
+    /// Work left to lease in one cell.
     pub(super) fn of(cell: &Cell) -> Self {
         if !cell.has_games() {
             return Self::default();
@@ -56,14 +56,14 @@ impl Load {
     }
 }
 
-/// What there is still room for in a lease.
+/// Room left in a lease.
 #[derive(Clone, Debug)]
 pub(super) struct LeaseRoom {
     work_us: u128,
     games: u64,
     ranges: usize,
     unmeasured_games: u64,
-    /// What a game of a cell without a measured time may take, if anything is known.
+    /// Assumed time of a game in an unmeasured cell, if known.
     experiment_game_us: Option<u64>,
     /// All slots, and those for timed games.
     slots: u64,
@@ -73,15 +73,15 @@ pub(super) struct LeaseRoom {
 /// The games of a lease.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Batch {
-    /// They.
+    /// The games.
     pub(super) ranges: Vec<GameRange>,
-    /// The work they are taken to be.
+    /// Their estimated work.
     pub(super) work_us: u128,
 }
 
 impl LeaseRoom {
-    /// For a worker with `slots` of the `all_slots` that are at work, in an experiment with this
-    /// load and this average game.
+    /// Room for a worker with `slots` of the `all_slots` at work, in an experiment with this load and average
+    /// game.
     pub(super) fn new(
         policy: &Policy,
         slots: u64,
@@ -112,7 +112,7 @@ impl LeaseRoom {
         }
     }
 
-    /// Of a worker that plays timed games on so many of its slots; 0 is all.
+    /// Sets the number of slots for timed games; 0 is all.
     pub(super) const fn with_quiet_slots(mut self, quiet_slots: u64) -> Self {
         if quiet_slots > 0 {
             self.timed_slots = quiet_slots;
@@ -120,13 +120,13 @@ impl LeaseRoom {
         self
     }
 
-    /// Of no more games than these.
+    /// Caps the number of games.
     pub(super) fn with_games_max(mut self, games_max: Option<u64>) -> Self {
         self.games = self.games.min(games_max.unwrap_or(u64::MAX)).max(2);
         self
     }
 
-    /// What a game of so long keeps from other games.
+    /// Work that a game of this length displaces.
     const fn kept_us(&self, cell: &Cell, game_us: u64) -> u64 {
         if cell.is_timed() {
             game_us.saturating_mul(self.slots) / self.timed_slots
@@ -135,8 +135,8 @@ impl LeaseRoom {
         }
     }
 
-    /// Takes games of the cells in their order, of each no more than its share, until something is used
-    /// up; at least a pair, or the single game that is left of one.
+    /// Takes games of the cells in their order, from each no more than its share, until a budget is used up;
+    /// at least a pair, or the single remaining game of one.
     pub(super) fn fill<'c>(
         mut self,
         cells: impl Iterator<Item = (CellId, &'c Cell, u64)>,
@@ -166,7 +166,7 @@ impl LeaseRoom {
         batch
     }
 
-    /// How many games of the cell there is room for.
+    /// Number of the cell's games that fit.
     fn affordable(&self, cell: &Cell) -> u64 {
         let unmeasured = match cell.game_us() {
             Some(_) => u64::MAX,
@@ -180,7 +180,7 @@ impl LeaseRoom {
         self.games.min(unmeasured).min(in_time)
     }
 
-    /// Takes up room with games, and says what work they are taken to be.
+    /// Uses up room for games, and returns their estimated work.
     fn spend(&mut self, cell: &Cell, games: u64) -> u128 {
         let game_us = cell.game_us().or(self.experiment_game_us).unwrap_or(GAME_US_UNKNOWN);
         let game_us = self.kept_us(cell, game_us);

@@ -1,9 +1,9 @@
-//! One cell's games: where each of them is, without naming them one by one.
+//! The places of one cell's games, without storing them one by one.
 //!
-//! A number below the cursor is in exactly one of four places: returned and free for any batch,
-//! returned and to be leased alone, in a live lease, or settled. The first three are kept; what
-//! is in none of them is settled. So a game in two places cannot be written down (invariants 4
-//! and 6): `leased` maps a number to one lease.
+//! A number below the cursor is in exactly one of four places: returned and free for any batch, returned and
+//! to be leased alone, in a live lease, or settled. The first three are stored; all other numbers are
+//! settled. So a game cannot be recorded in two places (invariants 4 and 6): `leased` maps a number to one
+//! lease.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,21 +18,21 @@ use super::api::{CellProgress, CellState, Tasks};
 use super::ranges::Numbers;
 use crate::stopping::{Points, Prefix, Reading, Settled};
 
-/// The wall time that a reported one is cut to: a day.
+/// Upper limit for reported wall times: a day.
 pub(super) const GAME_US_MAX: u64 = 86_400_000_000;
 
 /// A cell of a running or paused experiment.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     experiment: ExperimentId,
-    /// Whether the experiment's sweep names it. If not, nothing of it is handed out.
+    /// Whether the experiment's sweep names it. If not, its games are not handed out.
     in_sweep: bool,
     /// Whether its games come in pairs.
     swap_sides: bool,
-    /// How many games it gets, if its stop rule does not end it before: see [`Cell::end`].
+    /// Number of games, unless its stop rule ends it earlier: see [`Cell::end`].
     games: u64,
-    /// What decides where it ends (invariant 7): its stop rule, or whether its players repeat themselves. In a box,
-    /// since there may be 100,000 cells without one.
+    /// Determines where it ends (invariant 7): its stop rule, or whether its players repeat themselves.
+    /// Boxed, since 100,000 cells may have none.
     prefix: Option<Box<Prefix>>,
     /// The cursor: the lowest number that was never leased.
     next_number: u64,
@@ -42,22 +42,22 @@ pub(super) struct Cell {
     alone: BTreeSet<u64>,
     /// Numbers below the cursor that are in live leases.
     leased: RangeMap<u64, LeaseId>,
-    /// How many these are.
+    /// Number of games in live leases.
     leased_count: u64,
-    /// What its first player got in the games that were played, as far as it was told of them.
+    /// Its first player's results in the played games, as far as received.
     played: GameCounts,
-    /// Moving average of a game's wall time, once one was measured. Not durable: after a restart
-    /// a cell starts again with a small batch.
+    /// Moving average of a game's wall time, once one was measured. Not durable: after a restart a cell
+    /// starts again with a small batch.
     game_us: Option<u64>,
     /// Bytes of memory that a game may take.
     memory_bytes: u64,
-    /// What a game asks of its worker beside memory, if anything.
+    /// Demands of a game on its worker beside memory, if any.
     demands: Option<Arc<Demands>>,
     /// Cells of its experiment that must be settled before its games are handed out.
     after: Option<Arc<[CellId]>>,
-    /// Whether one of these is not.
+    /// Whether one of these is unsettled.
     waits: bool,
-    /// What its tasks are.
+    /// Kind of its tasks.
     tasks: Tasks,
     /// Whether its games are timed.
     timed: bool,
@@ -81,7 +81,7 @@ pub(super) enum Place {
 }
 
 impl Cell {
-    /// Takes up the durable state. Live leases follow.
+    /// Restores the durable state. Live leases follow.
     pub(super) fn new(experiment: ExperimentId, state: &CellState) -> Self {
         let mut returned = Numbers::default();
         for range in &state.returned {
@@ -91,7 +91,7 @@ impl Cell {
             experiment,
             in_sweep: state.in_sweep,
             swap_sides: state.swap_sides,
-            // A sweep that was made smaller does not take back what was leased already.
+            // A reduced sweep does not take back games that were already leased.
             games: games_with(state.swap_sides, state.games, state.next_number),
             prefix: state.reading.as_deref().cloned().map(|reading| Box::new(reading.into())),
             next_number: state.next_number,
@@ -104,7 +104,7 @@ impl Cell {
             memory_bytes: state.memory_bytes,
             demands: state.demands.clone(),
             after: state.after.clone(),
-            // Until somebody has looked.
+            // Until first checked.
             waits: state.after.is_some(),
             tasks: state.tasks,
             timed: state.timed,
@@ -114,8 +114,8 @@ impl Cell {
         cell
     }
 
-    /// Takes up what a live lease had outstanding, in the order of lease ids: a game that left a
-    /// live lease unsettled has failed there, and is now returned or in a later lease.
+    /// Restores a live lease's outstanding games, in the order of lease ids: a game that left a live lease
+    /// unsettled has failed there, and is now returned or in a later lease.
     pub(super) fn restore_leased(&mut self, range: Range<u64>, lease: LeaseId) {
         if !range.is_empty() {
             self.next_number = self.next_number.max(range.end);
@@ -152,27 +152,26 @@ impl Cell {
         }
     }
 
-    /// Where it ends: at its stop, once its rule is reached, or with its last game; while it is not known whether
-    /// its players repeat themselves, behind the games that tell. Nothing else decides that.
+    /// Where it ends: at its stop, once its rule is reached, or with its last game; while its players'
+    /// repeats are unconfirmed, behind the games that show them. Nothing else decides that.
     pub(super) fn end(&self) -> u64 {
         self.prefix.as_deref().map_or(self.games, |prefix| prefix.end(self.games))
     }
 
-    /// Whether the game, if it is free, is handed out.
+    /// Whether the game is handed out if free.
     pub(super) fn hands_out(&self, number: u64) -> bool {
         self.in_sweep && number < self.end()
     }
 
-    /// What any batch may take: returned games first, so that the settled ones become a prefix
-    /// (invariant 7), then the never leased ones. Nothing, if the sweep does not name the cell, and
-    /// nothing beyond its end.
+    /// Games for any batch: returned ones first, so that the settled ones become a prefix (invariant 7), then
+    /// never leased ones. Empty if the sweep does not name the cell, and limited to its end.
     pub(super) fn available(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         let end = if self.in_sweep { self.end() } else { 0 };
         let all = self.returned.iter().chain(std::iter::once(self.next_number..self.games));
         all.map(move |range| range.start..range.end.min(end)).take_while(|range| !range.is_empty())
     }
 
-    /// How many games these are.
+    /// Number of these games.
     pub(super) fn available_count(&self) -> u64 {
         if !self.in_sweep {
             return 0;
@@ -181,24 +180,24 @@ impl Cell {
         self.returned.count() - self.returned.count_from(end) + end.saturating_sub(self.next_number)
     }
 
-    /// How many games the experiment still waits for: those below its end without a final result, and
-    /// those that are leased, wherever they are; only the latter, if the sweep does not name the cell.
+    /// Number of games that the experiment still waits for: those below its end without a final result, and
+    /// leased ones anywhere; only the latter, if the sweep does not name the cell.
     pub(super) fn unsettled(&self) -> u64 {
         let alone = if self.in_sweep { self.alone.range(..self.end()).count() as u64 } else { 0 };
         self.available_count() + alone + self.leased_count
     }
 
-    /// How many games of it would be handed out now, if their experiment's are.
+    /// Number of its games that could be handed out now, if the experiment's are.
     pub(super) fn waiting_count(&self) -> u64 {
         if self.waits { 0 } else { self.unsettled() - self.leased_count }
     }
 
-    /// What the cell's first player got, from what the player got who moved first in the game.
+    /// The first player's points, from those of the player who moved first in the game.
     pub(super) const fn first_players(&self, number: u64, points: Points) -> Points {
         if self.swap_sides && number % 2 == 1 { points.swapped() } else { points }
     }
 
-    /// What of a range is in a lease.
+    /// The part of a range that is in a lease.
     pub(super) fn outstanding(&self, range: &GameRange, lease: LeaseId) -> Vec<Range<u64>> {
         let within = range.first..range.end();
         self.leased
@@ -239,7 +238,7 @@ impl Cell {
         }
     }
 
-    /// Settles a game, and says where it was. Settling it twice changes nothing.
+    /// Settles a game, and returns its former place. Settling it twice changes nothing.
     pub(super) fn settle(&mut self, number: u64, settled: Settled) -> Place {
         let place = self.place(number);
         match place {
@@ -268,7 +267,7 @@ impl Cell {
         place
     }
 
-    /// Settled games are to be played again, and its rule, if it has one, reads what is left.
+    /// Returns settled games for replay; its rule, if any, reads the remaining results.
     pub(super) fn reopen(&mut self, numbers: &[u64], reading: Option<Reading>) {
         for &number in numbers {
             if self.place(number) == Place::Settled {
@@ -279,19 +278,19 @@ impl Cell {
         self.reread(reading);
     }
 
-    /// Reads its rule again.
+    /// Restarts its rule on new input.
     fn reread(&mut self, reading: Option<Reading>) {
         let before = self.decision();
         self.prefix = reading.map(|reading| Box::new(reading.into()));
         self.changed |= self.decision() != before;
     }
 
-    /// Takes what the sweep says of the cell now.
+    /// Updates the settings from the sweep.
     pub(super) fn set_planned(&mut self, state: &CellState) {
         self.in_sweep = state.in_sweep;
         self.timed = state.timed;
         self.demands.clone_from(&state.demands);
-        // What was played under another allocation, before the last start.
+        // Games played under another allocation, before the last start.
         if state.played.games() > self.played.games() {
             self.played = state.played;
         }
@@ -303,23 +302,23 @@ impl Cell {
         }
     }
 
-    /// Up to where its rule has read, and where it ends by it.
+    /// Up to where its rule has read, and where it ends the cell.
     fn decision(&self) -> (u64, Option<u64>) {
         let read = |prefix: &Prefix| (prefix.decided_number(), prefix.stop_number());
         self.prefix.as_deref().map_or((0, None), read)
     }
 
-    /// What its first player got in the games that were played.
+    /// Its first player's results in the played games.
     pub(super) const fn played(&self) -> &GameCounts {
         &self.played
     }
 
-    /// Takes what the store knows of it.
+    /// Sets the results from the store.
     pub(super) const fn set_played(&mut self, played: GameCounts) {
         self.played = played;
     }
 
-    /// How many games are in live leases.
+    /// Number of games in live leases.
     pub(super) const fn leased_count(&self) -> u64 {
         self.leased_count
     }
@@ -334,7 +333,7 @@ impl Cell {
         self.memory_bytes
     }
 
-    /// What a game asks of its worker beside memory, if anything.
+    /// Demands of a game on its worker beside memory, if any.
     pub(super) const fn demands(&self) -> Option<&Arc<Demands>> {
         self.demands.as_ref()
     }
@@ -344,12 +343,12 @@ impl Cell {
         self.after.as_deref().unwrap_or_default()
     }
 
-    /// Whether one of these is not settled.
+    /// Whether one of these is unsettled.
     pub(super) const fn waits(&self) -> bool {
         self.waits
     }
 
-    /// Takes whether one of these is not settled.
+    /// Sets whether one of these is unsettled.
     pub(super) const fn set_waits(&mut self, waits: bool) {
         self.waits = waits;
     }
@@ -364,12 +363,12 @@ impl Cell {
         matches!(self.tasks, Tasks::Verifications { .. })
     }
 
-    /// Whether its tasks are games; others are leased one by one, and measure nothing.
+    /// Whether its tasks are games; other tasks are leased one by one, and measure nothing.
     pub(super) const fn has_games(&self) -> bool {
         matches!(self.tasks, Tasks::Games)
     }
 
-    /// Whether its tasks are for others than this worker, who has played what they verify.
+    /// Whether its tasks exclude this worker, since it played the games that they verify.
     pub(super) fn is_for_others(&self, than: WorkerId) -> bool {
         matches!(self.tasks, Tasks::Verifications { not_by } if not_by == Some(than))
     }
@@ -384,13 +383,13 @@ impl Cell {
         self.has_games() && !self.waits && self.available_count() > 0
     }
 
-    /// Of tasks that are no games, the next that was never leased.
+    /// The next task that was never leased, for tasks other than games.
     pub(super) fn next_task(&self) -> Option<u64> {
         let is_next = !self.has_games() && self.in_sweep && self.next_number < self.end();
         is_next.then_some(self.next_number)
     }
 
-    /// Takes a measured wall time into the average.
+    /// Adds a measured wall time to the average.
     pub(super) fn measure(&mut self, wall_us: u64) {
         self.game_us = Some(moving_average(self.game_us, wall_us));
     }
@@ -422,7 +421,7 @@ impl Cell {
         self.alone.iter().copied()
     }
 
-    /// The leases that hold games, and how many in each range.
+    /// The leases that hold games, and the number in each range.
     pub(super) fn leased_by(&self) -> impl Iterator<Item = (LeaseId, u64)> + '_ {
         self.leased.iter().map(|(range, &lease)| (lease, range.end - range.start))
     }
@@ -467,13 +466,13 @@ impl Cell {
     }
 }
 
-/// Where a cell ends that is to have so many games: no pair that was begun is left half.
+/// The end of a cell with this many games: a started pair is kept whole.
 const fn games_with(swap_sides: bool, games: u64, next_number: u64) -> u64 {
     let begun = if swap_sides { next_number.next_multiple_of(2) } else { next_number };
     if games > begun { games } else { begun }
 }
 
-/// A measured time, taken into the average of those before.
+/// Updates a moving average with a measured time.
 pub(super) fn moving_average(average_us: Option<u64>, wall_us: u64) -> u64 {
     let wall_us = wall_us.clamp(1, GAME_US_MAX);
     average_us.map_or(wall_us, |average| (7 * average + wall_us) / 8).max(1)
@@ -486,7 +485,7 @@ mod tests {
     #[test]
     fn a_pair_that_was_begun_is_not_left_half() {
         assert_eq!([games_with(true, 4, 5), games_with(true, 8, 5)], [6, 8]);
-        // Where sides are fixed, there are no halves.
+        // With fixed sides there are no halves.
         assert_eq!([games_with(false, 4, 5), games_with(false, 5, 5)], [5, 5]);
         assert_eq!(games_with(false, 7, 5), 7);
     }

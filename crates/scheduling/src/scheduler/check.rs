@@ -1,4 +1,4 @@
-//! What must hold after every event, recounted the slow way.
+//! Invariants that hold after every event, recounted the slow way.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::experiments::Experiment;
 use super::machine::Scheduler;
 use super::with_work::WithWork;
 
-/// Debug builds recount after every event while there are no more cells than this.
+/// Debug builds recount after every event up to this number of cells.
 const CELLS_ALWAYS_CHECKED: usize = 32;
 
 impl Scheduler {

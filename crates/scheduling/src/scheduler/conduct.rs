@@ -1,21 +1,21 @@
-//! How workers do beside each other, and which of them get no games for a while.
+//! Compares workers' failures, and quarantines workers that fail too much.
 //!
-//! That a game fails says nothing of its worker: it may fail wherever it is played. But games are the same
-//! everywhere, so one that failed at a worker and that another one then played says something of the first.
+//! A failed game alone does not incriminate its worker: it may fail wherever it is played. But games are the
+//! same everywhere, so a game that failed at one worker and was then played by another does.
 //!
-//! 1. A game that failed is leased alone next, and to somebody else than those at whom it failed, while somebody
-//!    else is there: for two minutes, since whoever is there may not be able to play it.
-//! 2. A worker at whom 20 games in a row have failed gets no new ones of an experiment while some wait so for
-//!    others: it would go through all of it before they have played a few.
-//! 3. If another worker plays a game that failed, it is a *fault* of each at whom it did.
-//! 4. A worker of whose last 20 games, played or faults, 10 or more are faults is *quarantined*, if whoever has
-//!    played the last of them does well: of 10 games or more at most one in eight is its fault. Else it is the
-//!    games, or the hour. That others do well who play none of these games says nothing.
-//! 5. What it holds is taken from it, and it gets no games for ten minutes, or until somebody lets it in. Then it
-//!    has a clean record.
+//! 1. A failed game is leased alone next, and to a worker at which it has not failed, while there is one: for
+//!    two minutes, since the workers there may be unable to play it.
+//! 2. A worker at which 20 games in a row have failed gets no new ones of an experiment while some wait for
+//!    other workers: otherwise it would go through all of it before they have played a few.
+//! 3. If another worker plays a failed game, that is a *fault* of each worker at which it failed.
+//! 4. A worker with 10 or more faults among its last 20 games, played or faults, is *quarantined*, if the
+//!    worker that played the last of them does well: of 10 games or more at most one in eight is its fault.
+//!    Otherwise the cause is the games, or the hour. Workers that play none of these games are no evidence.
+//! 5. A quarantined worker's games are taken from it, and it gets none for ten minutes, or until an operator
+//!    readmits it. Then it has a clean record.
 //!
-//! So a game that fails everywhere is nobody's fault, and a worker that is alone has none. Nothing of this is
-//! durable: a coordinator that is started anew knows no faults.
+//! So a game that fails everywhere counts against no worker, and a lone worker has no faults. Nothing of this
+//! is durable: a restarted coordinator has no faults on record.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -25,53 +25,53 @@ use spelrum_model::{CellId, GameId, WorkerId};
 use super::api::Time;
 use super::policy::Policy;
 
-/// Games of a worker that are looked at: the latest.
+/// Number of a worker's latest games considered.
 const GAMES: usize = 20;
 
-/// Faults among them for which a worker is quarantined.
+/// Number of faults among them that leads to quarantine.
 const FAULTS: usize = 10;
 
-/// Games that have failed in a row with whom there are no new ones.
+/// Number of failures in a row after which a worker gets no new games.
 const FAILED_IN_A_ROW: usize = 20;
 
-/// Games that a worker must have to be one that others are compared with.
+/// Minimum number of games that a worker needs as a standard for others.
 const GAMES_TO_COMPARE: usize = 10;
 
-/// One in so many of these may be its fault.
+/// Maximum share of faults among these: one in this many.
 const FAULTS_TO_COMPARE: usize = 8;
 
-/// For how long nobody gets a game at whom it failed, in lives of a lease.
+/// How long a failed game is kept from the workers at which it failed, in lives of a lease.
 const LEFT_TO_OTHERS: u64 = 4;
 
-/// For how long a worker is quarantined.
+/// Length of a quarantine.
 const QUARANTINE_MS: u64 = 10 * 60 * 1_000;
 
-/// Who has called within so many milliseconds is there.
+/// A worker that has called within this many milliseconds is there.
 const LATELY_MS: u64 = 60_000;
 
-/// Workers that are remembered (invariant 9).
+/// Maximum number of remembered workers (invariant 9).
 const WORKERS_MAX: usize = 10_000;
 
-/// What is known of the workers.
+/// Records of the workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Conduct {
     workers: BTreeMap<WorkerId, Record>,
-    /// The games that failed and have no result, at whom they failed, and until when others may have them alone.
+    /// Failed games without a result, where they failed, and until when they are reserved for other workers.
     failed: BTreeMap<GameId, Failed>,
-    /// The same, by worker.
+    /// The same, indexed by worker.
     failed_at: BTreeSet<(WorkerId, GameId)>,
 }
 
 /// A worker.
 #[derive(Clone, Debug, Default)]
 struct Record {
-    /// When it called last.
+    /// Time of its last call.
     heard: Time,
-    /// Whether each of its last games was its fault, the latest last.
+    /// Whether each of its latest games was its fault, oldest first.
     games: VecDeque<bool>,
-    /// Games that have failed at it since it has played one.
+    /// Number of failures since it last played a game.
     failed_in_a_row: usize,
-    /// Until when it gets no games.
+    /// End of its quarantine.
     quarantined_until: Option<Time>,
 }
 
@@ -93,7 +93,7 @@ impl Record {
         self.games.iter().filter(|is_fault| **is_fault).count()
     }
 
-    /// Whether it does well enough that others can be compared with it.
+    /// Whether it does well enough to be a standard for others.
     fn does_well(&self) -> bool {
         self.games.len() >= GAMES_TO_COMPARE
             && FAULTS_TO_COMPARE * self.faults() <= self.games.len()
@@ -105,10 +105,10 @@ impl Record {
 }
 
 impl Conduct {
-    /// A worker called.
+    /// Records a call of a worker.
     pub(super) fn heard(&mut self, worker: WorkerId, now: Time) {
         if !self.workers.contains_key(&worker) && self.workers.len() >= WORKERS_MAX {
-            // Who has not called for longest.
+            // The worker with the oldest last call.
             let oldest = self.workers.iter().min_by_key(|(_, record)| record.heard);
             let oldest = oldest.map(|(&worker, _)| worker);
             oldest.map(|worker| self.workers.remove(&worker));
@@ -120,7 +120,7 @@ impl Conduct {
         }
     }
 
-    /// How many workers have called within the last minute.
+    /// Number of workers that have called within the last minute.
     pub(super) fn heard_lately(&self, now: Time) -> u64 {
         let is_there = |it: &&Record| now.0.saturating_sub(it.heard.0) <= LATELY_MS;
         self.workers.values().filter(is_there).count() as u64
@@ -132,7 +132,7 @@ impl Conduct {
         record.is_some_and(|it| now.0.saturating_sub(it.heard.0) < policy.lease_duration_ms)
     }
 
-    /// Why a worker gets no games.
+    /// Why a worker gets no games, if it is quarantined.
     pub(super) fn withheld(&self, worker: WorkerId, now: Time) -> Option<Withheld> {
         let record = self.workers.get(&worker).filter(|record| record.is_quarantined(now))?;
         let left_ms = record.quarantined_until?.0.saturating_sub(now.0);
@@ -143,7 +143,7 @@ impl Conduct {
         })
     }
 
-    /// Lets a worker in. What failed at it before is not its fault any more.
+    /// Readmits a worker. Earlier failures no longer count as its faults.
     pub(super) fn readmit(&mut self, worker: WorkerId) {
         if let Some(record) = self.workers.get_mut(&worker) {
             *record = Record { heard: record.heard, ..Record::default() };
@@ -160,7 +160,7 @@ impl Conduct {
         }
     }
 
-    /// A game has failed at a worker.
+    /// Records a failed game.
     pub(super) fn failed(&mut self, game: GameId, worker: WorkerId, now: Time, policy: &Policy) {
         let failed = self.failed.entry(game).or_default();
         failed.at.insert(worker);
@@ -172,7 +172,7 @@ impl Conduct {
         failed.others_until = Time(now.0.saturating_add(others_ms));
     }
 
-    /// Whether a game has failed at a worker and waits for another one that is there, and not `excluded`.
+    /// Whether a game has failed at a worker and waits for another one that is there and not `excluded`.
     pub(super) fn is_left_to_others(
         &self,
         game: GameId,
@@ -193,7 +193,7 @@ impl Conduct {
             && self.workers.iter().any(may_have_it)
     }
 
-    /// A worker has played a game; returns whose fault it was before.
+    /// Records a played game; returns the workers at which it had failed.
     pub(super) fn played(&mut self, game: GameId, worker: WorkerId) -> BTreeSet<WorkerId> {
         let mut at = self.settled(game);
         at.remove(&worker);
@@ -209,7 +209,7 @@ impl Conduct {
         at
     }
 
-    /// Forgets a game that is settled; returns at whom it has failed.
+    /// Forgets a settled game; returns the workers at which it had failed.
     pub(super) fn settled(&mut self, game: GameId) -> BTreeSet<WorkerId> {
         let at = self.failed.remove(&game).unwrap_or_default().at;
         for &worker in &at {
@@ -218,7 +218,7 @@ impl Conduct {
         at
     }
 
-    /// Forgets a cell that is gone.
+    /// Forgets a removed cell.
     pub(super) fn forget(&mut self, cell: CellId) {
         let number = |number| GameId { cell, number };
         let its = self.failed.range(number(0)..=number(u64::MAX));
@@ -228,25 +228,25 @@ impl Conduct {
         }
     }
 
-    /// Whether so many games in a row have failed at a worker that it gets no new ones.
+    /// Whether a worker gets no new games because of its failures in a row.
     pub(super) fn fails_in_a_row(&self, worker: WorkerId) -> bool {
         self.workers.get(&worker).is_some_and(|it| it.failed_in_a_row >= FAILED_IN_A_ROW)
     }
 
-    /// The games that failed at a worker and have no result.
+    /// Games without a result that failed at the worker.
     pub(super) fn failed_at(&self, worker: WorkerId) -> impl Iterator<Item = GameId> + '_ {
         let game = |cell, number| GameId { cell: CellId(cell), number };
         let its = (worker, game(i64::MIN, 0))..=(worker, game(i64::MAX, u64::MAX));
         self.failed_at.range(its).map(|&(_, game)| game)
     }
 
-    /// Who is quarantined.
+    /// The quarantined workers.
     pub(super) fn quarantined(&self, now: Time) -> impl Iterator<Item = WorkerId> + '_ {
         self.workers.iter().filter(move |(_, it)| it.is_quarantined(now)).map(|(&id, _)| id)
     }
 
-    /// Quarantines a worker, if it has as many faults as that takes, and who has `played` the last of them does
-    /// well; says how many, of how many games.
+    /// Quarantines a worker with enough faults, if the worker that `played` the last of them does well;
+    /// returns how many faults, of how many games.
     pub(super) fn quarantine(
         &mut self,
         worker: WorkerId,

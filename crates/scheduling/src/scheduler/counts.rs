@@ -1,17 +1,17 @@
-//! How much there is of everything: for people who watch a coordinator.
+//! Totals for monitoring a coordinator.
 
 use spelrum_model::ExperimentState;
 
 use super::machine::Scheduler;
 
-/// How much there is of everything that is not over.
+/// Totals of everything that is not over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Experiments whose games are handed out.
     pub running: u64,
-    /// Experiments that somebody has paused.
+    /// Paused experiments.
     pub paused: u64,
-    /// Games of running experiments that could be leased now and are not, whatever they need of a worker.
+    /// Games of running experiments that could be leased now and are not, whatever their demands.
     pub waiting_games: u64,
     /// Games in live leases, of running and paused experiments.
     pub leased_games: u64,
@@ -20,7 +20,7 @@ pub struct Counts {
 }
 
 impl Scheduler {
-    /// How much there is of everything. Takes time with the number of experiments that are not over.
+    /// Computes the totals. Takes time with the number of experiments that are not over.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts { leases: self.leases.count(), ..Counts::default() };

@@ -1,19 +1,19 @@
-//! Workers that are not believed any more: somebody has said so, and what they played is played again.
+//! Workers excluded by an operator: their games are replayed elsewhere.
 
 use std::collections::BTreeSet;
 
 use spelrum_model::withheld::Withheld;
 use spelrum_model::{ExperimentId, WorkerId};
 
-/// Who is excluded from what.
+/// The exclusions of workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exclusions {
-    /// From an experiment, or from all: as many as people have said.
+    /// From an experiment, or from all: bounded by the operators' requests.
     pub(super) excluded: BTreeSet<(WorkerId, Option<ExperimentId>)>,
 }
 
 impl Exclusions {
-    /// Takes up the durable state.
+    /// Restores the durable state.
     pub(super) fn of(excluded: Vec<(WorkerId, Option<ExperimentId>)>) -> Self {
         Self { excluded: excluded.into_iter().collect() }
     }
@@ -28,17 +28,17 @@ impl Exclusions {
         self.is_everywhere(worker).then_some(Withheld::Excluded)
     }
 
-    /// Lets a worker play everywhere.
+    /// Readmits a worker everywhere.
     pub(super) fn readmit(&mut self, worker: WorkerId) {
         self.excluded.retain(|(excluded, _)| *excluded != worker);
     }
 
-    /// Forgets an experiment that is deleted.
+    /// Forgets a deleted experiment.
     pub(super) fn forget(&mut self, experiment: ExperimentId) {
         self.excluded.retain(|(_, from)| *from != Some(experiment));
     }
 
-    /// Who is excluded from all.
+    /// Workers excluded from all experiments.
     pub(super) fn everywhere(&self) -> impl Iterator<Item = WorkerId> + '_ {
         self.excluded.iter().filter(|(_, from)| from.is_none()).map(|&(worker, _)| worker)
     }

@@ -1,4 +1,4 @@
-//! One experiment: which of its cells have games to lease, and how much work they are.
+//! An experiment: its cells with games to lease, and the amount of work in them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::cells::Cell;
 use super::cells::moving_average;
 use super::with_work::WithWork;
 
-/// An experiment that is not over, or has been so only since the last drain.
+/// An experiment that is not over, or ended only since the last drain.
 #[derive(Clone, Debug)]
 pub(super) struct Experiment {
     /// Whether its games are handed out.
@@ -22,7 +22,7 @@ pub(super) struct Experiment {
     pub(super) cells: Vec<CellId>,
     /// Which of its cells go first.
     pub(super) allocation: Allocation,
-    /// Those with games for any batch. Ids are given in the order of the grid.
+    /// Cells with games for any batch. Ids are given in the order of the grid.
     pub(super) with_work: WithWork,
     /// Games to be leased alone.
     pub(super) alone: BTreeSet<GameId>,
@@ -30,18 +30,18 @@ pub(super) struct Experiment {
     pub(super) suspects: BTreeSet<GameId>,
     /// Games without a final result.
     pub(super) unsettled: u128,
-    /// Of these, those that could be leased now, if it is running.
+    /// Those of them that could be leased now, if it is running.
     pub(super) waiting: u128,
-    /// Of these, those that are leased.
+    /// Those of them that are leased.
     pub(super) leased: u128,
-    /// What is left for any batch.
+    /// Work left for any batch.
     pub(super) load: Load,
-    /// Moving average of the wall time of its games, whichever cell they are of.
+    /// Moving average of the wall time of its games, across all cells.
     pub(super) game_us: Option<u64>,
 }
 
 impl Experiment {
-    /// Without cells.
+    /// An experiment without cells.
     pub(super) fn new(state: ExperimentState) -> Self {
         Self {
             state,
@@ -70,7 +70,7 @@ impl Experiment {
             && !(self.with_work.is_empty() && self.alone.is_empty() && self.suspects.is_empty())
     }
 
-    /// Takes in a cell that is new or has changed. `before` is what it was, if it was.
+    /// Accounts for a new or changed cell. `before` is its earlier sum, if any.
     pub(super) fn account(&mut self, id: CellId, before: Option<CellSum>, cell: &Cell) {
         let before = before.unwrap_or_default();
         let after = CellSum::of(cell, self.allocation);
@@ -95,7 +95,7 @@ impl Experiment {
         }
     }
 
-    /// Puts a returned game where games to be leased alone wait.
+    /// Adds a returned game to those that wait to be leased alone.
     pub(super) fn set_apart(&mut self, game: GameId, next: Next) {
         match next {
             Next::Alone => self.alone.insert(game),
@@ -104,19 +104,19 @@ impl Experiment {
         };
     }
 
-    /// Takes a game from where games to be leased alone wait.
+    /// Removes a game from those that wait to be leased alone.
     pub(super) fn take_apart(&mut self, game: GameId) {
         self.alone.remove(&game);
         self.suspects.remove(&game);
     }
 
-    /// Takes a measured wall time into the average.
+    /// Adds a measured wall time to the average.
     pub(super) fn measure(&mut self, wall_us: u64) {
         self.game_us = Some(moving_average(self.game_us, wall_us));
     }
 }
 
-/// What an experiment sums up over its cells.
+/// A cell's contribution to its experiment's sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CellSum {
     unsettled: u64,
@@ -129,7 +129,7 @@ pub(super) struct CellSum {
 }
 
 impl CellSum {
-    /// Of one cell, under this allocation.
+    /// The sum of a cell, under this allocation.
     pub(super) fn of(cell: &Cell, allocation: Allocation) -> Self {
         let (unsettled, load) = (cell.unsettled(), Load::of(cell));
         let task = cell.next_task();
@@ -137,7 +137,7 @@ impl CellSum {
         Self { unsettled, waiting, leased, load, turn: Turn::of(cell, allocation), task }
     }
 
-    /// Whether games of it are still to come.
+    /// Whether it has unsettled games.
     pub(super) const fn is_unsettled(&self) -> bool {
         self.unsettled > 0
     }

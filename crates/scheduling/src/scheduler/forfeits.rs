@@ -1,22 +1,24 @@
-//! Games that engines forfeit: whether the program is at fault or the machine, and how fast a worker may lose them.
+//! Games that engines forfeit: whether the program or the machine is at fault, and how fast a worker may lose
+//! them.
 //!
-//! A forfeit (a crash, no answer, an illegal move, too much time) is a result like any other: the program has lost.
-//! But a program that a machine lacks something for, such as its net, fails there and plays well elsewhere; and
-//! who fails at once is free at once, and takes most of the games.
+//! A forfeit (a crash, no answer, an illegal move, too much time) is a result like any other: the program has
+//! lost. But a program whose machine lacks something, such as its net, fails there and plays well elsewhere;
+//! and a worker that fails at once is free at once, and takes most of the games.
 //!
-//! 1. Of each cell it is counted how many games each worker has played with an engine, and how many of these the
-//!    engine forfeited ([`evidence`]).
-//! 2. A worker at which an engine has forfeited 4 games or more, and 4 times as many as the others' rates in the
-//!    same cells make expect, is *barred* from the engine if the evidence that its rate is another is 1,000 to 1
-//!    ([`EVIDENCE`]). Its leases of such games end, it gets no more of them, and what it played with the engine is
-//!    taken out and played by others: all of it, since to take out forfeits alone would be to choose results.
-//!    Somebody lets it in again.
-//! 3. Where all forfeit, the program is at fault, and loses. A worker that is alone is compared with nobody.
-//! 4. A worker gets no more games with an engine at once than it has slots until one has come to its end there. After
-//!    a forfeit in the first moves it gets none for a second, and then a pair; after each further one in a row twice as
-//!    long, up to ten minutes. It waits so while somebody else is there with the engine and without such a row.
+//! 1. For each cell, the games that each worker has played with an engine are counted, and how many of these
+//!    the engine forfeited ([`evidence`]).
+//! 2. A worker at which an engine has forfeited at least 4 games, and at least 4 times as many as expected
+//!    from the others' rates in the same cells, is *barred* from the engine if the evidence for a different
+//!    rate is 1,000 to 1 ([`EVIDENCE`]). Its leases of such games end, it gets no more of them, and all its
+//!    games with the engine are discarded and replayed elsewhere: discarding forfeits alone would select
+//!    results. An operator readmits the worker.
+//! 3. Where all workers forfeit, the program is at fault, and loses. A lone worker is compared with no other.
+//! 4. A worker gets no more games with an engine at once than it has slots until one has come to its end
+//!    there. After a forfeit in the first moves it gets none for a second, and then a pair; after each
+//!    further one in a row twice as long, up to ten minutes. This applies while another worker is there with
+//!    the engine and without such a row.
 //!
-//! Who is barred is durable. The counts and rows are not: a coordinator that is started anew counts from 0.
+//! Bars are durable. The counts and rows are not: a restarted coordinator counts from 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,13 +29,13 @@ use spelrum_statistics::{Stratum, evidence_of_two_rates};
 
 use super::api::Time;
 
-/// How likely an honest worker is ever to be barred from an engine, at most: one in so many.
+/// Upper bound on an honest worker's chance of ever being barred from an engine: one in this many.
 pub const EVIDENCE: f64 = 1_000.0;
 
-/// Forfeits for which a worker may be barred.
+/// Minimum number of forfeits for barring a worker.
 const FORFEITS_MIN: u64 = 4;
 
-/// So many times as many as others' rates make expect.
+/// Minimum ratio of forfeits to the number expected from the others' rates.
 const TIMES_EXPECTED: f64 = 4.0;
 
 /// Games with fewer plies than these were forfeited in the first moves.
@@ -42,23 +44,23 @@ const EARLY_PLIES: u64 = 8;
 /// How long a worker waits after the first such game.
 const PAUSE_MS: u64 = 1_000;
 
-/// And at most.
+/// Maximum of this wait.
 const PAUSE_MS_MAX: u64 = 600_000;
 
-/// Cells of which games are counted: the latest (invariant 9).
+/// Maximum number of cells whose games are counted: the latest (invariant 9).
 const CELLS_MAX: usize = 10_000;
 
-/// Pairs of worker and engine that are remembered (invariant 9).
+/// Maximum number of remembered pairs of worker and engine (invariant 9).
 const RECORDS_MAX: usize = 10_000;
 
 /// A worker and an engine, by its name in sweeps.
 type Use = (WorkerId, String);
 
-/// What is known of engines at workers.
+/// Records of engines at workers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forfeits {
     pub(super) barred: BTreeMap<Use, Barred>,
-    /// Of each cell, by engine and worker: games, and those that the engine forfeited.
+    /// For each cell, by engine and worker: games, and those that the engine forfeited.
     cells: BTreeMap<CellId, BTreeMap<(String, WorkerId), Count>>,
     /// The same over all these cells.
     totals: BTreeMap<(String, WorkerId), Count>,
@@ -71,33 +73,33 @@ struct Count {
     games: u64,
 }
 
-/// How an engine does at a worker.
+/// An engine's record at a worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Record {
-    /// Whether a game of it has come to its end there.
+    /// Whether a game with it has come to its end there.
     pub(super) has_played: bool,
-    /// Games that it has forfeited in the first moves since.
+    /// Games forfeited in the first moves since.
     pub(super) failed_in_a_row: u32,
-    /// Until when the worker gets no games with it.
+    /// End of the pause, until when the worker gets no games with it.
     pub(super) paused_until: Time,
 }
 
-/// How a game with engines came out.
+/// The outcome of a game with engines.
 pub(super) struct EngineGame<'g> {
     pub(super) worker: WorkerId,
     pub(super) cell: CellId,
-    /// The engine that forfeited it, if one did, and after how many plies.
+    /// The engine that forfeited it, if any, and after how many plies.
     pub(super) forfeit: Option<(&'g str, u64)>,
 }
 
 impl Forfeits {
-    /// Takes up the durable state.
+    /// Restores the durable state.
     pub(super) fn of(barred: Vec<(WorkerId, Barred)>) -> Self {
         let barred = barred.into_iter().map(|(worker, it)| ((worker, it.engine.clone()), it));
         Self { barred: barred.collect(), ..Self::default() }
     }
 
-    /// Forgets a cell that is gone.
+    /// Forgets a removed cell.
     pub(super) fn forget(&mut self, cell: CellId) {
         for (of, count) in self.cells.remove(&cell).into_iter().flatten() {
             if let Some(total) = self.totals.get_mut(&of) {
@@ -110,7 +112,8 @@ impl Forfeits {
         }
     }
 
-    /// Lets a worker play with an engine again, or with all, and counts its games anew. Says whether it was barred.
+    /// Lets a worker play with an engine again, or with all, and counts its games anew. Returns whether it
+    /// was barred.
     pub(super) fn readmit(&mut self, worker: WorkerId, engine: Option<&str>) {
         let is_meant = |it: &str| engine.is_none_or(|engine| engine == it);
         self.barred.retain(|(other, its), _| *other != worker || !is_meant(its));
@@ -125,7 +128,7 @@ impl Forfeits {
     }
 
     pub(super) fn is_barred(&self, worker: WorkerId, engine: &str) -> bool {
-        // Few are: no string is made for whoever asks.
+        // Bars are few: no string is allocated for the lookup.
         self.barred.keys().any(|(other, its)| *other == worker && its == engine)
     }
 
@@ -135,18 +138,18 @@ impl Forfeits {
         !self.barred.is_empty() && engines.into_iter().any(|it| self.is_barred(worker, &it.engine))
     }
 
-    /// From which engines workers are barred.
+    /// All bars, by worker.
     pub(super) fn barred(&self) -> impl Iterator<Item = (WorkerId, &Barred)> {
         self.barred.iter().map(|((worker, _), barred)| (*worker, barred))
     }
 
-    /// A worker has come with these engines.
+    /// Records that a worker offers these engines.
     pub(super) fn has(&mut self, worker: WorkerId, offer: &Offer) {
         for offered in &*offer.engines {
             let key = (worker, offered.engine.clone());
             if !self.records.contains_key(&key) {
                 if self.records.len() >= RECORDS_MAX {
-                    // Ids grow: whoever came first.
+                    // Ids grow, so this is the earliest worker.
                     self.records.pop_first();
                 }
                 self.records.insert(key, Record::default());
@@ -154,7 +157,7 @@ impl Forfeits {
         }
     }
 
-    /// Notes a game of these engines.
+    /// Records a game of these engines.
     pub(super) fn note(&mut self, game: &EngineGame<'_>, engines: &BTreeSet<&str>, now: Time) {
         if !self.cells.contains_key(&game.cell) && self.cells.len() >= CELLS_MAX {
             // Ids grow: the oldest.
@@ -186,7 +189,7 @@ impl Forfeits {
         }
     }
 
-    /// What an engine did at a worker, and at all others.
+    /// Counts of an engine at a worker, and at all others.
     fn both(&self, worker: WorkerId, engine: &str) -> [Count; 2] {
         let (mut own, mut others) = (Count::default(), Count::default());
         for (&(_, other), count) in of_engine(&self.totals, engine) {
@@ -197,7 +200,7 @@ impl Forfeits {
         [own, others]
     }
 
-    /// What speaks for it that a worker is at fault for what an engine forfeits, if it is enough.
+    /// The evidence that the worker is at fault for an engine's forfeits, if sufficient.
     pub(super) fn evidence(&self, worker: WorkerId, engine: &str) -> Option<Barred> {
         let (mut strata, mut expected, mut compared) = (Vec::new(), 0.0, 0);
         for counts in self.cells.values() {
@@ -230,7 +233,7 @@ impl Forfeits {
         })
     }
 
-    /// The workers at which an engine has forfeited so many games that it is worth a closer look.
+    /// The workers at which an engine's forfeits deserve the full test.
     pub(super) fn suspected(&self, engine: &str) -> Vec<WorkerId> {
         let mut all = Count::default();
         for (_, count) in of_engine(&self.totals, engine) {
@@ -239,7 +242,7 @@ impl Forfeits {
         }
         let is_suspected = |(_, its): &(&(String, WorkerId), &Count)| {
             let others = [all.forfeits - its.forfeits, all.games - its.games];
-            // Half as often again as others: the rest is for the evidence.
+            // 1.5 times the others' rate: a coarse filter before the evidence.
             its.forfeits >= FORFEITS_MIN
                 && others[1] > 0
                 && 2 * its.forfeits * others[1] >= 3 * others[0] * its.games

@@ -1,4 +1,4 @@
-//! A worker asks for games.
+//! Granting leases to workers that ask for games.
 
 use std::collections::BTreeSet;
 
@@ -16,27 +16,27 @@ use super::experiments::Experiment;
 use super::leases::Lease;
 use super::machine::Scheduler;
 
-/// Leases that a worker may hold beside one for each slot and the next one for each: more are
-/// left over from replies that it never got, and will expire.
+/// Leases that a worker may hold beyond two for each slot (the current and the next): these are left over
+/// from replies that it never got, and will expire.
 const LEASES_BESIDE: usize = 8;
 
-/// An experiment that prefers what a worker has goes as if it had had so much less work, in microseconds: an hour of
-/// one slot. And one that prefers what it has not, as if it had had so much more.
+/// Credit, in microseconds of work, for an experiment that prefers what a worker has: an hour of one slot.
+/// One that prefers what the worker lacks is debited as much.
 const PREFERENCE_US: i128 = 3_600 * 1_000_000;
 
-/// Reasons why a worker gets nothing that are told.
+/// Most reported reasons why a worker gets nothing.
 const REASONS_MAX: usize = 8;
 
-/// What a worker does when it is an experiment's turn.
+/// The worker's task at an experiment's turn.
 enum Found {
-    /// It plays these games of it.
+    /// Plays these games.
     Plays(ExperimentId, Batch),
-    /// It measures its speed at this game, for which the experiment's games wait.
+    /// Measures its speed at this game, for which the experiment's games wait.
     Measures(String),
 }
 
 impl Scheduler {
-    /// Grants a lease, or says when to ask again.
+    /// Grants a lease, or returns when to ask again.
     pub(super) fn lease_wanted(&mut self, mut asking: Asking<'_>) -> Effect {
         let Asking { worker, slots, .. } = asking;
         let leases_max = 2 * usize::try_from(slots).unwrap_or(usize::MAX / 4) + LEASES_BESIDE;
@@ -86,8 +86,8 @@ impl Scheduler {
         Effect::Idle { worker, retry_after_ms, all_done, withheld, calibrate: None }
     }
 
-    /// The game whose speed the worker would have to tell to get games of an experiment, of which it gets none, if
-    /// there is one.
+    /// The game whose speed the worker must report to get games of an experiment, if that is why it gets
+    /// none.
     fn waits_for_speed(&self, experiment: ExperimentId, asking: &Asking<'_>) -> Option<&str> {
         let mut waiting = self.waiting_demands(self.experiments.get(&experiment)?);
         let lacks_speed = |it: &Demands| matches!(asking.lacks(it), Some(Unmet::Measured(_)));
@@ -99,7 +99,7 @@ impl Scheduler {
         demands.speed.as_ref().map(|bounds| &*bounds.game)
     }
 
-    /// How much less work than it has had an experiment is served by.
+    /// The experiment's credit: how much less work it counts as having had.
     fn less_us(&self, experiment: ExperimentId, asking: &Asking<'_>) -> i128 {
         let experiment = self.experiments.get(&experiment);
         let demands = experiment.and_then(|it| it.with_work.demands().next());
@@ -110,7 +110,7 @@ impl Scheduler {
         }
     }
 
-    /// What of what waits asks for more than a worker has: what it lacks, but for engines.
+    /// Demands of waiting games that a worker does not meet, except engines.
     fn lacking(&self, asking: &Asking<'_>) -> Vec<Unmet> {
         let mut lacking = BTreeSet::new();
         for (id, experiment) in self.ready() {
@@ -119,9 +119,9 @@ impl Scheduler {
             }
             lacking.extend(self.waiting_demands(experiment).filter_map(|it| asking.lacks(it)));
         }
-        // Without speeds: the worker measures just now, or knows itself that it cannot.
+        // Without speeds: the worker is measuring now, or has found that it cannot.
         lacking.retain(|unmet| !matches!(unmet, Unmet::Engines | Unmet::Measured(_)));
-        // Of cells with other time limits each has a period of its own: the strictest is said.
+        // Cells with different time limits have different periods: only the strictest is reported.
         let mut has_period = false;
         lacking.retain(|unmet| {
             let is_period = matches!(unmet, Unmet::QuotaPeriod { .. });
@@ -130,8 +130,8 @@ impl Scheduler {
         lacking.into_iter().take(REASONS_MAX).collect()
     }
 
-    /// What waits in an experiment asks for: of cells with games for any batch each once, then of games to be leased
-    /// alone.
+    /// Demands of an experiment's waiting games: of cells with games for any batch, each once, then of games
+    /// to be leased alone.
     pub(super) fn waiting_demands<'a>(
         &'a self,
         experiment: &'a Experiment,
@@ -142,7 +142,7 @@ impl Scheduler {
         experiment.with_work.demands().chain(apart.map(AsRef::as_ref))
     }
 
-    /// How many trainings a worker holds.
+    /// Number of trainings that a worker holds.
     fn trainings_of(&self, worker: WorkerId) -> u64 {
         let is_training = |lease: &&Lease| {
             let cell = lease.granted.first().and_then(|range| self.cells.get(&range.cell));
@@ -151,8 +151,8 @@ impl Scheduler {
         self.leases.of(worker).filter(is_training).count() as u64
     }
 
-    /// What the experiment has for the worker. Games that were lost before come first: they hold
-    /// up every decision about their cell (invariant 7). What it cannot play is passed over.
+    /// The experiment's games for the worker. Games that were lost before come first: they hold up every
+    /// decision about their cell (invariant 7). Unplayable ones are skipped.
     fn batch(&self, id: ExperimentId, asking: &Asking<'_>) -> Batch {
         let Some(experiment) = self.experiments.get(&id) else { return Batch::default() };
         let &Asking { worker, slots, quiet_slots, .. } = asking;
@@ -211,7 +211,7 @@ impl Scheduler {
         Effect::Grant { worker, lease: id, ranges: batch.ranges, lost, duration_ms }
     }
 
-    /// Whether these are one game that was lost alone before.
+    /// Whether this is a single game that was lost alone before.
     pub(super) fn is_suspect(&self, granted: &[GameRange]) -> bool {
         match granted {
             [only] if only.count == 1 => {

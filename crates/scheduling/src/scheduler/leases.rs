@@ -6,17 +6,17 @@ use spelrum_model::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
 use super::api::Time;
 
-/// A live lease. Its games belong to one experiment, so that a share can be charged for it and a
-/// cancel ends it whole. Which of them are outstanding, only the cells know.
+/// A live lease. Its games belong to one experiment, so that a share can be charged for it and a cancel ends
+/// it whole. Only the cells record which games are outstanding.
 #[derive(Clone, Debug)]
 pub(super) struct Lease {
-    /// Who holds it.
+    /// The worker that holds it.
     pub(super) worker: WorkerId,
-    /// Whose games it holds.
+    /// The experiment of its games.
     pub(super) experiment: ExperimentId,
-    /// The games it was granted with.
+    /// The games granted.
     pub(super) granted: Vec<GameRange>,
-    /// How many of them have neither a result nor left it otherwise.
+    /// Number of games that neither have a result nor left it otherwise.
     pub(super) outstanding: u64,
     /// Outstanding games that its worker reported as started.
     pub(super) started: BTreeSet<GameId>,
@@ -54,12 +54,12 @@ struct Holder {
 }
 
 impl Leases {
-    /// None yet; the first id will be the one after `last`.
+    /// No leases yet; the first id will follow `last`.
     pub(super) fn after(last: i64) -> Self {
         Self { last, ..Self::default() }
     }
 
-    /// The id that the next lease gets. Every call gives another.
+    /// The id of the next lease. Every call returns another.
     pub(super) const fn next_id(&mut self) -> LeaseId {
         self.last += 1;
         LeaseId(self.last)
@@ -91,7 +91,7 @@ impl Leases {
         Some(lease)
     }
 
-    /// Renews a lease, if it is live and this worker's; says whether it is.
+    /// Renews a lease, if it is live and this worker's; returns whether it is.
     pub(super) fn renew(&mut self, id: LeaseId, worker: WorkerId, deadline: Time) -> bool {
         match self.live.get_mut(&id) {
             Some(lease) if lease.worker == worker => {
@@ -104,7 +104,7 @@ impl Leases {
         }
     }
 
-    /// Gives every lease so much more time.
+    /// Extends every lease by this time.
     pub(super) fn prolong(&mut self, ms: u64) {
         for lease in self.live.values_mut() {
             lease.deadline = Time(lease.deadline.0.saturating_add(ms));
@@ -127,7 +127,7 @@ impl Leases {
         self.live.iter().map(|(&id, lease)| (id, lease))
     }
 
-    /// How many they are.
+    /// Number of live leases.
     pub(super) fn count(&self) -> u64 {
         self.live.len() as u64
     }
@@ -148,7 +148,7 @@ impl Leases {
         held.filter_map(|id| self.live.get(id))
     }
 
-    /// Which leases of a worker are meant, by their ids.
+    /// The ids of the selected leases of a worker.
     pub(super) fn ids_of(
         &self,
         worker: WorkerId,
@@ -158,12 +158,12 @@ impl Leases {
         held.copied().filter(|id| self.live.get(id).is_some_and(&is_meant)).collect()
     }
 
-    /// How many leases a worker holds.
+    /// Number of leases that a worker holds.
     pub(super) fn count_of(&self, worker: WorkerId) -> usize {
         self.workers.get(&worker).map_or(0, |holder| holder.leases.len())
     }
 
-    /// The playing threads of all workers that hold leases, once this one holds one too.
+    /// The playing threads of all workers that hold leases, counting this one.
     pub(super) fn slots_with(&self, worker: WorkerId, slots: u64) -> u64 {
         self.slots - self.workers.get(&worker).map_or(0, |holder| holder.slots) + slots
     }

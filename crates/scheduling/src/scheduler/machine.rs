@@ -1,4 +1,4 @@
-//! The state machine: its state, its events, and the bookkeeping that all decisions share.
+//! The state machine: its state, its events, and the bookkeeping shared by all decisions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +20,11 @@ use super::policy::Policy;
 use super::shares::Shares;
 use crate::stopping::Reading;
 
-/// The scheduler. See the [module](super) for what it decides and how.
+/// The scheduler. See the [module](super) for its decisions.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     pub(super) policy: Policy,
-    /// The latest time it was told. It never goes back.
+    /// The latest time received. It never goes back.
     pub(super) now: Time,
     /// When the owner's turn began. Later than events that waited for it.
     pub(super) turn: Time,
@@ -39,30 +39,30 @@ pub struct Scheduler {
     pub(super) measuring: Measuring,
     /// How many experiments are in the state `Running`.
     pub(super) running: usize,
-    /// What became of events that were not events: experiments that a restart found complete.
+    /// Effects without an event: experiments that a restart found complete.
     pub(super) pending: Vec<Effect>,
-    /// Experiments that are over. They are forgotten at the next drain: from then on the owner
-    /// finds on disk what a late report of their games must be compared with.
+    /// Experiments that are over. The next drain forgets them: from then on the owner compares late reports
+    /// of their games with the store.
     pub(super) over: BTreeSet<ExperimentId>,
-    /// Which cells wait for a cell: all of one experiment.
+    /// For each cell, the cells that wait for it: all of one experiment.
     pub(super) waiting: BTreeMap<CellId, BTreeSet<CellId>>,
     pub(super) changed_cells: BTreeSet<CellId>,
-    /// Open experiments of which a cell was settled since somebody asked.
+    /// Open experiments with a cell settled since the last `take_settled`.
     pub(super) settled: BTreeSet<ExperimentId>,
     pub(super) granted: Vec<LeaseState>,
     pub(super) ended: Vec<(LeaseId, LeaseEnd)>,
 }
 
-/// What the owner knows of a reported game.
+/// Facts the owner looked up for a reported game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts {
     /// Whether it has a settled result on disk.
     pub(super) settled: bool,
-    /// Whether it was ever leased to the worker under the lease it names.
+    /// Whether it was ever leased to the worker under the named lease.
     pub(super) leased: bool,
 }
 
-/// What a sweep says of an experiment as a whole.
+/// A sweep's settings for an experiment as a whole.
 struct Said {
     priority: i32,
     open: bool,
@@ -70,12 +70,11 @@ struct Said {
 }
 
 impl Scheduler {
-    /// Tells that the owner begins to work through what has come. Leases that are granted or renewed
-    /// from here on live from `now`: however long their workers' calls waited, the answers go out no
-    /// earlier.
+    /// Begins the owner's turn of processing events. Leases granted or renewed from here on live from `now`:
+    /// however long their workers' calls waited, the answers go out no earlier.
     ///
-    /// `gap_ms` is for how long the owner stood still before, and could hear nobody: every live lease
-    /// gets as much more time, since its worker may have called in vain.
+    /// `gap_ms` is how long the owner stood still before, unable to hear calls: every live lease is extended
+    /// by it, since its worker may have called in vain.
     pub fn begin_turn(&mut self, now: Time, gap_ms: u64) {
         self.turn = self.turn.max(now);
         if gap_ms > 0 {
@@ -84,7 +83,7 @@ impl Scheduler {
         self.debug_assert_consistent();
     }
 
-    /// Handles one event. Also expires what is due at `now`, before the event.
+    /// Handles one event. Leases due at `now` expire before the event.
     pub fn handle(&mut self, event: Event, now: Time) -> Vec<Effect> {
         self.now = self.now.max(now);
         let mut effects = std::mem::take(&mut self.pending);
@@ -142,7 +141,7 @@ impl Scheduler {
         effects
     }
 
-    /// When `Tick` has something to do next.
+    /// When `Tick` next has an effect.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         if self.pending.is_empty() { self.leases.next_deadline() } else { Some(self.now) }
@@ -154,7 +153,7 @@ impl Scheduler {
         self.leases.iter().any(|(_, lease)| lease.experiment == experiment)
     }
 
-    /// Drains what must be stored before the replies are sent.
+    /// Drains the changes that must be stored before the replies are sent.
     pub fn take_changes(&mut self) -> Changes {
         let changed = std::mem::take(&mut self.changed_cells);
         let progress = |id| self.cells.get(&id).map(|cell| cell.progress(id));
@@ -175,7 +174,7 @@ impl Scheduler {
         self.running > 0
     }
 
-    /// Changes a cell, and whatever sums up or indexes cells with it.
+    /// Changes a cell, and all sums and indexes over cells with it.
     pub(super) fn change_cell<R>(
         &mut self,
         id: CellId,
@@ -206,7 +205,7 @@ impl Scheduler {
         Some(result)
     }
 
-    /// Finds out whether games of a cell wait for other cells.
+    /// Updates whether games of a cell wait for other cells.
     pub(super) fn look_at_waiting(&mut self, id: CellId) {
         let is_unsettled =
             |id: &CellId| self.cells.get(id).is_some_and(|cell| cell.unsettled() > 0);
@@ -217,7 +216,7 @@ impl Scheduler {
         }
     }
 
-    /// Notes what is special of a new cell: that its tasks are no games, or that it waits for other cells.
+    /// Records a new cell's special needs: tasks other than games, or cells to wait for.
     pub(super) fn note_needs(&mut self, id: CellId) {
         let Some(cell) = self.cells.get(&id) else { return };
         if !cell.has_games() {
@@ -228,14 +227,14 @@ impl Scheduler {
         }
     }
 
-    /// Whether nothing is to be played of a cell any more: all its games are settled, up to where it ends,
-    /// and none is leased. `None` if it is of no experiment that goes on.
+    /// Whether no more of a cell will be played: all its games are settled, up to its end, and none is
+    /// leased. `None` if its experiment is unknown or over.
     #[must_use]
     pub fn is_settled(&self, cell: CellId) -> Option<bool> {
         self.cells.get(&cell).map(|cell| cell.unsettled() == 0)
     }
 
-    /// Whether it knows the experiment: one that is over may be forgotten.
+    /// Whether the experiment is known: one that is over may be forgotten.
     #[must_use]
     pub fn knows(&self, experiment: ExperimentId) -> bool {
         self.experiments.contains_key(&experiment)
@@ -247,12 +246,13 @@ impl Scheduler {
         self.experiments.get(&experiment).is_some_and(|it| it.open && !it.is_over())
     }
 
-    /// Drains which open experiments have had a cell settled, or are to be looked at after a restart.
+    /// Takes the set of open experiments to re-evaluate: those with a newly settled cell, and all after a
+    /// restart.
     pub fn take_settled(&mut self) -> BTreeSet<ExperimentId> {
         std::mem::take(&mut self.settled)
     }
 
-    /// Whether the experiment is over, and not forgotten yet.
+    /// Whether the experiment is over, but not forgotten yet.
     pub(super) fn is_over(&self, id: ExperimentId) -> bool {
         self.experiments.get(&id).is_some_and(Experiment::is_over)
     }
@@ -262,14 +262,14 @@ impl Scheduler {
         self.granted.push(lease);
     }
 
-    /// Takes a lease out. What it had outstanding is the caller's to place.
+    /// Removes a lease. The caller places its outstanding games.
     pub(super) fn end_lease(&mut self, id: LeaseId, why: LeaseEnd) -> Option<Lease> {
         let lease = self.leases.remove(id)?;
         self.ended.push((id, why));
         Some(lease)
     }
 
-    /// Puts a game that has left its lease where it waits to be leased again.
+    /// Puts a game that has left its lease among those that wait to be leased again.
     pub(super) fn set_apart(&mut self, game: GameId) {
         let next = self.attempts.next(game, &self.policy);
         let Some(cell) = self.cells.get(&game.cell) else { return };
@@ -281,7 +281,7 @@ impl Scheduler {
         self.change_cell(game.cell, |cell| cell.set_apart(game.number));
     }
 
-    /// Ends an experiment that has nothing unsettled left and gets no more cells.
+    /// Ends an experiment whose games are all settled and which gets no more cells.
     pub(super) fn finish_if_settled(&mut self, id: ExperimentId, effects: &mut Vec<Effect>) {
         let finished = |e: &Experiment| e.unsettled == 0 && !e.open && !e.is_over();
         if self.experiments.get(&id).is_some_and(finished) {
@@ -322,14 +322,14 @@ impl Scheduler {
         self.finish_if_settled(id, effects);
     }
 
-    /// Lets a finished experiment run. If it was this event by which its last lease ran out, its owner never
-    /// hears that it was finished.
+    /// Resumes a finished experiment. If its last lease ran out in this same event, the owner is not notified
+    /// that it was finished.
     fn run_again(&mut self, id: ExperimentId, effects: &mut Vec<Effect>) {
         self.set_state(id, ExperimentState::Running);
         effects.retain(|effect| *effect != Effect::Finished { experiment: id });
     }
 
-    /// Gives an experiment's cells other turns.
+    /// Reorders an experiment's cells under another allocation.
     pub(super) fn allocate(&mut self, id: ExperimentId, allocation: Allocation) {
         let Some(experiment) = self.experiments.get_mut(&id) else { return };
         if experiment.allocation == allocation {
@@ -359,7 +359,7 @@ impl Scheduler {
         self.finish_if_settled(id, effects);
     }
 
-    /// Takes cells in, or what the sweep says now of those that are known.
+    /// Adds cells, or updates known ones from the sweep.
     fn take_cells(&mut self, id: ExperimentId, cells: &[CellState]) {
         for state in cells {
             match self.cells.get(&state.cell).map(Cell::experiment) {
@@ -376,19 +376,19 @@ impl Scheduler {
                 }
             }
         }
-        // What they wait for may have come after them.
+        // They may wait for cells that came after them.
         for state in cells.iter().filter(|state| state.after.is_some()) {
             self.look_at_waiting(state.cell);
         }
     }
 
-    /// Takes what the sweep says now of a cell that is known.
+    /// Updates a known cell from the sweep.
     fn plan_cell(&mut self, state: &CellState) {
         if let Some(cell) = self.cells.get(&state.cell)
             && cell.demands() != state.demands.as_ref()
             && let Some(experiment) = self.experiments.get_mut(&cell.experiment())
         {
-            // It comes back among those that ask for the same.
+            // It returns among cells with the same demands.
             let turn = Turn::of(cell, experiment.allocation);
             experiment.with_work.remove(turn, state.cell, cell);
         }
@@ -396,8 +396,8 @@ impl Scheduler {
         self.place_apart(state.cell);
     }
 
-    /// Games of a cell that wait to be leased alone: those that it hands out wait for a worker, the
-    /// others do not. For when that has changed.
+    /// Updates which games of a cell wait to be leased alone: only those that it hands out. For use after a
+    /// change of that.
     pub(super) fn place_apart(&mut self, id: CellId) {
         let Some(cell) = self.cells.get(&id) else { return };
         let Some(experiment) = self.experiments.get_mut(&cell.experiment()) else { return };
@@ -490,7 +490,7 @@ impl Scheduler {
         }
     }
 
-    /// Gives an experiment another state; what follows from it is the caller's.
+    /// Sets an experiment's state; the caller handles the consequences.
     pub(super) fn set_state(&mut self, id: ExperimentId, state: ExperimentState) {
         let Some(experiment) = self.experiments.get_mut(&id) else { return };
         self.running -= usize::from(experiment.state == ExperimentState::Running);

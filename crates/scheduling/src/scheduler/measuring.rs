@@ -1,4 +1,4 @@
-//! Which workers were asked to measure their speed at a game, since games wait for that.
+//! Workers that were asked to measure their speed at a game, since games wait for that.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use spelrum_model::WorkerId;
 
 use super::api::Time;
 
-/// A worker that was asked, and has told no speed, is not asked again sooner: meanwhile it gets what else there is.
+/// A worker that reports no speed is not asked again before this: meanwhile it gets other games.
 const APART_MS: u64 = 30_000;
 
-/// Who was asked, and when. Nobody whom that keeps from being asked is forgotten, and nobody else remembered.
+/// Workers that were asked, and when. Holds exactly those that must not be asked again yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measuring {
     asked: BTreeMap<(WorkerId, String), Time>,
 }
 
 impl Measuring {
-    /// A worker is to measure its speed at a game now; whether it is asked to.
+    /// Decides whether to ask a worker for its speed at a game now, and records it.
     pub(super) fn ask(&mut self, worker: WorkerId, game: &str, now: Time) -> bool {
         self.asked.retain(|_, at| now.0 < at.0 + APART_MS);
         let key = (worker, game.to_owned());

@@ -1,20 +1,19 @@
-//! What an operator may choose, and the bounds of what a worker may ask (invariant 9).
+//! Operator settings, and the bounds on workers' requests (invariant 9).
 
-/// The scheduler's constants. [`Policy::default`] is right unless a test or an operator knows
-/// better.
+/// The scheduler's constants. [`Policy::default`] is right unless a test or an operator has special needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// How long a lease lives without a heartbeat that names it: six heartbeats.
     pub lease_duration_ms: u64,
-    /// How much work each slot of a worker is handed at once, by measured game times.
+    /// Work that each slot of a worker gets at once, by measured game times.
     pub batch_ms: u64,
     /// Most games in a lease; at least 2, so that a pair fits.
     pub games_per_lease_max: u64,
     /// Most ranges in a lease; at least 1.
     pub ranges_per_lease_max: usize,
-    /// When a worker asks again if all games are leased and some may come back.
+    /// Retry delay for a worker if all games are leased and some may come back.
     pub retry_waiting_ms: u64,
-    /// When a worker asks again if there is nothing to wait for but a new experiment.
+    /// Retry delay for a worker if only a new experiment could bring games.
     pub retry_done_ms: u64,
     /// Losses after which a game is leased alone.
     pub losses_until_alone: u32,

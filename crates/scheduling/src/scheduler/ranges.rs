@@ -1,10 +1,10 @@
-//! Game numbers as ranges: a hundred million games cost as much as two.
+//! Game numbers as ranges, so that a hundred million games cost as much as two.
 
 use std::ops::Range;
 
 use rangemap::RangeSet;
 
-/// A set of game numbers that knows its size.
+/// A set of game numbers with its size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
     ranges: RangeSet<u64>,
@@ -12,12 +12,12 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// How many numbers there are.
+    /// Number of members.
     pub(super) const fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether the number is in.
+    /// Whether the number is a member.
     pub(super) fn contains(&self, number: u64) -> bool {
         self.ranges.contains(&number)
     }
@@ -27,7 +27,7 @@ impl Numbers {
         self.ranges.iter().cloned()
     }
 
-    /// Adds numbers; those that are in stay.
+    /// Adds numbers; present ones stay.
     pub(super) fn insert(&mut self, range: Range<u64>) {
         if !range.is_empty() {
             let had = self.overlap(&range);
@@ -36,7 +36,7 @@ impl Numbers {
         }
     }
 
-    /// Removes numbers, and says how many of them were in.
+    /// Removes numbers, and returns how many of them were members.
     pub(super) fn remove(&mut self, range: Range<u64>) -> u64 {
         if range.is_empty() {
             return 0;
@@ -49,12 +49,12 @@ impl Numbers {
         had
     }
 
-    /// How many numbers from this one on are in.
+    /// Number of members from this one on.
     pub(super) fn count_from(&self, first: u64) -> u64 {
         if first == u64::MAX { 0 } else { self.overlap(&(first..u64::MAX)) }
     }
 
-    /// How many numbers of the range are in.
+    /// Number of members in the range.
     pub(super) fn overlap(&self, range: &Range<u64>) -> u64 {
         let common = |r: &Range<u64>| r.end.min(range.end) - r.start.max(range.start);
         self.ranges.overlapping(range).map(common).sum()
@@ -79,13 +79,13 @@ mod tests {
 
     use super::*;
 
-    /// What a range is, written out.
+    /// A range, written out.
     fn numbers(range: Range<u64>) -> BTreeSet<u64> {
         range.collect()
     }
 
     proptest! {
-        /// Against a set that holds every number by itself.
+        /// Compares with a set that stores every number.
         #[test]
         fn ranges_behave_like_a_set_of_numbers(
             steps in prop::collection::vec((any::<bool>(), 0_u64..60, 0_u64..12), 0..60),
@@ -113,7 +113,7 @@ mod tests {
             }
         }
 
-        /// As many games as fit, and no pair of which only one half that is there is taken.
+        /// Takes as many games as fit, and splits no pair of which both halves are there.
         #[test]
         fn whole_pairs_split_no_pair(first in 0_u64..20, count in 1_u64..20, games_max in 2_u64..24) {
             let range = first..first + count;

@@ -1,4 +1,4 @@
-//! What becomes of leased games: they are renewed, settled, handed back, or lost.
+//! Handling leased games: renewal, settlement, return and loss.
 
 use spelrum_model::{ExperimentId, GameId, GameRange, LeaseId, WorkerId};
 
@@ -28,7 +28,7 @@ impl Scheduler {
         for &game in playing {
             let Some(cell) = self.cells.get(&game.cell) else { continue };
             let Place::Leased(holder) = cell.place(game.number) else { continue };
-            // A game that another worker holds by now is not this one's business.
+            // Skips games that another worker holds by now.
             if let Some(lease) = self.leases.get_mut(holder).filter(|l| l.worker == worker) {
                 lease.started.insert(game);
             }
@@ -110,7 +110,7 @@ impl Scheduler {
                 self.settle(game, Settled::Failed, effects);
             }
             (Verdict::Counts, Report::Played { wall_us, points, moves_hash, forfeit }) => {
-                // Who fails at once would be given ever more games.
+                // Otherwise a worker that fails at once would get ever more games.
                 if forfeit.is_none() {
                     self.measure(game, wall_us);
                 }
@@ -141,7 +141,7 @@ impl Scheduler {
         }
     }
 
-    /// Takes in what a game took.
+    /// Records a game's measured time.
     fn measure(&mut self, game: GameId, wall_us: u64) {
         self.change_cell(game.cell, |cell| cell.measure(wall_us));
         let owner = self.cells.get(&game.cell).map(|cell| cell.experiment());
@@ -163,8 +163,8 @@ impl Scheduler {
         if facts.settled {
             return Verdict::Again;
         }
-        // Experiments that are over are forgotten. A finished one has only settled games, but in
-        // cells that its sweep no longer names: what comes late of those is not waited for.
+        // Experiments that are over are forgotten. A finished one has only settled games, except in cells
+        // that its sweep no longer names: their late results are not waited for.
         let Some(cell) = self.cells.get(&game.cell) else { return Verdict::AfterCancel };
         match (cell.place(game.number), what) {
             (Place::NeverLeased, _) => Verdict::Rejected,
@@ -176,8 +176,8 @@ impl Scheduler {
         }
     }
 
-    /// A failure costs an attempt if its lease still held the game: one that comes again, since
-    /// the reply was lost, or late, when the loss was noted already, costs nothing.
+    /// A failure costs an attempt if its lease still held the game: a failure repeated after a lost reply, or
+    /// one that arrives after the loss was recorded, costs nothing.
     fn failed(
         &mut self,
         worker: WorkerId,
@@ -189,7 +189,7 @@ impl Scheduler {
         if !self.holds(worker, id, game) {
             return;
         }
-        // Before it goes back: how often it failed says where to.
+        // Before the return: the number of failures decides where it goes.
         self.attempts.failed(game);
         self.conduct.failed(game, worker, self.now, &self.policy);
         self.take_back(worker, id, game);
@@ -200,14 +200,14 @@ impl Scheduler {
         self.finish_if_idle(game, effects);
     }
 
-    /// Whether a lease of this worker holds the game at this moment.
+    /// Whether a lease of this worker holds the game now.
     fn holds(&self, worker: WorkerId, id: LeaseId, game: GameId) -> bool {
         let held = self.cells.get(&game.cell).map(|cell| cell.place(game.number));
         let its = self.leases.get(id).is_some_and(|lease| lease.worker == worker);
         its && held == Some(Place::Leased(id))
     }
 
-    /// Takes one game back from the lease that holds it, if that is this one, to be played again.
+    /// Takes one game back from this lease, if it holds the game, for replay.
     fn take_back(&mut self, worker: WorkerId, id: LeaseId, game: GameId) {
         if self.holds(worker, id, game) {
             self.return_games(id, &[GameRange { cell: game.cell, first: game.number, count: 1 }]);
@@ -215,7 +215,7 @@ impl Scheduler {
         }
     }
 
-    /// It may have been the last game that was leased of a cell out of the sweep.
+    /// It may have been the last leased game of a cell out of the sweep.
     fn finish_if_idle(&mut self, game: GameId, effects: &mut Vec<Effect>) {
         if let Some(owner) = self.cells.get(&game.cell).map(Cell::experiment) {
             self.finish_if_settled(owner, effects);
@@ -255,7 +255,7 @@ impl Scheduler {
         self.finish_if_settled(owner, effects);
     }
 
-    /// Takes a game off a lease that its cell has taken it from already.
+    /// Removes a game from a lease after its cell has done so.
     fn leave_lease(&mut self, id: LeaseId, game: GameId) {
         let Some(lease) = self.leases.get_mut(id) else { return };
         lease.started.remove(&game);
@@ -265,8 +265,7 @@ impl Scheduler {
         }
     }
 
-    /// Puts what is outstanding of these games of a lease back, each to where it belongs, and says
-    /// what that was.
+    /// Puts the outstanding games among these of a lease back, each where it belongs, and returns them.
     pub(super) fn return_games(&mut self, id: LeaseId, ranges: &[GameRange]) -> Vec<GameRange> {
         let mut returned = Vec::new();
         for range in ranges {

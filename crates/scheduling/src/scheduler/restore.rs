@@ -1,4 +1,4 @@
-//! From the durable state to a scheduler that goes on as if nothing had happened (invariant 5).
+//! Builds a scheduler from the durable state, as if nothing had happened (invariant 5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use super::policy::Policy;
 use super::shares::Shares;
 
 impl Scheduler {
-    /// Builds it from the durable state; live leases get one new full duration.
+    /// Restores from the durable state; live leases get one new full duration.
     #[must_use]
     pub fn restore(snapshot: Snapshot, policy: Policy, now: Time) -> Self {
         let mut scheduler = Self {
@@ -78,7 +78,7 @@ impl Scheduler {
             scheduler.finish_if_settled(experiment, &mut effects);
         }
         scheduler.pending = effects;
-        // What was settled before may not have been told: games also come in from other databases.
+        // Earlier settlements may be unreported: games also come in from other databases.
         let open = scheduler.experiments.keys().copied();
         scheduler.settled = open.filter(|it| scheduler.is_open(*it)).collect();
         scheduler.debug_assert_consistent();
@@ -118,14 +118,14 @@ impl Scheduler {
                     };
                     self.leases.insert(id, lease, 1);
                 }
-                // Nothing that a committed transaction leaves behind, but harmless.
+                // No committed transaction leaves this behind, but it is harmless.
                 Some(_) => self.ended.push((id, LeaseEnd::Finished)),
                 None => self.ended.push((id, LeaseEnd::Cancelled)),
             }
         }
     }
 
-    /// Enters a cell that is in no sum or index yet.
+    /// Adds a cell to the sums and indexes.
     pub(super) fn add_to_experiment(&mut self, id: CellId) {
         let Some(cell) = self.cells.get_mut(&id) else { return };
         let owner = cell.experiment();

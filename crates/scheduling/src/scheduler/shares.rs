@@ -1,14 +1,13 @@
-//! Which experiment the next lease is for.
+//! Chooses the experiment of the next lease.
 //!
-//! A larger priority goes first. Experiments of equal priority share by time: each has a tag, the
-//! leased work it has had so far in microseconds; the smallest goes first and is charged for the
-//! lease. This is start-time fair queueing (Goyal, Vin & Cheng 1996): an experiment that had
-//! nothing to lease for a while, or is new, continues from the tag that was served last, so that
-//! it neither catches up on what it did not want nor waits for the others to.
+//! A larger priority goes first. Experiments of equal priority share by time: each has a tag, its leased work
+//! so far in microseconds; the smallest goes first and is charged for the lease. This is start-time fair
+//! queueing (Goyal, Vin & Cheng 1996): an experiment that is new, or had no games to lease for a while,
+//! continues from the tag that was served last, so that it neither catches up on work it did not want nor
+//! waits for the others.
 //!
-//! Who asks may be one for whom an experiment is, or is not, by the labels that it prefers: then that one goes as if it
-//! had had less work, or more ([`Shares::order`]). So it waits for no longer than it would take to do so much, and
-//! the others neither.
+//! An experiment may prefer, or avoid, the asking worker by its labels: then it counts as having had less
+//! work, or more ([`Shares::order`]). So neither it nor the others wait longer than that much work takes.
 //!
 //! Tags are not durable: a restart lets experiments of equal priority start level.
 
@@ -21,7 +20,7 @@ use spelrum_model::ExperimentId;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shares {
     shares: BTreeMap<ExperimentId, Share>,
-    /// Those with games to lease, the first to be served first.
+    /// Experiments with games to lease, in order of service.
     ready: BTreeSet<Turn>,
     /// The tag that was served last at each priority that has experiments.
     clocks: BTreeMap<i32, u128>,
@@ -39,7 +38,7 @@ struct Share {
 struct Turn {
     priority: Reverse<i32>,
     tag_us: u128,
-    /// Whose turn it is.
+    /// The experiment.
     experiment: ExperimentId,
 }
 
@@ -50,7 +49,7 @@ impl Share {
 }
 
 impl Shares {
-    /// Adds an experiment, or gives it another priority.
+    /// Adds an experiment, or changes its priority.
     pub(super) fn set_priority(&mut self, experiment: ExperimentId, priority: i32) {
         let ready = match self.shares.get(&experiment) {
             Some(share) if share.priority == priority => return,
@@ -63,7 +62,7 @@ impl Shares {
         self.set_ready(experiment, ready);
     }
 
-    /// Says whether an experiment has games to lease.
+    /// Sets whether an experiment has games to lease.
     pub(super) fn set_ready(&mut self, experiment: ExperimentId, ready: bool) {
         let Some(share) = self.shares.get_mut(&experiment).filter(|share| share.ready != ready)
         else {
@@ -78,8 +77,8 @@ impl Shares {
         }
     }
 
-    /// The experiments with games to lease, in the order in which they are served where each has had so much less
-    /// work, in microseconds, than it has. Only those of equal priority change places by that.
+    /// The experiments with games to lease, in order of service, each counted with this much less work, in
+    /// microseconds, than it has had. Only those of equal priority change places by that.
     pub(super) fn order(
         &self,
         less_us: impl Fn(ExperimentId) -> i128,
@@ -199,7 +198,7 @@ mod tests {
         let likes = |liked: ExperimentId| move |it| if it == liked { 100 } else { 0 };
         assert!(shares.order(|_| 0).eq([A, B, C]));
         assert!(shares.order(likes(C)).eq([A, C, B]));
-        // For as long as it lasts.
+        // While it lasts.
         shares.charge(C, 99);
         assert!(shares.order(likes(C)).eq([A, C, B]));
         shares.charge(C, 2);

@@ -13,7 +13,8 @@ use super::machine::Scheduler;
 use super::with_work::needs;
 
 impl Scheduler {
-    /// Of each running experiment the cell that waits for a slot with most memory, and how much.
+    /// For each running experiment, the cell with the largest memory demand that waits for a slot, and its
+    /// size.
     #[must_use]
     pub fn largest_waiting(&self) -> Vec<(ExperimentId, CellId, u64)> {
         let largest = |(id, experiment): (ExperimentId, &Experiment)| {
@@ -26,13 +27,13 @@ impl Scheduler {
         self.ready().filter_map(largest).collect()
     }
 
-    /// What waits for workers that meet its demands, by experiment and by these.
+    /// Games that wait for workers that meet their demands, by experiment and demands.
     #[must_use]
     pub fn wanted(&self) -> Vec<Wanted> {
         let mut wanted = Vec::new();
         for (id, experiment) in self.ready() {
             let with_work = experiment.with_work.by_needs();
-            // Those of which only games to be leased alone wait.
+            // Cells of which only games to be leased alone wait.
             let mut others: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>> = BTreeMap::new();
             for cell in apart(experiment) {
                 if let Some(needs) = self.cells.get(&cell).and_then(needs)

@@ -1,4 +1,4 @@
-//! The cells of an experiment that have games for any batch, by what these ask of their worker.
+//! The cells of an experiment with games for any batch, grouped by their demands on a worker.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use spelrum_model::demands::Demands;
 use super::allocation::Turn;
 use super::cells::Cell;
 
-/// The cells. Those that ask for the same are together, so that a worker that has it not passes over all of them at
-/// once, however many they are.
+/// The cells. Cells with the same demands are grouped, so that a worker that does not meet them skips all of
+/// them at once, however many they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WithWork {
     /// By their turn. No set is empty.
     by_demands: BTreeMap<Option<Arc<Demands>>, BTreeSet<(Turn, CellId)>>,
-    /// Those with demands, by the memory of a game too. No set is empty.
+    /// Cells with demands, also by the memory of a game. No set is empty.
     by_needs: BTreeMap<(Arc<Demands>, u64), BTreeSet<CellId>>,
 }
 
@@ -43,7 +43,7 @@ impl WithWork {
         self.by_demands.is_empty()
     }
 
-    /// All, by their turn, whose demands whoever asks meets.
+    /// All cells whose demands the asking worker meets, by their turn.
     pub(super) fn for_whom(
         &self,
         meets: impl Fn(&Demands) -> bool,
@@ -53,12 +53,12 @@ impl WithWork {
         groups.map(|(_, cells)| cells).kmerge().map(|&(_, id)| id)
     }
 
-    /// What groups of them ask for, each once.
+    /// The demands of the groups, each once.
     pub(super) fn demands(&self) -> impl Iterator<Item = &Demands> {
         self.by_demands.keys().filter_map(Option::as_deref)
     }
 
-    /// All, in no order that means anything.
+    /// All, in no meaningful order.
     pub(super) fn ids(&self) -> impl Iterator<Item = CellId> {
         self.by_demands.values().flatten().map(|&(_, id)| id)
     }
@@ -69,12 +69,12 @@ impl WithWork {
     }
 }
 
-/// What a cell's games ask of their worker, if it is more than memory.
+/// The demands of a cell's games on their worker, if any beyond memory.
 pub(super) fn needs(cell: &Cell) -> Option<(Arc<Demands>, u64)> {
     Some((Arc::clone(cell.demands()?), cell.memory_bytes()))
 }
 
-/// Takes out of one of the sets, and the set with its last.
+/// Removes a value from one of the sets, and the set with its last value.
 fn take<K: Ord, V: Ord>(sets: &mut BTreeMap<K, BTreeSet<V>>, key: &K, value: &V) {
     if let Some(set) = sets.get_mut(key) {
         set.remove(value);

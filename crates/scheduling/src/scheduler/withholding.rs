@@ -1,5 +1,4 @@
-//! Which workers get no games, or few: what the records of their conduct, of exclusions and of forfeits mean for
-//! leases.
+//! Workers that get no games, or few: the effect of conduct, exclusions and forfeits on leases.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ use super::forfeits::{EngineGame, Record};
 use super::machine::Scheduler;
 
 impl Scheduler {
-    /// A game was played: whose fault it was before, is looked at.
+    /// Records a played game, and reviews the workers at which it failed before.
     pub(super) fn played_well(
         &mut self,
         game: GameId,
@@ -36,12 +35,13 @@ impl Scheduler {
         of: ExperimentId,
     ) -> bool {
         let excluded = |other| self.exclusions.has(other, of);
-        // Who else could take a verification is another question: it is left to nobody.
+        // Verifications are not reserved: who else could take one is unknown.
         !self.cells.get(&game.cell).is_some_and(Cell::is_verification)
             && self.conduct.is_left_to_others(game, worker, self.now, &self.policy, excluded)
     }
 
-    /// Whether a worker gets no new games of an experiment, since too many wait for others that failed at it.
+    /// Whether a worker gets no new games of an experiment, since too many that failed at it wait for other
+    /// workers.
     pub(super) fn waits_for_others(&self, worker: WorkerId, of: ExperimentId) -> bool {
         let is_its = |game: &GameId| self.cells.get(&game.cell).map(Cell::experiment) == Some(of);
         self.conduct.fails_in_a_row(worker)
@@ -52,7 +52,7 @@ impl Scheduler {
                 .any(|game| self.is_left_to_others(game, worker, of))
     }
 
-    /// Why workers get no games, of those that get none at all.
+    /// Workers that get no games at all, with the reasons.
     #[must_use]
     pub fn withheld(&self) -> Vec<(WorkerId, Withheld)> {
         let excluded = self.exclusions.everywhere().map(|worker| (worker, Withheld::Excluded));
@@ -65,7 +65,7 @@ impl Scheduler {
 }
 
 impl Scheduler {
-    /// Takes its games from a worker, and gives it no more.
+    /// Ends a worker's leases, and gives it no more.
     pub(super) fn excluded(
         &mut self,
         worker: WorkerId,
@@ -76,8 +76,8 @@ impl Scheduler {
         self.take_leases(worker, from, effects);
     }
 
-    /// Whether a worker's result of a game does not count for that. Of an experiment that is over, which may be
-    /// forgotten, the store knows whether it was excluded from that one.
+    /// Whether a worker's result of a game does not count because of an exclusion. For an experiment that is
+    /// over, and maybe forgotten, the store has that exclusion.
     pub(super) fn is_excluded(&self, worker: WorkerId, game: GameId) -> bool {
         if self.is_barred_from(worker, game.cell) {
             return true;
@@ -92,7 +92,7 @@ impl Scheduler {
 }
 
 impl Scheduler {
-    /// What a worker may be given games by: without engines that it is barred from, or that it waits with.
+    /// The part of a worker's offer that counts: without engines from which it is barred or paused.
     pub(super) fn allowed_offer(&mut self, worker: WorkerId, mut offer: Offer) -> Offer {
         self.forfeits.has(worker, &offer);
         let withheld = |engine: &str| {
@@ -105,7 +105,8 @@ impl Scheduler {
         offer
     }
 
-    /// Whether a worker waits with an engine, since it has failed there at once, and somebody else may do better.
+    /// Whether a worker pauses with an engine, since it has failed there at once, and another worker may do
+    /// better.
     fn pauses_with(&self, worker: WorkerId, engine: &str) -> bool {
         let record = self.forfeits.records.get(&(worker, engine.to_owned()));
         record.is_some_and(|it| self.now < it.paused_until)
@@ -118,8 +119,8 @@ impl Scheduler {
             })
     }
 
-    /// The most games that a worker gets at once of an experiment: few with an engine that it has not played to the
-    /// end of a game, and a pair with one that has just failed.
+    /// Most games of an experiment that a worker gets at once: few with an engine that has not completed a
+    /// game there, and a pair with one that has just failed.
     pub(super) fn games_at_once(
         &self,
         worker: WorkerId,
@@ -138,7 +139,7 @@ impl Scheduler {
         limits.min()
     }
 
-    /// A game has a result: whose fault it is if an engine forfeits much is looked at.
+    /// Records a game's result, and reviews the workers if an engine forfeits much.
     pub(super) fn played_with_engines(&mut self, game: &EngineGame<'_>, effects: &mut Vec<Effect>) {
         let demands = self.cells.get(&game.cell).and_then(Cell::demands).cloned();
         let Some(demands) = demands.filter(|it| !it.engines.is_empty()) else { return };
@@ -167,7 +168,7 @@ impl Scheduler {
         self.take_leases_with(worker, &engine, effects);
     }
 
-    /// Ends the leases of a worker that hold games with an engine, at no cost to these.
+    /// Ends a worker's leases with games of an engine, at no cost to these.
     fn take_leases_with(&mut self, worker: WorkerId, engine: &str, effects: &mut Vec<Effect>) {
         let needs = |cell: CellId| {
             let demands = self.cells.get(&cell).and_then(Cell::demands);

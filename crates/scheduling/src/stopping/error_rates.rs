@@ -1,4 +1,4 @@
-//! How often a sequential test is wrong, when many slots play and outcomes decide how long games take.
+//! Error rates of an SPRT when many slots play and outcomes determine how long games take.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,9 +10,9 @@ use super::{Points, Prefix, Reading, Settled};
 
 /// Slots that play at once.
 const SLOTS: usize = 256;
-/// Longer matches have no answer.
+/// Longer matches have no result.
 const GAMES_MAX: u64 = 20_000;
-/// In how many matches each of the two hypotheses is true.
+/// Number of matches in which each of the two hypotheses is true.
 const MATCHES: u32 = 5_000;
 
 const ALPHA: f64 = 0.05;
@@ -28,8 +28,8 @@ struct Pairing {
 }
 
 impl Pairing {
-    /// A third of the games are drawn, and who moves first is better off by so many points; the player by as
-    /// many more as make a pair's mean so many of its standard deviations above one half.
+    /// A third of the games are drawn; the player who moves first has this advantage in points, and the
+    /// player one that puts a pair's mean this many of its standard deviations above one half.
     fn of_t_value(t: f64) -> Self {
         Self::of_edge(edge_where(t, |edge| Self::of_edge(edge).t_value()))
     }
@@ -83,7 +83,7 @@ fn t_value([mean, square]: [f64; 2]) -> f64 {
     (mean - 0.5) / (square - mean * mean).sqrt()
 }
 
-/// Wins are short and draws long: what arrives first says that the player is stronger than it is.
+/// Wins are short and draws long: the first arrivals overstate the player's strength.
 fn duration(points: Points, random: &mut Random) -> u64 {
     let usual = match points {
         Points::One => 100,
@@ -93,7 +93,7 @@ fn duration(points: Points, random: &mut Random) -> u64 {
     usual / 2 + u64::from(random.below(usual as u32))
 }
 
-/// Plays a match to its verdict, and says after how many games.
+/// Plays a match to its verdict, and returns the number of games too.
 fn play(rule: StopRule, pairing: &Pairing, random: &mut Random) -> (Option<Verdict>, u64) {
     let StopRule::Sprt(sprt) = rule else { return (None, 0) };
     let mut prefix = Prefix::from(Reading::from_start(rule, true, Vec::new()));
@@ -125,7 +125,7 @@ fn play(rule: StopRule, pairing: &Pairing, random: &mut Random) -> (Option<Verdi
 }
 
 /// 10,000 matches, half of them where each hypothesis is true: errors are as rare as the test promises,
-/// within three standard deviations of so many matches.
+/// within three standard deviations of this many matches.
 #[test]
 fn a_sequential_test_is_wrong_as_often_as_it_says() {
     let sprt = Sprt::new(0.0, 60.0, ALPHA, BETA, EloModel::Normalized).unwrap();
@@ -145,20 +145,21 @@ fn a_sequential_test_is_wrong_as_often_as_it_says() {
         let sampling = 3.0 * (nominal * (1.0 - nominal) / f64::from(MATCHES)).sqrt();
         println!("{elo} Elo: wrong {rate:.4} for {nominal}, {} games", games / u64::from(MATCHES));
         assert!(rate <= nominal + sampling, "{elo} Elo: wrong in {rate} for {nominal}");
-        // One that is never wrong plays far too long.
+        // A test that is never wrong plays far too long.
         assert!(rate >= nominal / 2.0, "{elo} Elo: wrong in {rate} for {nominal}");
     }
 }
 
-/// A book whose openings favour one player by so many points more or less than the mean, evenly spread.
+/// A book whose openings deviate by up to this many points from the mean in one player's favour, evenly
+/// spread.
 struct Book {
     openings: u64,
     leans: f64,
-    /// Whether a game whose opening comes again is the same game.
+    /// Whether a game whose opening recurs is identical.
     repeats: bool,
 }
 
-/// How often all openings of a book are played at the most.
+/// Maximum number of rounds through a book's openings.
 const ROUNDS: u64 = 8;
 
 impl Book {
@@ -206,9 +207,9 @@ impl Book {
     }
 }
 
-/// Books that run out, with openings that favour one player and with such that favour nobody, where repeated openings
-/// give new games and where they give the same ones: no error is more frequent than the test promises, within three
-/// standard deviations of so many matches. `SPELRUM_COVERAGE_ROUNDS` plays more of them.
+/// Books that run out, with and without openings that favour one player, where repeated openings give new
+/// games or the same ones: no error is more frequent than the test promises, within three standard deviations
+/// of this many matches. `SPELRUM_COVERAGE_ROUNDS` plays more of them.
 #[test]
 fn a_sequential_test_over_a_small_book_is_wrong_no_more_often_than_it_says() {
     let rounds = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok().and_then(|it| it.parse().ok());

@@ -1,4 +1,4 @@
-//! Reads a cell's results in number order, whatever the order in which they come.
+//! Reads a cell's results in number order, whatever their order of arrival.
 
 use std::collections::BTreeMap;
 
@@ -7,47 +7,47 @@ use spelrum_statistics::{OpeningTally, StopRule, Tally};
 use super::round::{Looked, Round};
 use super::settled::Settled;
 
-/// A cell's longest gap-free prefix of settled units, as far as it is read: to where the rule is reached, to the end
-/// of a [`Round`] whose games are repeated, or to the first unit that is not settled.
+/// A cell's longest gap-free prefix of settled units that has been read: to where the rule is reached, to the
+/// end of a [`Round`] whose games are repeated, or to the first unsettled unit.
 ///
-/// It keeps the results beyond the prefix, which are no more than were in play beside the unit that is
-/// waited for (invariant 9); and none once the rule is reached.
+/// Results beyond the prefix are kept, at most as many as were in play beside the missing unit (invariant 9);
+/// none once the rule is reached.
 #[derive(Clone, Debug)]
 pub struct Prefix {
     rule: Option<StopRule>,
     tally: Tally,
-    /// The same by opening, if the rule minds that.
+    /// The same by opening, if the rule needs it.
     openings: Option<OpeningTally>,
-    /// Its first round of openings, until it is known whether its games are repeated.
+    /// Its first round of openings, until its games are known to be repeated or not.
     round: Option<Round>,
     units: u64,
     next_checkpoint: u64,
-    /// Whether it ends here.
+    /// Whether the cell ends here.
     is_reached: bool,
     beyond: BTreeMap<u64, Settled>,
 }
 
-/// What a [`Prefix`] is made of again. Whether its rule is reached follows.
+/// State to restore a [`Prefix`] from. Whether its rule is reached follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The cell's rule; without one it is read for its round alone.
+    /// The cell's rule; without one only its round is read.
     pub rule: Option<StopRule>,
     /// Up to this number the results are in the tally, or failed.
     pub decided_number: u64,
     /// The units below it.
     pub tally: Tally,
-    /// The same by opening, where openings come again and the rule minds it.
+    /// The same by opening, where openings recur and the rule needs it.
     pub openings: Option<OpeningTally>,
-    /// Its first round of openings, where its players are taken to repeat their games, with the hashes of those
+    /// Its first round of openings, if its players are assumed to repeat their games, with the hashes of
     /// games below `decided_number` that repeats are compared with.
     pub round: Option<Round>,
-    /// The settled games from there on, in any order. To read a rule from the first unit, these are all
-    /// of the cell's, with `decided_number` 0 and an empty tally.
+    /// The settled games from there on, in any order. To read a rule from the first unit, pass all of the
+    /// cell's games, with `decided_number` 0 and an empty tally.
     pub beyond: Vec<(u64, Settled)>,
 }
 
 impl Reading {
-    /// Of a cell of which the rule has read nothing yet.
+    /// State of a cell whose rule has read nothing yet.
     #[must_use]
     pub fn from_start(
         rule: impl Into<Option<StopRule>>,
@@ -64,7 +64,7 @@ impl Reading {
         }
     }
 
-    /// The same of a cell where the first opening comes again after so many.
+    /// The same for a cell whose first opening recurs after this many.
     #[must_use]
     pub fn with_openings(self, openings_count: Option<u64>) -> Self {
         let minds = self.rule.is_some_and(|rule| rule.minds_openings());
@@ -72,7 +72,7 @@ impl Reading {
         Self { openings, ..self }
     }
 
-    /// The same of a cell whose players are taken to repeat a game once its opening comes again.
+    /// The same for a cell whose players are assumed to repeat a game when its opening recurs.
     #[must_use]
     pub fn with_round(self, round: Option<Round>) -> Self {
         Self { round, ..self }
@@ -92,7 +92,7 @@ impl From<Reading> for Prefix {
                 rule.is_asked_after(units) && rule.is_reached(&tally, openings.as_ref())
             }),
             openings,
-            // Whoever has read beyond it has seen games that were not repeated.
+            // A prefix that reaches beyond the round has seen games that were not repeated.
             round: round.filter(|round| units <= round.units()),
             beyond: BTreeMap::new(),
         };
@@ -104,8 +104,7 @@ impl From<Reading> for Prefix {
 }
 
 impl Prefix {
-    /// Takes in a settled game, and reads on. Below the prefix, or beyond where the rule is reached,
-    /// it changes nothing.
+    /// Takes a settled game, and reads on. Below the prefix, or beyond the end, this changes nothing.
     pub fn tell(&mut self, number: u64, settled: Settled) {
         if self.is_reached || number < self.decided_number() {
             return;
@@ -127,8 +126,8 @@ impl Prefix {
         self.rule
     }
 
-    /// Where a cell of so many games ends, as far as is known: no game from there on is to be played yet. Until the
-    /// games after the first round have been looked at that is behind them.
+    /// Where a cell of this many games ends, as far as is known: no game from there on should be played yet.
+    /// Until the games after the first round have been compared, that is behind them.
     #[must_use]
     pub fn end(&self, games: u64) -> u64 {
         match (&self.round, self.stop_number()) {
@@ -144,21 +143,21 @@ impl Prefix {
         self.units * self.tally.games_of_unit()
     }
 
-    /// Where the cell ends, once the rule is reached: the end of the unit that reached it; or of the first round,
-    /// once it is known that its games are repeated.
+    /// The cell's end, once the rule is reached: the end of the unit that reached it; or of the first round,
+    /// once its games are known to be repeated.
     #[must_use]
     pub fn stop_number(&self) -> Option<u64> {
         self.is_reached.then(|| self.decided_number())
     }
 
-    /// How many results wait beyond it.
+    /// Number of results waiting beyond it.
     #[cfg(test)]
     pub(super) fn kept(&self) -> usize {
         self.beyond.len()
     }
 
-    /// Whether there is something to read beyond, as far as the first round has a say. At its end some of the games
-    /// that follow are looked at: if each of them is the game that it repeats, the cell ends.
+    /// Whether there is something to read beyond, as far as the first round decides. At its end some of the
+    /// following games are compared: if each equals the game that it repeats, the cell ends.
     fn look_at_repeats(&mut self) -> bool {
         let games_of_unit = self.tally.games_of_unit();
         let Some(round) = self.round.as_ref().filter(|round| round.units() == self.units) else {
@@ -173,7 +172,7 @@ impl Prefix {
         !self.is_reached
     }
 
-    /// The next unit, if all of it is settled: its half points, if all of it was played.
+    /// The next unit, if fully settled: its half points, if all of it was played.
     fn take_unit(&mut self) -> Option<Option<usize>> {
         let first = self.decided_number();
         let numbers = first..first + self.tally.games_of_unit();

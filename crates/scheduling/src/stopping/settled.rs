@@ -1,8 +1,8 @@
-//! What came of a game, as a stop rule sees it.
+//! The result of a game, as a stop rule sees it.
 
 use spelrum_engine::Outcome;
 
-/// What a player got for a game.
+/// A player's result in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Points {
     /// It lost.
@@ -16,7 +16,7 @@ pub enum Points {
 /// The settled result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// It was played to its end: what the cell's first player got, and the hash of its moves
+    /// Played to its end: the points of the cell's first player, and the hash of its moves
     /// ([`GameRecord::moves_hash`](spelrum_engine::GameRecord::moves_hash)).
     Played(Points, u64),
     /// It has finally failed: no rule reads its unit.
@@ -45,7 +45,7 @@ impl Points {
     }
 }
 
-/// Of whose outcome it is.
+/// The player whose points are given.
 impl From<Outcome> for Points {
     fn from(outcome: Outcome) -> Self {
         match outcome {

@@ -7,49 +7,49 @@ use std::time::Duration;
 use spelrum_model::speed::{ScaledTime, Scaling, Speed};
 use spelrum_model::{DefinitionHash, GameId, GameRange, LeaseId, WorkerId};
 
-/// What a worker knows of itself.
+/// A worker's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Playing threads. They are numbered from 0, and idle at first.
     pub slots: NonZeroU32,
-    /// How many of these, from 0, are quiet: timed games are played there alone, and beside no
-    /// others. With none they are played like all games. Never more than there are slots.
+    /// How many of these, from 0, are quiet (exclusive): timed games are played only there, with no other
+    /// game running. With none they are played like all games. At most `slots`.
     pub quiet_slots: u32,
-    /// Whether to end when the coordinator has nothing left to do, instead of waiting for more.
+    /// Whether to end when the coordinator has no work left, instead of waiting for more.
     pub exit_when_done: bool,
-    /// How long a call may take before it is given up, in milliseconds. A transaction takes
-    /// milliseconds: beyond this the coordinator, or the way there, is gone or overloaded.
+    /// Call timeout in milliseconds. A transaction takes milliseconds: beyond this the coordinator, or the
+    /// way there, is gone or overloaded.
     pub patience_ms: u64,
-    /// A speed that was measured just now, if one was.
+    /// A speed that was just measured, if any.
     pub speed: Option<Speed>,
 }
 
-/// A finished game, as it is reported: what the machine must know of it.
+/// A finished game as reported: the parts the machine needs.
 pub trait Outcome: Clone {
-    /// The lease that it was played under.
+    /// The lease that the game was played under.
     fn lease(&self) -> LeaseId;
 
-    /// How many bytes it takes in a report, and about as many in memory.
+    /// Size in a report in bytes, and about the same in memory.
     fn bytes(&self) -> usize;
 
     /// Whether the game could not be played.
     fn is_failure(&self) -> bool;
 
-    /// The failure that is reported in its place when the coordinator cannot take it; `None` of a
-    /// failure, in whose place nothing else can be said.
+    /// The failure to report instead when the coordinator cannot take this result; `None` for a failure,
+    /// which has no substitute.
     fn refused(&self, problem: &str) -> Option<Self>;
 }
 
-/// Chance, from whoever owns the machine: how much longer than necessary a wait is, from not at
-/// all (0) to half as much again.
+/// Randomness, from the machine's owner: how much longer than necessary a wait is, from not at all (0) to
+/// half as much again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jitter(pub u32);
 
-/// A call to the coordinator; no two calls of one machine have the same.
+/// A call to the coordinator, unique within a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(pub u64);
 
-/// Who calls, and which run of the coordinator it believes to talk to.
+/// The calling worker, and the run of the coordinator it believes to talk to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// The worker.
@@ -58,15 +58,14 @@ pub struct Caller {
     pub epoch: i64,
 }
 
-/// What a Hello brings.
+/// The result of Hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// What later calls state.
+    /// Identification for later calls.
     pub caller: Caller,
-    /// Names the results database. What is held belongs to one: the ids of another mean other
-    /// games.
+    /// Names the results database. Held games belong to one: the ids of another mean other games.
     pub database: String,
-    /// How often the coordinator wants a heartbeat, in milliseconds; at least 1.
+    /// Heartbeat interval that the coordinator wants, in milliseconds; at least 1.
     pub heartbeat_interval_ms: u64,
     /// Most results in a report; at least 1.
     pub report_results_max: usize,
@@ -75,51 +74,51 @@ pub struct Session {
 /// Successive games of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeasedGames {
-    /// Which games.
+    /// The games.
     pub range: GameRange,
     /// The definition of their cell.
     pub definition: DefinitionHash,
-    /// How long one may take before it fails; `None` if as long as it takes.
+    /// How long one may take before it fails; `None` for no limit.
     pub game_timeout: Option<Duration>,
     /// Whether one of them was lost with a worker: each is named in a heartbeat before it is played.
     pub name_before_play: bool,
-    /// Whether their players have a time limit, or times are what is measured.
+    /// Whether their players have a time limit, or times are measured.
     pub timed: bool,
-    /// How time limits of their players are scaled, if they are.
+    /// How their players' time limits are scaled, if at all.
     pub scaling: Option<Scaling>,
 }
 
-/// Some successive games of one lease for one slot, so few that they are soon over.
+/// Successive games of one lease for one slot, few enough to end soon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch<C> {
     /// The lease.
     pub lease: LeaseId,
     /// The cell, ready to be played.
     pub cell: C,
-    /// Which games, to be played in their order.
+    /// The games, to be played in order.
     pub range: GameRange,
-    /// How long one may take before it fails; `None` if as long as it takes.
+    /// How long one may take before it fails; `None` for no limit.
     pub game_timeout: Option<Duration>,
-    /// Whether they are to be played in quiet.
+    /// Whether to play them on an exclusive slot.
     pub in_quiet: bool,
-    /// How their players' time limits are scaled, if they are.
+    /// How their players' time limits are scaled, if at all.
     pub scaled: Option<ScaledTime>,
 }
 
-/// What happens to a worker. `R` is a finished game, `C` a cell that is ready to be played.
+/// An event for a worker. `R` is a finished game, `C` a cell that is ready to be played.
 #[derive(Clone, Debug)]
 pub enum Event<R, C> {
     /// Time has passed. Also the first event of all.
     TimePassed,
-    /// A call has come to something. What comes of one for the second time changes nothing.
+    /// A call has ended. A second answer to the same call changes nothing.
     Answered {
         /// The call.
         call: CallId,
-        /// Its answer, or why there is none.
+        /// Its answer, or why it failed.
         answer: Result<Answer<C>, Failure>,
     },
-    /// A slot has begun a game of its batch. May be left out of the first one, and be told late,
-    /// but not later than the next `TimePassed` or `Answered`: no other event says Heartbeat.
+    /// A slot has begun a game of its batch. Optional for the first game, and allowed to come late, but not
+    /// after the next `TimePassed` or `Answered`: no other event sends a heartbeat.
     Started {
         /// The slot.
         slot: usize,
@@ -133,29 +132,27 @@ pub enum Event<R, C> {
         /// Their results.
         results: Vec<R>,
     },
-    /// A slot is done with its batch: it is over, or was stopped.
+    /// A slot has finished or stopped its batch.
     Free {
         /// The slot.
         slot: usize,
         /// Games of the batch that it played.
         played: u64,
-        /// How long they took together.
+        /// Their total time.
         took: Duration,
     },
-    /// A measurement has come to something.
+    /// A measurement has ended.
     Calibrated {
         /// The game.
         game: String,
-        /// The speed, its age aside; `None` if it could not be measured, as that of a game that is not known.
+        /// The speed, its age aside; `None` if it could not be measured, for instance for an unknown game.
         speed: Option<Speed>,
     },
-    /// What the worker offers has changed: it says Hello before it says anything else.
+    /// The worker's offer has changed: it sends Hello before any other call.
     Changed,
-    /// Somebody wants the worker to finish the games in progress, report them, hand the rest back
-    /// and end.
+    /// Request to finish the games in progress, report them, hand the rest back and end.
     Finish,
-    /// Somebody wants it to end now: to abandon the games in progress, and to report what is
-    /// finished if that works at once.
+    /// Request to end now: abandon the games in progress, and report finished ones if that works at once.
     EndNow,
 }
 
@@ -173,18 +170,18 @@ pub enum Answer<C> {
     },
     /// To Lease: no games now.
     Idle {
-        /// When to ask again, in milliseconds.
+        /// When to call again, in milliseconds.
         retry_after_ms: u64,
         /// Whether no running experiment has an unsettled game.
         all_done: bool,
-        /// The game whose speed the coordinator wants to know first, if it does.
+        /// The game whose speed the coordinator needs first, if any.
         calibrate: Option<String>,
     },
-    /// To Heartbeat: leases that are no longer this worker's.
+    /// To Heartbeat: leases that this worker no longer holds.
     Drop(Vec<LeaseId>),
-    /// To Report: the first so many of its results need not be repeated.
+    /// To Report: this many results, from the first, need not be repeated.
     Acknowledged {
-        /// How many.
+        /// Number of results.
         results: usize,
     },
     /// To GiveBack.
@@ -193,118 +190,116 @@ pub enum Answer<C> {
     Cell {
         /// The cell.
         cell: C,
-        /// Whether it is the same whenever it is asked for; else the next lease asks again.
+        /// Whether the cell never changes; otherwise the next lease fetches it again.
         keep: bool,
-        /// Its game, where its players have a time limit, which may be scaled by this machine's speed.
+        /// Its game, if its players have a time limit that may be scaled by this machine's speed.
         game: Option<&'static str>,
     },
 }
 
-/// Why a call has no answer.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The coordinator does not know the caller: it was started anew.
+    /// The coordinator does not know the caller: it was restarted.
     SayHello,
-    /// It refused the call, and would again.
+    /// The coordinator refused the call, and would again.
     Refused {
         /// Why.
         problem: String,
     },
-    /// It does not want this worker.
+    /// The coordinator rejects this worker.
     Unwanted,
-    /// It cannot be reached, or cannot do it now.
+    /// The coordinator is unreachable, or unable to answer now.
     Away {
-        /// Not to be asked again sooner, in milliseconds.
+        /// Minimum delay before the next call, in milliseconds.
         retry_after_ms: Option<u64>,
     },
-    /// There was none for as long as the call's patience.
+    /// No answer within the call's patience.
     TimedOut,
 }
 
-/// What the owner does on behalf of the machine, in order.
+/// An action for the owner to take, in order.
 #[derive(Clone, Debug)]
 pub enum Action<R, C> {
-    /// Call the coordinator, and tell what it comes to: always, and at the latest when the
-    /// patience is over.
+    /// Call the coordinator, and always report the outcome, at the latest when the patience is over.
     Call {
         /// The call.
         call: CallId,
         /// How long to wait for an answer, in milliseconds.
         patience_ms: u64,
-        /// What to say.
+        /// The message.
         what: Call<R>,
     },
-    /// Play games on a slot, which is idle.
+    /// Play games on an idle slot.
     Play {
         /// The slot.
         slot: usize,
         /// The games.
         batch: Batch<C>,
     },
-    /// Measure how fast this machine searches a game, on all slots that play timed games at once. No slot plays, and
-    /// none will until the result is told.
+    /// Measure how fast this machine searches a game, on all slots that play timed games at once. No slot
+    /// plays, and none will until the result is reported.
     Calibrate {
         /// The game.
         game: String,
     },
-    /// Stop a slot that plays. It still becomes `Free`.
+    /// Stop a playing slot. It still becomes `Free`.
     Stop {
         /// The slot.
         slot: usize,
-        /// Whether to abort the game in progress, whose result nobody wants, instead of letting it
-        /// end.
+        /// Whether to abort the game in progress, whose result is unwanted, instead of letting it end.
         now: bool,
     },
-    /// The worker has ended: nothing that happens changes anything any more.
+    /// The worker has ended: later events change nothing.
     End,
 }
 
-/// What a worker says.
+/// A worker's message.
 #[derive(Clone, Debug)]
 pub enum Call<R> {
-    /// Who it is.
+    /// Identifies the worker.
     Hello,
-    /// That it wants games.
+    /// Requests games.
     Lease {
         /// Who calls.
         caller: Caller,
-        /// What it has measured of its machine.
+        /// Its measured speeds.
         speeds: Vec<Speed>,
     },
-    /// That it lives.
+    /// Signals that the worker is alive.
     Heartbeat {
         /// Who calls.
         caller: Caller,
-        /// All leases that it holds.
+        /// All leases that the worker holds.
         leases: Vec<LeaseId>,
-        /// The games that it plays at this moment, and those that it plays next if this is heard.
+        /// The games being played now, and those played next if this arrives.
         playing: Vec<GameId>,
     },
-    /// What came of games. Said again, it is the same word for word.
+    /// Results of games. A repetition is word for word identical.
     Report {
         /// Who calls.
         caller: Caller,
-        /// The results; never none.
+        /// The results; never empty.
         results: Arc<Vec<R>>,
     },
-    /// What it will not play.
+    /// Returns leases that the worker will not play.
     GiveBack {
         /// Who calls.
         caller: Caller,
-        /// The leases; never none.
+        /// The leases; never empty.
         leases: Vec<LeaseId>,
     },
-    /// That it wants a definition.
+    /// Requests a definition.
     GetCell(DefinitionHash),
 }
 
-/// What a worker did.
+/// A worker's totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Results that were acknowledged, failures among them.
+    /// Acknowledged results, failures among them.
     pub acknowledged: u64,
     /// Failures among these.
     pub failed: u64,
-    /// Failures that the coordinator refused for good. Their games will be played again.
+    /// Failures that the coordinator refused for good. Their games will be replayed.
     pub refused: u64,
 }

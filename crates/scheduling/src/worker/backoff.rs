@@ -1,5 +1,5 @@
-//! How long to wait before trying again: exponentially longer, with jitter, so that a thousand
-//! workers do not come back to a restarted coordinator in the same instant.
+//! Waits between retries: exponentially longer, with jitter, so that a thousand workers do not come back to a
+//! restarted coordinator in the same instant.
 
 use super::api::Jitter;
 
@@ -20,7 +20,7 @@ impl Backoff {
         Self { next_ms: FIRST_MS }
     }
 
-    /// How long to wait after one more failure: never less than asked for.
+    /// The wait after one more failure: never less than asked for.
     pub(super) fn wait_ms(&mut self, at_least_ms: u64, jitter: Jitter) -> u64 {
         let wait = jitter.longer(self.next_ms.max(at_least_ms));
         self.next_ms = (self.next_ms * 2).min(LONGEST_MS);
@@ -29,7 +29,7 @@ impl Backoff {
 }
 
 impl Jitter {
-    /// So many milliseconds, and up to half as many again.
+    /// This many milliseconds, and up to half as many again.
     pub(super) fn longer(self, ms: u64) -> u64 {
         let more = (u128::from(ms) * u128::from(self.0)) >> 33;
         ms.saturating_add(u64::try_from(more).unwrap_or(u64::MAX))

@@ -1,12 +1,12 @@
-//! When the worker says that it lives. What a heartbeat does not name is not renewed (invariant 6),
-//! and a game that it does not name costs nothing when it is lost, the first time.
+//! The times of heartbeats. A lease that no heartbeat names is not renewed (invariant 6), and a game that
+//! none names costs nothing when it is lost, the first time.
 
 use std::time::Duration;
 
 use crate::scheduler::Time;
 
-/// Heartbeats before their time are no closer to the last one than this, if a game may kill its
-/// worker at once: many slots that start such games share one.
+/// Minimum distance of early heartbeats from the last one, if a game may kill its worker at once: many slots
+/// that start such games share one.
 const URGENT_APART_MS: u64 = 100;
 
 /// The same if games of its cell were played here before, and took long.
@@ -15,7 +15,7 @@ const LONG_APART_MS: u64 = 1_000;
 /// A game that takes longer than this is named before the next heartbeat is due.
 const LONG_GAME: Duration = Duration::from_secs(1);
 
-/// Heartbeats are not more frequent than this, nor less, whatever a coordinator says.
+/// Bounds of the interval between heartbeats, whatever a coordinator wants.
 const INTERVAL_MS: std::ops::RangeInclusive<u64> = 10..=60 * 60 * 1_000;
 
 /// The times of heartbeats.
@@ -24,13 +24,13 @@ pub(super) struct Beats {
     interval_ms: u64,
     /// When the next is due.
     at: Option<Time>,
-    /// Whether one is wanted before that, since a game has started.
+    /// Whether an earlier one is wanted, since a game has started.
     hastened: Option<Time>,
     last: Option<Time>,
 }
 
 impl Beats {
-    /// The coordinator wants one so often. The first is due one interval after Hello.
+    /// Starts with the coordinator's interval. The first is due one interval after Hello.
     pub(super) fn every(&mut self, interval_ms: u64, now: Time) {
         let interval_ms = interval_ms.clamp(*INTERVAL_MS.start(), *INTERVAL_MS.end());
         if self.at.is_none() || interval_ms != self.interval_ms {
@@ -44,10 +44,10 @@ impl Beats {
         self.hasten(now);
     }
 
-    /// A game starts, of a cell whose games take so long. A heartbeat names it soon if it may take
-    /// its worker with it: the coordinator charges a lost lease only to the games that a heartbeat
-    /// named, and what kills its worker between two of them kills another one, for which it then
-    /// waits to be named. A cell that was never played here may have such games.
+    /// A game starts, of a cell whose games take this long. A heartbeat names it soon if it may kill its
+    /// worker: the coordinator charges a lost lease only to the games that a heartbeat named, and a game that
+    /// kills its worker between two of them kills another one, which then waits until it is named. A cell
+    /// that was never played here may have such games.
     pub(super) fn game_starts(&mut self, game_time: Option<Duration>, now: Time) {
         let apart_ms = match game_time {
             None => URGENT_APART_MS,
@@ -69,14 +69,14 @@ impl Beats {
         }
     }
 
-    /// One is said.
+    /// A heartbeat is sent.
     pub(super) fn said(&mut self, now: Time) {
         self.at = Some(Time(now.0 + self.interval_ms));
         self.hastened = None;
         self.last = Some(now);
     }
 
-    /// The one that was said has no answer: it must be said again.
+    /// The last heartbeat has no answer, and must be repeated.
     pub(super) fn unheard(&mut self, now: Time) {
         self.at = Some(now);
     }

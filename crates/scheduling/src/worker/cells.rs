@@ -1,11 +1,11 @@
-//! The cells that are known, with how long their games take: fetched once and kept.
+//! The known cells, with the length of their games: fetched once and kept.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use spelrum_model::DefinitionHash;
 
-/// Cells that are kept (invariant 9).
+/// Maximum number of cells kept (invariant 9).
 const CELLS_MAX: usize = 1_024;
 
 /// The cells.
@@ -29,7 +29,7 @@ impl<C: Clone> Cells<C> {
         Self { known: BTreeMap::new(), uses: 0 }
     }
 
-    /// Keeps a cell, in place of the one that was of no use for longest.
+    /// Keeps a cell, in place of the least recently used one.
     pub(super) fn keep(&mut self, definition: DefinitionHash, cell: C) {
         if self.known.len() >= CELLS_MAX
             && let Some(oldest) = self.known.iter().min_by_key(|(_, known)| known.last_used)
@@ -49,17 +49,17 @@ impl<C: Clone> Cells<C> {
         Some(known.cell.clone())
     }
 
-    /// Takes note of how long some games took together.
+    /// Records the total time of some games.
     pub(super) fn measured(&mut self, definition: DefinitionHash, games: u64, took: Duration) {
         let Some(known) = self.known.get_mut(&definition) else { return };
         let Some(mean) = took.as_nanos().checked_div(games.into()) else { return };
         let mean = u64::try_from(mean).unwrap_or(u64::MAX).max(1);
-        // Half of it is the last batch: quick to learn, and a single odd one is soon forgotten.
+        // Half of it is the last batch: quick to learn, and a single outlier is soon forgotten.
         known.game_ns =
             if known.game_ns == 0 { mean } else { (known.game_ns / 2 + mean / 2).max(1) };
     }
 
-    /// How long its games take; `None` of a cell of which none was played.
+    /// Length of its games; `None` if none was played.
     pub(super) fn game_time(&self, definition: DefinitionHash) -> Option<Duration> {
         self.known
             .get(&definition)

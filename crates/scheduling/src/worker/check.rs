@@ -1,4 +1,4 @@
-//! What must hold after every event, recounted the slow way.
+//! Invariants that hold after every event, recounted the slow way.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use super::machine::{Kind, Machine};
 use super::outbox::{BRIMMING, Load};
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
-    /// Recounts where all games are. For tests: takes time with all that is held.
+    /// Recounts the places of all games. For tests: takes time with everything held.
     ///
     /// # Panics
-    /// If a game is lost or in two places, a sum is out of step, or two calls are under way that
-    /// must not be.
+    /// If a game is lost or in two places, a sum is out of step, or two calls are under way that exclude each
+    /// other.
     pub fn assert_consistent(&self) {
         let mut recounted = BTreeMap::<LeaseId, Held>::new();
         let mut waiting = 0;
@@ -73,8 +73,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         assert!(count(&|kind| matches!(kind, Kind::GiveBack { .. })) <= 1);
     }
 
-    /// As many results, and as many bytes, are kept at most, before those that a slot's batch
-    /// brings when they are reached.
+    /// Maximum number and size of the results kept, before those that a slot's batch adds when they are
+    /// reached.
     #[must_use]
     pub const fn unacknowledged_max() -> (usize, usize) {
         (BRIMMING.results, BRIMMING.bytes)

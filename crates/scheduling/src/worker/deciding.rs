@@ -1,4 +1,4 @@
-//! What the machine does about what it knows: which games a slot gets, and which call is made.
+//! Decides on actions: which games a slot gets, and which call is made.
 
 use spelrum_model::speed::ScaledTime;
 
@@ -11,17 +11,17 @@ use super::phase::Phase;
 use super::turns::Waiting;
 use crate::scheduler::Time;
 
-/// Definitions that are fetched at once.
+/// Most definitions fetched at once.
 const FETCHES_MAX: usize = 8;
 
-/// Most leases that are given back in one call.
+/// Most leases given back in one call.
 const GIVE_BACK_MAX: usize = 4_096;
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
-    /// Does whatever can be done now. A heartbeat only if asked: what the slots play is known then.
+    /// Takes all possible actions. Sends a heartbeat only if asked to: then the games being played are known.
     pub(super) fn decide(&mut self, says_heartbeat: bool, actions: &mut Vec<Action<R, C>>) {
         if self.asks_when_empty && self.leases.is_empty() {
-            // Whoever waits for our games may have nothing left to do now.
+            // A worker that waits for our games may have nothing left to do now.
             self.asks_when_empty = false;
             self.idle_until = None;
         }
@@ -44,7 +44,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.say_lease_or_heartbeat(caller, says_heartbeat, actions);
     }
 
-    /// Lets slots play what waits, or has the machine's speed measured.
+    /// Starts waiting games on idle slots, or has the machine's speed measured.
     fn hand_out(&mut self, actions: &mut Vec<Action<R, C>>) {
         let are_idle = self.idle_slots.len() == self.slots.len();
         if self.speeds.is_wanted() {
@@ -62,7 +62,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             let scaled = match self.scaled(timed) {
                 Ok(scaled) => scaled,
                 Err(game) => {
-                    // Else it could not be measured, which is tried again.
+                    // Otherwise the measurement failed, and is retried.
                     if self.speeds.want(game, self.now) {
                         self.calibrate(self.idle_slots.len() == self.slots.len(), actions);
                     }
@@ -100,15 +100,14 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// How time limits of the next games are scaled, if they are; the game whose speed must be known for it, if it
-    /// is not.
+    /// Scaling of the next games' time limits, if any; or the game whose speed must be measured for it.
     fn scaled(&self, timed: bool) -> Result<Option<ScaledTime>, &'static str> {
         let Some((cell, scaling)) = self.games.next_scaled(timed) else { return Ok(None) };
         let Some(game) = cell.game else { return Ok(None) };
         self.speeds.scaled(game, scaling, self.now).map(Some).ok_or(game)
     }
 
-    /// Has the speed measured that is wanted, once no slot plays.
+    /// Starts a wanted measurement once no slot plays.
     fn calibrate(&mut self, are_idle: bool, actions: &mut Vec<Action<R, C>>) {
         if self.phase == Phase::Working
             && are_idle
@@ -118,13 +117,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// How many slots play timed games, or others: the first so many.
+    /// Number of slots for timed (or untimed) games: the first ones.
     fn slots_for(&self, timed: bool) -> u64 {
         let Settings { slots, quiet_slots, .. } = self.settings;
         u64::from(if timed { quiet_slots.min(slots.get()) } else { slots.get() })
     }
 
-    /// Whether there is anything to say that needs a Hello before it.
+    /// Whether there is a call to make that needs a Hello before it.
     fn wants_to_call(&self) -> bool {
         !self.is_ending()
             || self.outbox.load().results > 0
@@ -157,8 +156,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// Whether there are no games here, and the coordinator had none when it was asked last: what is not
-    /// reported yet may be what a course waits for, or what holds leases that keep others away.
+    /// Whether there are no games here, and the coordinator had none last time: a course may wait for the
+    /// unreported results, or leases that hold them may keep other workers waiting.
     fn starves(&self) -> bool {
         self.idle_until.is_some_and(|until| until > self.now)
             && self.idle_slots.len() == self.slots.len()
@@ -194,8 +193,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// One of the two at a time: a heartbeat must not miss a lease whose grant is still
-    /// travelling (docs/protocol.md).
+    /// Only one of the two at a time: a heartbeat must not miss a lease whose grant is still travelling
+    /// (docs/protocol.md).
     fn say_lease_or_heartbeat(
         &mut self,
         caller: Caller,
@@ -226,7 +225,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// Whether to ask for games.
+    /// Whether to request games.
     fn asks(&self) -> bool {
         let is_over = |wait: Option<Time>| wait.is_none_or(|until| until <= self.now);
         self.phase == Phase::Working
@@ -234,13 +233,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
             && is_over(self.idle_until)
             && is_over(self.refused_until)
             && !self.outbox.has(FULL)
-            // What it got would lie about until it has measured.
+            // Granted games would lie idle until the measurement is done.
             && !self.speeds.is_wanted()
             && self.games.are_few([self.slots_for(false), self.slots_for(true)], &self.cells)
     }
 
-    /// When to send [`Event::TimePassed`](super::Event::TimePassed), unless something else happens
-    /// before: at once, if it is not after the latest event. `None` if time changes nothing.
+    /// When to send [`Event::TimePassed`](super::Event::TimePassed), unless another event comes before: at
+    /// once, if it is not after the latest event. `None` if time changes nothing.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         if self.phase == Phase::Ended {
@@ -249,7 +248,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         let lanes = [&self.hello, &self.lease, &self.heartbeat, &self.report, &self.give_back];
         let lanes = lanes.into_iter().chain(self.get_cell.values());
         let others = [self.idle_until, self.refused_until, self.ends_at(), self.outbox.due_at()];
-        // What was due at the latest event was done, or waits for something else than time.
+        // Actions due at the latest event were taken, or wait for something other than time.
         let later = lanes
             .filter_map(Lane::opens_at)
             .chain(others.into_iter().flatten())
@@ -264,7 +263,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// Whether no heartbeat can be said before an answer comes, or a wait is over.
+    /// Whether no heartbeat can be sent before an answer comes, or a wait is over.
     fn is_alone_busy(&self) -> bool {
         self.session.is_none()
             || self.lease.is_under_way()

@@ -1,28 +1,25 @@
-//! How a worker ends.
+//! Ending a worker.
 //!
-//! Told to finish, it asks for nothing more, lets the games in progress end and reports them.
-//! Leases of which nothing is in progress or unreported go back at once, the others as soon as that
-//! is so. A coordinator that is away is waited for, but not for ever; and told to end now, the
-//! worker has little patience for all of it.
+//! A finishing worker requests nothing more, lets the games in progress end and reports them. Leases without
+//! games in progress or unreported go back at once, the others as soon as possible. The worker waits for an
+//! absent coordinator, but not for ever; when ending now, it has little patience for all of this.
 
 use super::api::{Action, Outcome};
 use super::machine::Machine;
 use super::phase::Phase;
 use crate::scheduler::Time;
 
-/// A worker that was told to finish, and has, tries for so long to report to a coordinator that
-/// is away.
+/// How long a worker whose games are over tries to report to an absent coordinator.
 const LAST_REPORT_PATIENCE_MS: u64 = 60_000;
 
 /// How long giving leases back may take, once everything is reported.
 const GIVE_BACK_PATIENCE_MS: u64 = 5_000;
 
-/// A worker that was told to end now tries for so long to report what is finished, and to give
-/// back the rest.
+/// How long a worker that ends now tries to report finished games, and to give back the rest.
 const NOW_PATIENCE_MS: u64 = 2_000;
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
-    /// Wants nothing more.
+    /// Starts to finish: requests nothing more.
     pub(super) fn finish(&mut self, actions: &mut Vec<Action<R, C>>) {
         if self.phase != Phase::Working {
             return;
@@ -34,7 +31,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.stop(false, |_| true, actions);
     }
 
-    /// Has little patience for all that is left.
+    /// Shortens the patience for the remaining calls.
     pub(super) fn end_now(&mut self, actions: &mut Vec<Action<R, C>>) {
         if let Phase::Finishing { now: true, .. } = self.phase {
             return;
@@ -53,11 +50,11 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         };
     }
 
-    /// Goes on towards the end as far as possible.
+    /// Proceeds towards the end as far as possible.
     pub(super) fn advance(&mut self, actions: &mut Vec<Action<R, C>>) {
         if let Phase::Finishing { report_until, now } = self.phase {
             let is_reported = self.outbox.load().results == 0;
-            // What a Lease grants that is under way must be known.
+            // A pending Lease may still grant games.
             let is_over = self.is_playing_over() && !self.lease.is_under_way();
             let too_late = report_until.is_some_and(|until| until <= self.now);
             if too_late && now {
@@ -92,7 +89,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.is_ending() && self.idle_slots.len() == self.slots.len()
     }
 
-    /// When something must happen at the latest.
+    /// The latest time for the next step.
     pub(super) const fn ends_at(&self) -> Option<Time> {
         match self.phase {
             Phase::Finishing { report_until, .. } => report_until,

@@ -1,6 +1,5 @@
-//! The games that no slot has begun: those whose cell is still to be fetched, and those that wait
-//! for a slot. A slot takes a batch of them at once, so that games of microseconds do not spend
-//! their time here.
+//! The games that no slot has begun: those whose cell must still be fetched, and those that wait for a slot.
+//! A slot takes a batch at once, so that games of microseconds do not spend their time here.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -11,29 +10,29 @@ use spelrum_model::{DefinitionHash, GameRange, LeaseId};
 use super::api::{Batch, LeasedGames};
 use super::cells::Cells;
 
-/// A new lease is asked for when what is waiting keeps the slots busy for less than this: long
-/// enough for a lease to arrive, short enough that no other worker starves at a sweep's end.
+/// A new lease is requested when the waiting games keep the slots busy for less than this: long enough for a
+/// lease to arrive, short enough that no other worker starves at a sweep's end.
 const LEAD: Duration = Duration::from_millis(500);
 
-/// How much playing one batch is: short, so that batches spread evenly over the slots.
+/// Playing time of a batch: short, so that batches spread evenly over the slots.
 const BATCH: Duration = Duration::from_millis(10);
 
 /// Most games in a batch.
 const BATCH_GAMES_MAX: u64 = 256;
 
-/// The same of games that are named before they are played: a lease of thousands must not take a
-/// heartbeat for each, and if one of them kills, the others are charged with it.
+/// The same for games that are named before they are played: a lease of thousands must not take a heartbeat
+/// for each, and if one of them kills the worker, the others are charged with it.
 const NAMED_BATCH_MAX: u64 = 16;
 
-/// Most games that all slots play and have named (invariant 9).
+/// Most games played and named by all slots (invariant 9).
 const NAMED_MAX: u64 = 4_096;
 
 /// The games.
 #[derive(Clone, Debug)]
 pub(super) struct Games<C> {
-    /// Those whose cell is not known yet.
+    /// Games whose cell is not known yet.
     arriving: Vec<(LeaseId, LeasedGames)>,
-    /// Those that are not timed, and those that are.
+    /// Untimed games, then timed ones.
     waiting: [Queue<C>; 2],
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Games<C> {
 #[derive(Clone, Debug)]
 struct Queue<C> {
     tasks: VecDeque<Task<C>>,
-    /// How many games they have.
+    /// Number of games in it.
     count: u64,
 }
 
@@ -59,7 +58,7 @@ pub(super) struct Taken<C> {
     pub(super) batch: Batch<C>,
     /// The definition of their cell.
     pub(super) definition: DefinitionHash,
-    /// Whether each of them is to be named in a heartbeat before it is played.
+    /// Whether a heartbeat must name each game before it is played.
     pub(super) name_before_play: bool,
 }
 
@@ -69,7 +68,7 @@ impl<C: Clone> Games<C> {
         Self { arriving: Vec::new(), waiting: [none(), none()] }
     }
 
-    /// Takes games of a lease in.
+    /// Adds games of a lease.
     pub(super) fn add(&mut self, lease: LeaseId, games: LeasedGames, cell: Option<C>) {
         match cell {
             Some(cell) => {
@@ -81,19 +80,19 @@ impl<C: Clone> Games<C> {
         }
     }
 
-    /// The definitions that are wanted.
+    /// Definitions to fetch.
     pub(super) fn wanted(&self) -> BTreeSet<DefinitionHash> {
         self.arriving.iter().map(|(_, games)| games.definition).collect()
     }
 
-    /// A cell has come.
+    /// Releases the games that waited for this cell.
     pub(super) fn arrived(&mut self, definition: DefinitionHash, cell: &C) {
         for (lease, games) in self.take_arriving(definition) {
             self.add(lease, games, Some(cell.clone()));
         }
     }
 
-    /// A cell will not come: the games of it, and their leases.
+    /// Removes and returns the games of a cell that cannot be fetched, and their leases.
     pub(super) fn take_arriving(
         &mut self,
         definition: DefinitionHash,
@@ -115,23 +114,23 @@ impl<C: Clone> Games<C> {
         *self = Self::new();
     }
 
-    /// Whether nothing is held that no slot has.
+    /// Whether there are no games outside the slots.
     pub(super) fn are_none(&self) -> bool {
         self.arriving.is_empty() && self.count() == 0
     }
 
-    /// Whether games wait for a slot that are timed, or that are not.
+    /// Whether timed (or untimed) games wait for a slot.
     pub(super) const fn wait(&self, timed: bool) -> bool {
         self.waiting[timed as usize].count > 0
     }
 
-    /// The cell of the next games, timed ones or others, and how their time limits are scaled.
+    /// The cell of the next timed (or untimed) games, and the scaling of their time limits.
     pub(super) fn next_scaled(&self, timed: bool) -> Option<(&C, Scaling)> {
         let task = self.waiting[usize::from(timed)].tasks.front()?;
         task.games.scaling.map(|scaling| (&task.cell, scaling))
     }
 
-    /// The next games for one of so many slots, timed ones or others.
+    /// The next timed (or untimed) games for one of this many slots.
     pub(super) fn take(&mut self, timed: bool, slots: u64, cells: &Cells<C>) -> Option<Taken<C>> {
         let queue = &mut self.waiting[usize::from(timed)];
         let share = queue.count.div_ceil(2 * slots);
@@ -140,7 +139,7 @@ impl<C: Clone> Games<C> {
             games;
         let name_before_play = *name_before_play;
         let fitting = match cells.game_time(*definition) {
-            // What is not known may be long.
+            // Games of an unmeasured cell may be long.
             None => 1,
             Some(time) => u64::try_from(BATCH.as_nanos() / time.as_nanos()).unwrap_or(1),
         };
@@ -168,10 +167,9 @@ impl<C: Clone> Games<C> {
         Some(Taken { batch, definition, name_before_play })
     }
 
-    /// Whether what is waiting keeps the slots busy for less than [`LEAD`]. Games of a cell that
-    /// was never played are taken for long ones: one for each slot is enough of them. There are so
-    /// many slots for games that are not timed, and for those that are, which keep each other
-    /// waiting.
+    /// Whether the waiting games keep the slots busy for less than [`LEAD`]. Games of a cell that was never
+    /// played are assumed to be long: one for each slot is enough. `slots` are those for untimed and for
+    /// timed games, which keep each other waiting.
     pub(super) fn are_few(&self, slots: [u64; 2], cells: &Cells<C>) -> bool {
         let mut busy_ns = 0_u128;
         let waiting = self.waiting.iter().flat_map(|queue| &queue.tasks).map(|task| &task.games);
@@ -194,7 +192,7 @@ impl<C: Clone> Games<C> {
         waiting.chain(self.arriving.iter().map(|(lease, games)| (*lease, games.range)))
     }
 
-    /// How many games wait for a slot.
+    /// Number of games that wait for a slot.
     pub(super) const fn count(&self) -> u64 {
         self.waiting[0].count + self.waiting[1].count
     }
@@ -210,7 +208,7 @@ mod tests {
         DefinitionHash::of_json(&cell.to_string())
     }
 
-    /// Cells whose games take so long.
+    /// Cells with these game times.
     fn cells(times: &[(i64, Option<Duration>)]) -> Cells<()> {
         let mut cells = Cells::new();
         for &(cell, time) in times {

@@ -1,16 +1,16 @@
-//! One call at a time of each kind: when it may be made, and how long it may take.
+//! One call at a time of each kind: when to make it, and how long it may take.
 //!
-//! A call that was given up may still wait in the coordinator's queue: made again at once and
-//! given up again, it would only make the queue longer. So the next one of its kind has twice the
-//! patience; or, where a longer patience would keep others waiting, it comes no sooner than after
-//! as long a time as the last one took. Only a heartbeat does neither: said again when the patience
-//! is over, heartbeats are still rarer than the coordinator wants them, and keep leases alive.
+//! A call that was given up may still wait in the coordinator's queue: repeated at once and given up again,
+//! it would only lengthen the queue. So the next call of its kind has twice the patience; or, where a longer
+//! patience would delay other calls, it waits at least as long as the last one took. Heartbeats do neither:
+//! repeated when the patience is over, they are still rarer than the coordinator wants them, and keep leases
+//! alive.
 
 use super::api::{Failure, Jitter};
 use super::backoff::Backoff;
 use crate::scheduler::Time;
 
-/// Patience doubles so many times.
+/// Maximum number of times that patience doubles.
 const DOUBLINGS_MAX: u32 = 3;
 
 /// The calls of one kind.
@@ -19,17 +19,17 @@ pub(super) struct Lane {
     state: State,
     backoff: Backoff,
     manner: Manner,
-    /// Since the last answer: calls that were given up, and wishes for a Hello.
+    /// Calls given up, and requests for a Hello, since the last answer.
     timeouts: u32,
     hellos: u32,
 }
 
-/// What follows a call that was given up.
+/// The consequence of a call that was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// More patience: the call keeps nobody waiting.
+    /// More patience: the call delays no others.
     Patient,
-    /// A rest: a call that is under way keeps others waiting.
+    /// A rest: a call under way delays others.
     Reluctant,
     /// Only the usual wait.
     Regular,
@@ -41,7 +41,7 @@ enum State {
     UnderWay {
         since: Time,
     },
-    /// Nothing may be said before this.
+    /// No call before this time.
     Waiting(Time),
 }
 
@@ -59,7 +59,7 @@ impl Lane {
         }
     }
 
-    /// Whether one is under way.
+    /// Whether a call is under way.
     pub(super) const fn is_under_way(&self) -> bool {
         matches!(self.state, State::UnderWay { .. })
     }
@@ -72,7 +72,7 @@ impl Lane {
         }
     }
 
-    /// A call is made. How long it may take, in milliseconds, if the first may take so long.
+    /// Starts a call, and returns its patience in milliseconds, given that of the first.
     pub(super) fn begin(&mut self, now: Time, patience_ms: u64) -> u64 {
         self.state = State::UnderWay { since: now };
         match self.manner {
@@ -81,20 +81,20 @@ impl Lane {
         }
     }
 
-    /// It has an answer, if only a refusal.
+    /// The call has an answer, even if a refusal.
     pub(super) fn answered(&mut self) {
         *self = Self::new(self.manner);
     }
 
-    /// It has none.
+    /// The call has failed.
     pub(super) fn failed(&mut self, failure: &Failure, now: Time, jitter: Jitter) {
         let State::UnderWay { since } = self.state else { return };
         let at_least_ms = match failure {
             Failure::SayHello => {
                 self.hellos += 1;
                 if self.hellos == 1 {
-                    // At once: a coordinator was started anew. One that we say Hello to in vain
-                    // must not be flooded with it.
+                    // At once: the coordinator was restarted. If Hello does not help, the coordinator must
+                    // not be flooded with it.
                     self.state = State::Free;
                     return;
                 }

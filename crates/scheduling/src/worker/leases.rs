@@ -1,15 +1,15 @@
-//! The leases that are held, and where the games of each are.
+//! The held leases, and the places of their games.
 //!
-//! Every game of a held lease is in one place: it waits (for its cell or for a slot), is being
-//! played, waits to be acknowledged, was acknowledged, or was given up. A lease ends by itself when
-//! all are acknowledged. When some were given up and the others are acknowledged, it is given back:
-//! else the coordinator would see it renewed for ever, and its games never.
+//! Every game of a held lease is in one place: it waits (for its cell or for a slot), is being played, waits
+//! to be acknowledged, was acknowledged, or was given up. A lease ends by itself when all are acknowledged.
+//! When some were given up and the others are acknowledged, it is given back: otherwise the coordinator would
+//! see it renewed for ever, and never its games.
 
 use std::collections::BTreeMap;
 
 use spelrum_model::LeaseId;
 
-/// How many games of a lease are where; those that were acknowledged are in none.
+/// Number of a lease's games in each place; acknowledged ones are in none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Held {
     pub(super) waiting: u64,
@@ -22,19 +22,19 @@ pub(super) struct Held {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leases {
     held: BTreeMap<LeaseId, Held>,
-    /// Not held any more, and to be told so.
+    /// Leases no longer held, still to be given back.
     giving_back: Vec<LeaseId>,
 }
 
 impl Leases {
-    /// Takes hold of a lease of so many games.
+    /// Adds a lease of this many games.
     pub(super) fn hold(&mut self, lease: LeaseId, games: u64) {
         let held = Held { waiting: games, ..Held::default() };
         self.held.insert(lease, held);
         self.settle(lease);
     }
 
-    /// Moves games of a lease, if it is held; it ends if they were its last.
+    /// Moves games of a lease, if it is held; it ends with its last game.
     pub(super) fn change(&mut self, lease: LeaseId, change: impl FnOnce(&mut Held)) {
         if let Some(held) = self.held.get_mut(&lease) {
             change(held);
@@ -52,7 +52,7 @@ impl Leases {
         }
     }
 
-    /// Forgets a lease that is no longer ours.
+    /// Forgets a lease that this worker no longer holds.
     pub(super) fn drop(&mut self, lease: LeaseId) {
         self.held.remove(&lease);
     }
@@ -64,7 +64,7 @@ impl Leases {
         }
     }
 
-    /// Gives every lease back, whatever is left of it.
+    /// Gives every lease back, with all games left in it.
     pub(super) fn give_up_all(&mut self) {
         self.giving_back.extend(std::mem::take(&mut self.held).into_keys());
     }
@@ -100,7 +100,7 @@ impl Leases {
         &self.giving_back
     }
 
-    /// The first so many of these were given back, or cannot be.
+    /// Removes the first `count` of these: given back, or impossible to give back.
     pub(super) fn given_back(&mut self, count: usize) {
         self.giving_back.drain(..count.min(self.giving_back.len()));
     }

@@ -1,5 +1,4 @@
-//! The machine: what it knows, and how events change it. What it does about it is decided in
-//! `deciding`.
+//! The worker's state and how events change it. `deciding` chooses the actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -22,14 +21,13 @@ use super::turns::Turns;
 use super::withheld::Withheld;
 use crate::scheduler::Time;
 
-/// Never ask for games again sooner than this, whatever the coordinator says.
+/// Minimum delay before the next request for games, whatever the coordinator says.
 const RETRY_AFTER_MS_MIN: u64 = 10;
 
-/// When to ask for games after a refusal that trying again may not mend.
+/// Delay before the next request for games after a refusal that a retry may not mend.
 const REFUSED_RETRY_AFTER_MS: u64 = 5_000;
 
-/// A worker; see the [module](super). `R` is a finished game, `C` a cell that is ready to be
-/// played.
+/// A worker; see the [module](super). `R` is a finished game, `C` a cell that is ready to be played.
 #[derive(Clone, Debug)]
 pub struct Machine<R, C> {
     pub(super) settings: Settings,
@@ -37,13 +35,13 @@ pub struct Machine<R, C> {
     pub(super) session: Option<Session>,
     /// Counts Hellos.
     pub(super) hellos: u64,
-    /// The results database that was met last.
+    /// The latest results database.
     database: Option<String>,
-    /// Counts the results databases that were met: what is held belongs to one of them.
+    /// Counts results databases: held games belong to one of them.
     pub(super) generation: u64,
     pub(super) slots: Vec<Option<Playing>>,
     pub(super) idle_slots: BTreeSet<usize>,
-    /// Whether timed games are played, or others.
+    /// Whether timed or untimed games are played.
     pub(super) turns: Turns,
     pub(super) withheld: Withheld<C>,
     pub(super) leases: Leases,
@@ -62,20 +60,20 @@ pub struct Machine<R, C> {
     pub(super) report: Lane,
     pub(super) give_back: Lane,
     pub(super) get_cell: BTreeMap<DefinitionHash, Lane>,
-    /// Not to ask for games before this: there were none, or they were refused.
+    /// No requests for games before this time: there were none, or they were refused.
     pub(super) idle_until: Option<Time>,
     pub(super) refused_until: Option<Time>,
-    /// Whether having no lease any more is a reason to ask sooner.
+    /// Whether running out of leases is a reason to ask sooner.
     pub(super) asks_when_empty: bool,
     /// Whether the last of Lease and Heartbeat was a Heartbeat: they take turns.
     pub(super) lease_is_next: bool,
     /// The time of the latest event.
     pub(super) now: Time,
-    /// Whether a heartbeat may be due that the latest event could not say.
+    /// Whether a heartbeat may be due that the latest event could not send.
     pub(super) may_owe_heartbeat: bool,
 }
 
-/// A cell that is ready, with its game where time limits of it may be scaled.
+/// A cell that is ready, with its game if its time limits may be scaled.
 #[derive(Clone, Debug)]
 pub(super) struct Named<C> {
     pub(super) cell: C,
@@ -86,17 +84,17 @@ pub(super) struct Named<C> {
 #[derive(Clone, Debug)]
 pub(super) struct Playing {
     pub(super) lease: LeaseId,
-    /// Which results database it is of.
+    /// Its results database.
     pub(super) generation: u64,
     pub(super) definition: DefinitionHash,
     pub(super) range: GameRange,
-    /// The number of the game that is being played.
+    /// Number of the game being played.
     pub(super) number: u64,
-    /// How many games of it are not finished.
+    /// Number of unfinished games.
     pub(super) unfinished: u64,
-    /// Whether heartbeats name all that are not, and not only the one that is being played.
+    /// Whether heartbeats name all unfinished games, not only the one being played.
     pub(super) names_all: bool,
-    /// Whether it is played in quiet.
+    /// Whether it is played on an exclusive slot.
     pub(super) in_quiet: bool,
 }
 
@@ -106,7 +104,7 @@ pub(super) struct UnderWay {
     pub(super) kind: Kind,
     /// The Hello before it.
     pub(super) hello: u64,
-    /// Which results database was behind the coordinator.
+    /// The coordinator's results database at the time.
     pub(super) generation: u64,
 }
 
@@ -117,15 +115,14 @@ pub(super) enum Kind {
     Heartbeat,
     Report,
     GiveBack {
-        /// How many leases were named.
+        /// Number of leases named.
         leases: usize,
     },
     GetCell(DefinitionHash),
 }
 
 impl<R: Outcome, C: Clone> Machine<R, C> {
-    /// One that has just started, and knows nobody. Its first event is
-    /// [`TimePassed`](Event::TimePassed).
+    /// A new worker without a session. Its first event is [`TimePassed`](Event::TimePassed).
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let slots = settings.slots.get() as usize;
@@ -165,7 +162,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// Takes note of an event, and says what to do. Time never goes back.
+    /// Handles an event and returns the actions. Time never goes back.
     pub fn handle(&mut self, event: Event<R, C>, now: Time, jitter: Jitter) -> Vec<Action<R, C>> {
         let mut actions = Vec::new();
         if self.phase == Phase::Ended {
@@ -195,25 +192,25 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         self.leases.ids()
     }
 
-    /// Whether it has been told to end, or has found out that nothing is left to do.
+    /// Whether the worker is ending: by request, or because nothing is left to do.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.phase != Phase::Working
     }
 
-    /// Whether it has ended.
+    /// Whether the worker has ended.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.phase == Phase::Ended
     }
 
-    /// What it did so far.
+    /// Totals so far.
     #[must_use]
     pub const fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// Results that are kept since nobody has acknowledged them, and their bytes.
+    /// Number and bytes of unacknowledged results.
     #[must_use]
     pub const fn unacknowledged(&self) -> (usize, usize) {
         let load = self.outbox.load();
@@ -250,7 +247,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// A slot is idle again; what it has not played of its batch is given up.
+    /// Frees a slot; the rest of its batch is given up.
     fn vacate(&mut self, slot: usize) -> Option<Playing> {
         let playing = self.slots.get_mut(slot).and_then(Option::take)?;
         self.idle_slots.insert(slot);
@@ -263,7 +260,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         Some(playing)
     }
 
-    /// What was measured is told at once to whoever waits for it.
+    /// Passes a measured speed on at once to the games that wait for it.
     fn calibrated(&mut self, game: String, speed: Option<Speed>) {
         if speed.is_some() {
             self.idle_until = None;
@@ -290,7 +287,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// A heartbeat has been heard: what it named may be played.
+    /// A heartbeat has arrived: the games it named may be played.
     fn heartbeat_heard(&mut self, actions: &mut Vec<Action<R, C>>) {
         let heard = self.withheld.heard();
         actions.extend(heard.map(|(slot, batch)| Action::Play { slot, batch }));
@@ -360,7 +357,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
                 return;
             }
             (Err(failure), _) => failure,
-            // An answer that is none to this.
+            // An answer to another kind of call.
             (Ok(_), _) => Failure::Away { retry_after_ms: None },
         };
         self.unanswered(kind, hello, generation, &answer, jitter, actions);
@@ -376,14 +373,14 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         actions: &mut Vec<Action<R, C>>,
     ) {
         match (kind, failure) {
-            // As good as one that was heard: what it named must not wait for ever.
+            // Treated as heard: the games it named must not wait for ever.
             (Kind::Heartbeat, Failure::Refused { .. }) => self.heartbeat_heard(actions),
             (Kind::Heartbeat, _) => self.withheld.unheard(),
             _ => {}
         }
         match failure {
             Failure::Unwanted => return self.end(actions),
-            // What refuses a Hello refuses the worker.
+            // A refused Hello means that the worker is refused.
             Failure::Refused { .. } if kind == Kind::Hello => return self.end(actions),
             Failure::Refused { problem } => {
                 return self.refused(kind, generation, problem, jitter);
@@ -407,7 +404,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
         let is_current = generation == self.generation;
         match kind {
-            // A refused heartbeat is as good as one that was heard: the next comes at its time.
+            // A refused heartbeat counts as heard: the next comes at its time.
             Kind::Hello | Kind::Heartbeat => {}
             Kind::Lease => self.wait_after_refusal(jitter),
             Kind::Report if is_current => {
@@ -440,7 +437,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// What is given up may be granted again at once: it must not come back and go for ever.
+    /// Games given up may be granted again at once: this prevents an endless loop.
     fn wait_after_refusal(&mut self, jitter: Jitter) {
         self.refused_until = Some(Time(self.now.0 + jitter.longer(REFUSED_RETRY_AFTER_MS)));
     }
@@ -459,7 +456,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     fn meet(&mut self, session: Session, actions: &mut Vec<Action<R, C>>) {
         let before = self.database.replace(session.database.clone());
         if before.is_some_and(|before| before != session.database) {
-            // What was held means nothing to this one: its ids mean other games.
+            // Held games mean nothing in this database: its ids mean other games.
             let generation = self.generation;
             self.stop(true, |playing| playing.generation == generation, actions);
             self.generation += 1;
@@ -483,7 +480,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
         for games in games {
             let cell = self.cells.get(games.definition);
-            // Without quiet slots all games are alike.
+            // Without exclusive slots all games are alike.
             let timed = games.timed && self.settings.quiet_slots > 0;
             self.games.add(lease, LeasedGames { timed, ..games }, cell);
         }
@@ -528,13 +525,13 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         }
     }
 
-    /// Does not fetch any more what nobody waits for.
+    /// Stops fetching cells that are no longer needed.
     pub(super) fn forget_unwanted_cells(&mut self) {
         let wanted = self.games.wanted();
         self.get_cell.retain(|definition, lane| lane.is_under_way() || wanted.contains(definition));
     }
 
-    /// The games that are being played, and those that a slot may begin without another heartbeat.
+    /// The games being played, and those that a slot may begin without another heartbeat.
     pub(super) fn playing(&self) -> Vec<GameId> {
         let playing = self.slots.iter().flatten();
         let playing = playing.filter(|playing| playing.generation == self.generation);

@@ -1,4 +1,4 @@
-//! Finished results on their way to the coordinator: kept until they are acknowledged.
+//! Finished results on their way to the coordinator, kept until acknowledged.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,21 +8,20 @@ use spelrum_model::LeaseId;
 use super::api::Outcome;
 use crate::scheduler::Time;
 
-/// A report goes out when it has so many results: enough that the cost of a transaction is
-/// shared, few enough that one takes some milliseconds.
+/// Number of results that triggers a report: enough that the cost of a transaction is shared, few enough that
+/// one takes some milliseconds.
 pub(super) const REPORT_RESULTS: usize = 512;
 
-/// A report goes out when it has so many bytes, and has no more unless its first result has.
+/// Size that triggers a report, and its maximum unless its first result is larger.
 pub(super) const REPORT_BYTES: usize = 1 << 20;
 
-/// A report goes out when its first result has waited for so long.
+/// Age of the first result that triggers a report.
 const REPORT_AFTER_MS: u64 = 200;
 
-/// No new lease is asked for while so many results are kept, or so many bytes (invariant 9).
+/// Load at which no new lease is requested (invariant 9).
 pub(super) const FULL: Load = Load { results: 16 * REPORT_RESULTS, bytes: 64 * REPORT_BYTES };
 
-/// No game is begun while so many results are kept, or so many bytes: the games of the leases that
-/// are held might have results without a bound.
+/// Load at which no game is begun: the games of held leases might have results without a bound.
 pub(super) const BRIMMING: Load = Load { results: 2 * FULL.results, bytes: 2 * FULL.bytes };
 
 /// Results, as a load on the memory.
@@ -32,26 +31,25 @@ pub(super) struct Load {
     pub(super) bytes: usize,
 }
 
-/// The results. What is under way counts until it is acknowledged.
+/// The results. Results being reported count until acknowledged.
 #[derive(Clone, Debug)]
 pub(super) struct Outbox<R> {
     waiting: VecDeque<(usize, R)>,
     waiting_bytes: usize,
     /// When the first of these came, or became the first.
     waiting_since: Time,
-    /// What is under way, in pieces that are reported one after another: the first is said until
-    /// it is acknowledged.
+    /// Results being reported, in pieces sent one after another: the first is repeated until acknowledged.
     pieces: VecDeque<Arc<Vec<R>>>,
-    /// Everything together.
+    /// Load of all results.
     load: Load,
 }
 
-/// What a refusal came to.
+/// The outcome of a refusal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refused {
-    /// Something else is said instead.
+    /// A changed report is sent instead.
     SayAgain,
-    /// The failure of a game of this lease cannot be said at all.
+    /// The failure of a game of this lease cannot be reported at all.
     GivenUp(LeaseId),
 }
 
@@ -78,17 +76,17 @@ impl<R: Outcome> Outbox<R> {
         self.waiting.push_back((bytes, result));
     }
 
-    /// How many results are not acknowledged.
+    /// Load of unacknowledged results.
     pub(super) const fn load(&self) -> Load {
         self.load
     }
 
-    /// Whether as much is kept as this, or more.
+    /// Whether the load is at least this.
     pub(super) const fn has(&self, load: Load) -> bool {
         self.load.results >= load.results || self.load.bytes >= load.bytes
     }
 
-    /// Whether a report should go out; `hurry` if nothing more will come.
+    /// Whether a report is due; `hurry` if no further results will come.
     pub(super) fn is_due(&self, results_max: usize, hurry: bool, now: Time) -> bool {
         !self.pieces.is_empty()
             || !self.waiting.is_empty()
@@ -98,12 +96,12 @@ impl<R: Outcome> Outbox<R> {
                     || self.due_at().is_some_and(|at| at <= now))
     }
 
-    /// When a report goes out at the latest.
+    /// The latest time of the next report.
     pub(super) fn due_at(&self) -> Option<Time> {
         (!self.waiting.is_empty()).then(|| Time(self.waiting_since.0 + REPORT_AFTER_MS))
     }
 
-    /// What to report, if there is anything: the same until it is acknowledged or refused.
+    /// The next report, if any: unchanged until acknowledged or refused.
     pub(super) fn report(&mut self, results_max: usize, now: Time) -> Option<Arc<Vec<R>>> {
         if self.pieces.is_empty() {
             let results = self.take(results_max.min(REPORT_RESULTS), now);
@@ -113,7 +111,7 @@ impl<R: Outcome> Outbox<R> {
         } else if let Some(first) = self.pieces.front()
             && first.len() > results_max
         {
-            // A coordinator that was started anew wants less at once.
+            // A restarted coordinator may accept fewer at once.
             self.split(results_max);
         }
         self.pieces.front().cloned()
@@ -147,7 +145,7 @@ impl<R: Outcome> Outbox<R> {
         }
     }
 
-    /// The first so many results of the last report are acknowledged: takes them out.
+    /// Removes and returns the acknowledged results: the first `count` of the last report.
     pub(super) fn acknowledged(&mut self, count: usize) -> Vec<R> {
         self.split(count);
         if count == 0 {
@@ -159,8 +157,8 @@ impl<R: Outcome> Outbox<R> {
         results
     }
 
-    /// The last report was refused for good. Finds the result that the coordinator cannot take by
-    /// halving, and says that its game failed, so that its lease can end.
+    /// Handles a final refusal of the last report. Finds the unacceptable result by halving, and replaces it
+    /// with a failure of its game, so that its lease can end.
     pub(super) fn refused(&mut self, problem: &str) -> Option<Refused> {
         let first = self.pieces.front()?;
         if first.len() > 1 {
@@ -193,7 +191,7 @@ impl<R: Outcome> Outbox<R> {
 mod tests {
     use super::*;
 
-    /// A number, as a result of so many bytes.
+    /// A number, as a result of this many bytes.
     #[derive(Clone, Debug, PartialEq, Eq)]
     struct Numbered(u64, usize);
 
@@ -225,7 +223,7 @@ mod tests {
         (0..count).map(|number| Numbered(number, 10)).collect()
     }
 
-    /// The reports that come, each acknowledged at once.
+    /// All reports, each acknowledged at once.
     fn all(outbox: &mut Outbox<Numbered>) -> Vec<Vec<Numbered>> {
         let mut reports = Vec::new();
         while let Some(report) = outbox.report(usize::MAX, Time(0)) {

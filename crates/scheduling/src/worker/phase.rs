@@ -1,19 +1,19 @@
-//! Where a worker is in its life.
+//! The phases of a worker's life.
 
 use crate::scheduler::Time;
 
-/// Where a worker is in its life.
+/// A phase of a worker's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Working,
-    /// It wants nothing more, lets its games end and reports them.
+    /// The worker wants nothing more, lets its games end and reports them.
     Finishing {
         /// How long it tries to report, once all games are over.
         report_until: Option<Time>,
-        /// Whether it was told to end now: then this is the end of everything.
+        /// Whether it was asked to end now: then this is the end of everything.
         now: bool,
     },
-    /// All is reported, or cannot be: what is left goes back.
+    /// All is reported, or cannot be: the remaining leases go back.
     GivingBack {
         until: Time,
     },

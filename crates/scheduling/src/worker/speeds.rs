@@ -1,8 +1,8 @@
-//! How fast this machine is, by games, and when that is to be measured: with all slots idle, so that it is measured
-//! as timed games are played.
+//! This machine's speed at each game, and when to measure it: with all slots idle, the condition in which
+//! timed games are played.
 //!
-//! A measurement is wanted by the coordinator, or by games whose time limits are scaled. While one is wanted nothing
-//! is begun.
+//! The coordinator, or games whose time limits are scaled, may want a measurement. Until it is done no game
+//! begins.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,30 @@ use spelrum_model::speed::{SPEED_FRESH_MS, ScaledTime, Scaling, Speed};
 
 use crate::scheduler::Time;
 
-/// What was measured, or could not be, is not measured again sooner, whoever asks.
+/// Minimum time between two measurements of a game, successful or not, for any requester.
 const APART_MS: u64 = 5_000;
 
-/// Games of which something is remembered (invariant 9): there are few, but a coordinator may name any.
+/// Games that are remembered (invariant 9): there are few, but a coordinator may name any.
 const GAMES_MAX: usize = 64;
 
 /// The speeds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Speeds {
-    /// What came of the latest measurement of each game: `None` if it could not be measured.
+    /// The latest measurement of each game: `None` if it failed.
     measured: BTreeMap<String, (Time, Option<Speed>)>,
-    /// The game that is to be measured next, or is being measured.
+    /// The game to measure next, or being measured.
     wanted: Option<String>,
     is_under_way: bool,
 }
 
 impl Speeds {
-    /// Of a machine of which this was measured just now.
+    /// Starts with a speed that was just measured, if any.
     pub(super) fn knowing(speed: Option<Speed>) -> Self {
         let measured = speed.into_iter().map(|it| (it.game.clone(), (Time(0), Some(it))));
         Self { measured: measured.collect(), ..Self::default() }
     }
 
-    /// A game's speed is wanted; whether it will be measured. Not if that was just tried.
+    /// Requests a measurement; returns whether it will be made. Not if one was just tried.
     pub(super) fn want(&mut self, game: &str, now: Time) -> bool {
         if self.measured.get(game).is_some_and(|(at, _)| now.0 < at.0 + APART_MS) {
             return false;
@@ -44,7 +44,7 @@ impl Speeds {
         true
     }
 
-    /// Whether one is wanted or under way, so that nothing is begun.
+    /// Whether a measurement is wanted or under way, so that no game begins.
     pub(super) const fn is_wanted(&self) -> bool {
         self.wanted.is_some()
     }
@@ -54,14 +54,14 @@ impl Speeds {
         self.is_under_way
     }
 
-    /// All slots are idle: the game that is to be measured now, if one is.
+    /// Starts the wanted measurement, if any, once all slots are idle.
     pub(super) fn begin(&mut self) -> Option<String> {
         let game = self.wanted.clone().filter(|_| !self.is_under_way)?;
         self.is_under_way = true;
         Some(game)
     }
 
-    /// A measurement has come to something, or to nothing.
+    /// Records a measurement, or its failure.
     pub(super) fn measured(&mut self, game: String, speed: Option<Speed>, now: Time) {
         if !self.is_under_way || self.wanted.as_ref() != Some(&game) {
             return;
@@ -76,7 +76,7 @@ impl Speeds {
         self.measured.insert(game, (now, speed));
     }
 
-    /// How time limits of a game are scaled now, if its speed is known well enough.
+    /// Scaling of a game's time limits now, if its speed is known well enough.
     pub(super) fn scaled(&self, game: &str, scaling: Scaling, now: Time) -> Option<ScaledTime> {
         let (at, speed) = self.measured.get(game)?;
         let speed = speed.as_ref().filter(|_| now.0 <= at.0 + SPEED_FRESH_MS)?;
@@ -85,13 +85,13 @@ impl Speeds {
         Some(ScaledTime { factor_permille, nodes_per_second })
     }
 
-    /// All that are known, with their ages.
+    /// All known speeds, with their ages.
     pub(super) fn told(&self, now: Time) -> Vec<Speed> {
         let known = self.measured.values().filter_map(|(at, speed)| Some((at, speed.as_ref()?)));
         known.map(|(at, speed)| Speed { age_ms: now.0 - at.0, ..speed.clone() }).collect()
     }
 
-    /// When one may be tried again that came to nothing.
+    /// When failed measurements may be retried.
     pub(super) fn retry_at(&self) -> impl Iterator<Item = Time> {
         let failed = self.measured.values().filter(|(_, speed)| speed.is_none());
         failed.map(|(at, _)| Time(at.0 + APART_MS))

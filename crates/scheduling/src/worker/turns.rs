@@ -1,15 +1,14 @@
-//! Whose turn it is: timed games have quiet slots to themselves only while no other game is played,
-//! so that the two kinds take turns.
+//! Alternates between timed and untimed games: timed ones need the quiet (exclusive) slots while no other
+//! game is played.
 //!
-//! A kind's turn ends when nothing of it waits, or when it has had more than its part of the time
-//! in which both waited. Then nothing of it is begun, and the other kind follows once its last game
-//! is over. Games may be long, so that a turn can take longer than it should: what it took too long
-//! the other kind has beforehand at its next one.
+//! A kind's turn ends when none of its games wait, or when it has had more than its share of the time in
+//! which both waited. Then none of its games begin, and the other kind follows once its last game is over.
+//! Long games can make a turn too long: the excess is credited to the other kind at its next turn.
 
 use crate::scheduler::Time;
 
-/// How much more time than the other kind one has before its turn ends: long beside the end of a
-/// turn, at which slots stand idle; short beside the wait that a person would notice.
+/// Lead over the other kind that ends a turn: long beside the end of a turn, at which slots stand idle; short
+/// beside a wait that a user would notice.
 pub(super) const TURN_MS: u64 = 5_000;
 
 /// Which kinds of games wait for a slot.
@@ -24,16 +23,15 @@ pub(super) struct Waiting {
 pub(super) struct Turns {
     /// Whether it is the timed games' turn.
     timed: bool,
-    /// Whether the other kind waited at the last look, and when that was.
+    /// Whether the other kind waited at the last check, and when that was.
     contended: bool,
     looked: Time,
-    /// For how long the others and the timed games have been played while both waited.
+    /// How long untimed and timed games have been played while both waited.
     had_ms: [u64; 2],
 }
 
 impl Turns {
-    /// The kind of which games are to be begun now, if any: timed ones, or others. `are_idle` is
-    /// whether no slot plays.
+    /// The kind of games to begin now, if any: timed or untimed. `are_idle` is whether no slot plays.
     pub(super) fn next(&mut self, waiting: Waiting, are_idle: bool, now: Time) -> Option<bool> {
         let waits = |timed: bool| if timed { waiting.timed } else { waiting.others };
         if self.contended {
@@ -86,7 +84,7 @@ mod tests {
         assert_eq!(turns.next(BOTH, false, Time(900_000)), Some(false));
         assert_eq!(turns.next(BOTH, false, Time(900_000 + TURN_MS)), None, "it drains");
         assert_eq!(turns.next(BOTH, true, Time(960_000)), Some(true));
-        // What the others took too long is theirs no more.
+        // Credit for the others' excess expires.
         assert_eq!(turns.next(BOTH, false, Time(1_019_000)), Some(true));
         assert_eq!(turns.next(BOTH, false, Time(1_020_000 + TURN_MS)), None);
         assert_eq!(turns.next(BOTH, true, Time(1_020_000 + TURN_MS)), Some(false));

@@ -1,5 +1,5 @@
-//! Games that are named in a heartbeat before they are played: one of them may kill the worker, and
-//! what no heartbeat named is not charged.
+//! Games that a heartbeat must name before they are played: one of them may kill the worker, and games that
+//! no heartbeat named are not charged.
 //!
 //! Each has its slot already, which waits for the answer.
 
@@ -37,20 +37,20 @@ impl<C> Withheld<C> {
         }
     }
 
-    /// Nobody has heard the heartbeat.
+    /// The heartbeat was lost.
     pub(super) fn unheard(&mut self) {
         for waiting in self.batches.values_mut() {
             waiting.is_named = false;
         }
     }
 
-    /// The heartbeat was heard: takes out those that it named, with their slots.
+    /// The heartbeat has arrived: removes and returns the games that it named, with their slots.
     pub(super) fn heard(&mut self) -> impl Iterator<Item = (usize, Batch<C>)> {
         let heard = self.batches.extract_if(.., |_, waiting| waiting.is_named);
         heard.map(|(slot, waiting)| (slot, waiting.batch))
     }
 
-    /// Takes out the games that a slot waits for, if it waits for some.
+    /// Removes and returns the games that a slot waits for, if any.
     pub(super) fn take(&mut self, slot: usize) -> Option<Batch<C>> {
         self.batches.remove(&slot).map(|waiting| waiting.batch)
     }

@@ -1,18 +1,18 @@
-//! Whether the file itself is whole.
+//! Integrity of the file itself.
 
 use crate::error::{StoreError, code, primary_code};
 use crate::read::readers::Readers;
 
 impl Readers {
-    /// What is wrong with the file: pages and indexes that SQLite finds damaged, and rows that refer to
-    /// what is not there; nothing, in a database that only this program and the disk have touched.
-    /// Reads everything; of each kind the first hundred are named.
+    /// Damage to the file: pages and indexes that SQLite finds damaged, and rows with dangling references; empty for a
+    /// database that only this program and an intact disk have touched. Reads everything; lists the first hundred
+    /// findings of each kind.
     ///
     /// # Errors
     /// If the file cannot be read at all.
     pub async fn damage(&self) -> Result<Vec<String>, StoreError> {
         match self.look_for_damage().await {
-            // So damaged that SQLite cannot say where.
+            // Too damaged for SQLite to locate the damage.
             Err(StoreError::Sql(error)) if primary_code(&error) == Some(code::CORRUPT) => {
                 let said = error.as_database_error().map(|error| error.message().to_owned());
                 Ok(vec![said.unwrap_or_else(|| error.to_string())])
@@ -41,7 +41,7 @@ impl Readers {
         Ok(references.into_iter().map(refers).collect())
     }
 
-    /// Games that have their result, counted or not.
+    /// Number of games that have their result, counted or not.
     ///
     /// # Errors
     /// If the database fails.

@@ -1,11 +1,11 @@
-//! Whether what is stored is what was written.
+//! Whether stored data is as it was written.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `integrity` | SQLite's own check |
 //! | `row_digests`, `rot` | values that a disk has changed |
 //! | `recount` | rollups against rows |
-//! | `open_files` | whether the open files are what the last commit left |
+//! | `open_files` | whether the open files are as the last commit left them |
 
 pub(crate) mod integrity;
 pub(crate) mod open_files;

@@ -1,11 +1,11 @@
-//! Whether the files of an open database are what the last commit left: the same files, no shorter, with the
-//! beginnings and the end that they had. It is looked at before and after every commit and every checkpoint.
+//! Checks that an open database's files are as the last commit left them: the same files, no shorter, with the same
+//! beginnings and end. The check runs before and after every commit and every checkpoint.
 //!
-//! SQLite does not notice when a log or a database is cut or overwritten while it is open: it goes on by what
-//! is in memory, and everything that is acknowledged from then on would be lost (invariant 5).
+//! SQLite does not notice when a log or a database is cut or overwritten while open: it goes on with what is in
+//! memory, and everything acknowledged from then on would be lost (invariant 5).
 //!
-//! What another program writes into the middle of a file in place is not seen here. SQLite meets it when it
-//! reads that page, and whoever reads raises the [`Alarm`].
+//! Bytes that another program writes into the middle of a file in place are not seen here. SQLite finds them when it
+//! reads that page, and the reader raises the [`Alarm`].
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -21,50 +21,48 @@ use crate::open::lock::{Lock, Record};
 use crate::open::log_loss::page_bytes;
 use crate::open::wal::{Frame, Header, fill, log_path, number};
 
-/// How often something that looks wrong is read again: somebody may be writing it at this moment.
+/// How often to reread suspicious bytes: another process may be writing them at this moment.
 const READS_MAX: u32 = 3;
 
 /// The bytes of a database before its first row.
 const HEAD_BYTES: usize = 100;
 
-/// Where those bytes are that never change while a database is open: what it is, the size of its pages, its
-/// journal's kind, its encoding, its application, and what is reserved
-/// (sqlite.org/fileformat2.html#the_database_header).
+/// The ranges that never change while a database is open: format, page size, kind of journal, encoding, application,
+/// and reserved bytes (sqlite.org/fileformat2.html#the_database_header).
 const UNCHANGING: [std::ops::Range<usize>; 3] = [0..24, 56..60, 68..92];
 
-/// The files of a database that is open to write, as they were after the last commit.
+/// The files of a database open for writing, as they were after the last commit.
 #[derive(Debug)]
 pub(crate) struct Files {
     alarm: Alarm,
     path: PathBuf,
     database: Place,
-    /// Open as long as this is, since closing it ends SQLite's locks on it. So this is dropped after every
-    /// connection.
+    /// Stays open: closing it ends SQLite's locks on the database. So this struct is dropped after every connection.
     file: File,
     head: [u8; HEAD_BYTES],
-    /// The database's file is no shorter.
+    /// The least size of the database's file.
     bytes_min: u64,
     log_path: PathBuf,
-    /// Known from the first transaction on: SQLite makes the log then.
+    /// Known from the first transaction on, which makes SQLite create the log.
     log: Option<Log>,
 }
 
-/// The log, as it was after the last commit.
+/// The log after the last commit.
 #[derive(Debug)]
 struct Log {
     place: Place,
     file: File,
     bytes: u64,
     header: Header,
-    /// When it began, as far as known.
+    /// When the log began, if known.
     since_unix_us: i64,
-    /// The last frame that was committed. `None` if only SQLite knows which that is.
+    /// The last committed frame. `None` if only SQLite knows it.
     last: Option<Last>,
-    /// Whether it has the database's first page, by which an old log is known: see the module `log_loss`.
+    /// Whether the log has the database's first page, which identifies an old log: see the module `log_loss`.
     has_first_page: bool,
 }
 
-/// The last frame that was committed: its number, what is before its page, and the page's checksum.
+/// The last committed frame: its number, its header, and its page's checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Last {
     number: u32,
@@ -73,7 +71,7 @@ struct Last {
 }
 
 impl Files {
-    /// Those of the database that was just opened.
+    /// The files of a database that was just opened.
     pub(crate) fn of(path: &Path, alarm: Alarm) -> Result<Self, StoreError> {
         let failed = |source| StoreError::File { path: path.to_owned(), source };
         let file = File::open(path).map_err(failed)?;
@@ -92,22 +90,22 @@ impl Files {
         })
     }
 
-    /// Whom to tell of damage.
+    /// The alarm that reports damage.
     pub(crate) fn alarm(&self) -> &Alarm {
         &self.alarm
     }
 
-    /// Takes another connection's log for the one that is known, from the next transaction on.
+    /// Drops the known log; the next transaction adopts another connection's.
     pub(crate) fn forget_log(&mut self) {
         self.log = None;
     }
 
-    /// That the files are those that are open, and what the last commit left. May be called at any moment, also
-    /// while something is written.
+    /// Checks that the paths still name the open files, and that these are as the last commit left them. Safe at any
+    /// moment, also during writes.
     ///
     /// # Errors
-    /// [`StoreError::Gone`] if a path names another file, [`StoreError::Damaged`] if a file is not what it was;
-    /// the alarm is raised then.
+    /// [`StoreError::Gone`] if a path names another file, [`StoreError::Damaged`] if a file has changed; the alarm is
+    /// raised then.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.alarm.check()?;
         let database = self.there(&self.path, self.database)?;
@@ -129,7 +127,7 @@ impl Files {
         }
     }
 
-    /// What a path names now, if it is the file that it named.
+    /// The file that a path names now, if still the expected one.
     fn there(&self, path: &Path, expected: Place) -> Result<Place, StoreError> {
         match Place::at(path) {
             Some(there) if there.identity == expected.identity => Ok(there),
@@ -137,7 +135,7 @@ impl Files {
         }
     }
 
-    /// What is wrong with the database's file, if anything is.
+    /// Damage of the database's file, if any.
     fn check_database(&self, bytes: u64) -> std::io::Result<Option<(PathBuf, String)>> {
         let mut head = [0; HEAD_BYTES];
         let mut problem = String::new();
@@ -149,7 +147,7 @@ impl Files {
                 "was overwritten at its beginning".clone_into(&mut problem);
                 continue;
             }
-            // Shorter than it was is one that somebody has made smaller as SQLite does, or was cut.
+            // A shorter file was either shrunk the way SQLite does it, or cut.
             let pages_bytes = u64::from(number(&head, 28)) * u64::from(page_bytes(&head));
             if bytes >= self.bytes_min || bytes >= pages_bytes {
                 return Ok(None);
@@ -159,7 +157,7 @@ impl Files {
         Ok(Some((self.path.clone(), problem)))
     }
 
-    /// The same inside a transaction that has written nothing yet; takes note of the log.
+    /// Checks inside a transaction that has written nothing yet, and records the log.
     pub(crate) fn know_log(&mut self, lock: &mut Lock) -> Result<(), StoreError> {
         if self.log.is_some() {
             return Ok(());
@@ -174,11 +172,11 @@ impl Files {
         self.log.as_ref().is_some_and(|log| log.last.is_none() || log.is_empty())
     }
 
-    /// Takes note of how much of the log was committed, as SQLite says it.
+    /// Records how much of the log was committed, as SQLite reports it.
     fn told_committed(&mut self, frames: u32, lock: &mut Lock) -> Result<(), StoreError> {
         if frames == 0 {
-            // Another program has moved everything into the database and made the log empty, or it is to begin
-            // anew. The next transaction finds another.
+            // Another program has applied the log and emptied it, or the log is about to restart. The next transaction
+            // finds another.
             self.log = None;
             return Ok(());
         }
@@ -195,20 +193,20 @@ impl Files {
         Ok(())
     }
 
-    /// What was committed may have been rolled back before, with frames that only look committed.
+    /// Marks the last frame as unknown: a rollback can leave frames that only look committed.
     pub(crate) fn doubt_last(&mut self) {
         if let Some(log) = &mut self.log {
             log.last = None;
         }
     }
 
-    /// After a commit: checks, takes note of it, and lets the lock's file remember it.
+    /// After a commit: checks the files, records the commit, and saves it in the lock's file.
     pub(crate) fn committed(&mut self, lock: &mut Lock) -> Result<(), StoreError> {
         self.check()?;
         let Some(log) = &mut self.log else { return self.know_log(lock) };
         log.advance().map_err(unreadable)?;
         if let Some(last) = log.last {
-            // A checkpoint may cut the file to this, or has made it longer.
+            // A checkpoint may cut the file to this size, or has made it longer.
             let committed = u64::from(last.frame.pages) * u64::from(page_bytes(&self.head));
             let there = Place::at(&self.path).map_or(0, |there| there.bytes);
             self.bytes_min = committed.min(there);
@@ -217,12 +215,12 @@ impl Files {
         Ok(())
     }
 
-    /// Whether the next transaction is to write the first page.
+    /// Whether the next transaction must write the first page.
     pub(crate) fn lacks_first_page(&self) -> bool {
         self.log.as_ref().is_some_and(|log| !log.has_first_page)
     }
 
-    /// Lets the lock's file remember the last commit.
+    /// Saves the last commit in the lock's file.
     fn remember(&self, lock: &mut Lock) {
         let Some(log) = &self.log else { return };
         let Some(Last { number: frames, frame, sum }) = log.last else { return };
@@ -232,25 +230,25 @@ impl Files {
         if lock.record() == Some(record) {
             return;
         }
-        // What was committed is on disk all the same.
+        // The commit is on disk even if this fails.
         if let Err(error) = lock.remember(record) {
             tracing::warn!(db = %self.path.display(), "failed to remember the log beside the database: {error}");
         }
     }
 
-    /// What has become of the database, by what the system says of the files that this process has open.
+    /// The database's fate, from the system's view of this process's open files.
     pub(crate) fn fate(&self) -> Fate {
         self.database.identity.fate()
     }
 }
 
 impl Log {
-    /// Whether nothing is in its file.
+    /// Whether the log's file is empty.
     fn is_empty(&self) -> bool {
         self.file.metadata().is_ok_and(|found| found.len() == 0)
     }
 
-    /// The log as it is now, if it has begun.
+    /// The current log, if it has begun.
     fn open(path: &Path, lock: &Lock) -> std::io::Result<Option<Self>> {
         let Ok(file) = File::open(path) else { return Ok(None) };
         let place = Place::of(&file.metadata()?);
@@ -270,14 +268,14 @@ impl Log {
         Ok(Some(log))
     }
 
-    /// Finds the last frame that was committed, if it is plain.
+    /// Finds the last committed frame, if unambiguous.
     fn find_last(&mut self, known: u32) -> std::io::Result<()> {
         let number = self.header.last(&self.file, known)?;
         self.last = Last::read(&self.header, &self.file, number)?;
         Ok(())
     }
 
-    /// Takes note of the last frame that was committed, by what SQLite says; whether it is there.
+    /// Records the last committed frame as SQLite reports it; returns whether the log has it.
     fn know_last(&mut self, frames: u32) -> std::io::Result<bool> {
         let Some(header) = Header::read(&self.file)? else { return Ok(false) };
         let is_same = header == self.header;
@@ -290,7 +288,7 @@ impl Log {
         Ok(self.last.is_some() && self.bytes >= header.bytes(frames))
     }
 
-    /// After a commit: where it ends.
+    /// After a commit: moves to its last frame.
     fn advance(&mut self) -> std::io::Result<()> {
         let Some(header) = Header::read(&self.file)? else { return Ok(()) };
         self.bytes = self.file.metadata()?.len();
@@ -299,7 +297,7 @@ impl Log {
             self.has_first_page = true;
             last.number
         } else {
-            // It began anew with this commit.
+            // The log restarted with this commit.
             self.header = header;
             self.has_first_page = false;
             self.since_unix_us = unix_now_us();
@@ -308,14 +306,14 @@ impl Log {
         self.find_last(known)
     }
 
-    /// What is wrong with it, if anything is: its file has so many bytes.
+    /// Damage of the log, whose file has this many bytes, if any.
     fn check(&self, bytes: u64) -> std::io::Result<Option<String>> {
         let mut problem = String::new();
         for _ in 0..READS_MAX {
             let header = Header::read(&self.file)?;
             match header {
                 Some(header) if header == self.header => {}
-                // It has begun anew, which may have made it shorter.
+                // The log has restarted, which may have made it shorter.
                 Some(header) if header.generation.follows(self.header.generation) => {
                     return Ok(None);
                 }
@@ -343,7 +341,7 @@ impl Log {
 }
 
 impl Last {
-    /// Reads it, if it ends a commit of this log.
+    /// Reads a frame if it ends a commit of this log.
     fn read(header: &Header, log: &File, number: u32) -> std::io::Result<Option<Self>> {
         let found = header.frame_and_sum(log, number)?;
         let found = found.filter(|(frame, _)| frame.ends_commit_of(header));
@@ -351,7 +349,7 @@ impl Last {
     }
 }
 
-/// [`Files`], of a writer and of its checkpoints.
+/// [`Files`] shared by a writer and its checkpoints.
 #[derive(Clone, Debug)]
 pub(crate) struct SharedFiles(Arc<Mutex<Files>>);
 
@@ -360,13 +358,13 @@ impl SharedFiles {
         Ok(Self(Arc::new(Mutex::new(Files::of(path, alarm)?))))
     }
 
-    /// The files, for a moment.
+    /// Locks the files for a moment.
     pub(crate) fn now(&self) -> MutexGuard<'_, Files> {
-        // Whoever has panicked has changed nothing by half.
+        // A panic leaves no partial change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Before a transaction: checks, and asks SQLite what only SQLite knows.
+    /// Before a transaction: checks the files, and asks SQLite for the extent of the log if needed.
     pub(crate) async fn check_before(
         &self,
         connection: &mut SqliteConnection,
@@ -380,13 +378,13 @@ impl SharedFiles {
         self.now().check()
     }
 
-    /// The same for whoever does not write, at any moment.
+    /// The same check outside a writer's transaction, at any moment.
     pub(crate) async fn check_beside(
         &self,
         connection: &mut SqliteConnection,
     ) -> Result<(), StoreError> {
         let is_empty = || self.now().log.as_ref().is_some_and(Log::is_empty);
-        // One that is empty is for SQLite to judge, while it is.
+        // An empty log is for SQLite to judge while it stays empty.
         if is_empty() && (committed_frames(connection).await? == 0 || !is_empty()) {
             return self.now().alarm.check();
         }
@@ -394,12 +392,12 @@ impl SharedFiles {
     }
 }
 
-/// A file that cannot be read is a disk that fails.
+/// An unreadable file means a failing disk.
 fn unreadable(error: std::io::Error) -> StoreError {
     StoreError::Sql(sqlx::Error::Io(error))
 }
 
-/// How many frames of the log were committed, by what SQLite knows. Changes nothing.
+/// The number of committed frames of the log, from SQLite. Changes nothing.
 async fn committed_frames(connection: &mut SqliteConnection) -> Result<u32, StoreError> {
     // The query macros cannot describe a pragma.
     let row = sqlx::query("PRAGMA wal_checkpoint(NOOP)").fetch_one(connection).await?;

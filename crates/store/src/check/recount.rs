@@ -1,12 +1,12 @@
-//! Invariant 8: statistics are recomputable from the rows alone. Counts every rollup again, by
-//! plain SQL over `games` and `moves` that shares nothing with the code that writes them, and
-//! says where the two differ.
+//! Invariant 8: statistics can be recomputed from the rows alone. Recounts every rollup by plain SQL over `games` and
+//! `moves`, sharing nothing with the code that writes them, and reports differences.
 //!
-//! What was summed over the moves of a game that has none, because they were never stored
-//! (`record = "games"`) or dropped later, is counted from its `game_depths`, which must agree with its
-//! `game_sides`. A cell may have games of both kinds, since a sweep may change in what it records.
+//! A game can lack moves, because they were never stored (`record = "games"`) or were dropped later. Its sums over
+//! moves are counted from its `game_depths`, which must agree with its `game_sides`. A cell can have games of both
+//! kinds, since a sweep can change its recording.
 //!
-//! Which games count is counted again as well: each stop rule is read over its cell's settled games in
+//! The set of games that count is recomputed as well: each stop rule is read over its cell's settled games in number
+//! order, from the first (invariant 7).
 //! number order, from the first (invariant 7).
 
 use std::collections::BTreeMap;
@@ -24,16 +24,16 @@ use crate::write::rollup_sums::CellResult;
 use crate::write::stop_readings::{Read, read_again};
 use crate::write::stop_rules;
 
-/// A row of a rollup that is not what a recount gives.
+/// A rollup row that differs from the recount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The rollup's table.
     pub table: &'static str,
     /// The row's key.
     pub key: String,
-    /// What the table has, column by column; `None` where it has no row.
+    /// The stored values, column by column; `None` where the table has no row.
     pub stored: Option<String>,
-    /// What the recount gives; `None` where there should be no row.
+    /// The recounted values; `None` where there should be no row.
     pub counted: Option<String>,
 }
 
@@ -51,12 +51,12 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Differences are listed up to this number for each table.
+/// Maximum number of differences listed for each table.
 const DIFFERENCES_MAX: i64 = 100;
 
 impl Readers {
-    /// Counts all rollups again from the rows; returns where they differ, which is nowhere.
-    /// Reads every game and move.
+    /// Recounts all rollups from the rows; returns the differences, of which there should be none. Reads every game
+    /// and move.
     ///
     /// # Errors
     /// If the database fails.
@@ -65,7 +65,7 @@ impl Readers {
     }
 
     async fn count_again(&self) -> Result<Vec<Difference>, StoreError> {
-        // Of one moment: a coordinator may be at work.
+        // A snapshot: a coordinator can be at work.
         let mut snapshot = self.own().begin().await?;
         let mut differences = Vec::new();
         for rollup in ROLLUPS {
@@ -79,23 +79,23 @@ impl Readers {
     }
 }
 
-/// A rollup: its table, its key, its columns, and a query that counts all of them again.
+/// A rollup: its table, its key, its columns, and a query that recounts all of them.
 struct Rollup {
     table: &'static str,
-    /// Its rows: the table, or what of it can be counted again.
+    /// The stored rows: the table, or the part of it that can be recounted.
     stored: &'static str,
     key: &'static [&'static str],
     integers: &'static [&'static str],
-    /// Compared up to rounding: sums of reals depend on their order.
+    /// Columns compared up to rounding: sums of reals depend on their order.
     reals: &'static [&'static str],
-    /// Which rows of the table the recount speaks of.
+    /// The rows of the table that the recount covers.
     only: &'static str,
     recount: &'static str,
 }
 
 impl Rollup {
-    /// Puts the table's rows and the counted ones together, key by key, and returns the keys at which the two differ:
-    /// one pass over both and one sort, whatever an index could find.
+    /// Merges the table's rows with the recounted ones by key, and returns the keys where the two differ: one pass
+    /// over both and one sort, whatever the indexes.
     async fn recount(
         &self,
         connection: &mut SqliteConnection,
@@ -122,7 +122,7 @@ impl Rollup {
         same.extend(self.reals.iter().map(|column| {
             format!("abs(s_{column} - c_{column}) <= 1e-9 * max(abs(s_{column}), abs(c_{column}))")
         }));
-        // The texts are all our own.
+        // All of this text is our own.
         let sql = format!(
             "SELECT {shown_key}, {shown_stored}, {shown_counted}
             FROM (
@@ -155,8 +155,8 @@ impl Rollup {
         Ok(found.collect())
     }
 
-    /// The first columns of keys whose rows go with an experiment that is being deleted, bit by
-    /// bit, or with a worker's results that are being taken out.
+    /// The first columns of keys whose rows are disappearing step by step with a removed experiment, or with a
+    /// worker's discarded results.
     fn gone(&self) -> &'static str {
         match self.key[0] {
             "experiment_id" => {
@@ -180,7 +180,7 @@ impl Rollup {
     }
 }
 
-/// The bounds of the intervals, from the counted pairs, or games where sides are fixed.
+/// The bounds of the intervals, from the counted pairs, or from games where sides are fixed.
 async fn intervals(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT r.cell_id, r.wins, r.draws, r.losses, r.pairs_0, r.pairs_half, r.pairs_1,
@@ -238,7 +238,7 @@ async fn intervals(connection: &mut SqliteConnection) -> Result<Vec<Difference>,
     Ok(found.collect())
 }
 
-/// By cell, how scores vary from opening to opening, of cells whose openings are known.
+/// The variation of scores from opening to opening, by cell; of cells whose openings are known.
 async fn spreads(
     connection: &mut SqliteConnection,
 ) -> Result<BTreeMap<i64, OpeningSpread>, StoreError> {
@@ -263,7 +263,7 @@ async fn spreads(
     Ok(counts.into_iter().map(|(cell, (of_unit, it))| (cell, it.spread(of_unit))).collect())
 }
 
-/// Results by opening, each counted again from its games: the logarithms too, which SQL does not know.
+/// Results by opening, recounted from their games; including the logarithms, which SQL lacks.
 async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let cells = sqlx::query!(
         r#"SELECT r.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool", k.openings_count
@@ -289,7 +289,7 @@ async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, 
         while let Some(row) = found.try_next().await? {
             let unit = if cell.swap_sides { row.number / 2 } else { row.number };
             let opening = cell.openings_count.map_or(unit, |openings| unit % openings);
-            // The player by its place in the cell: in odd numbers they are swapped.
+            // The player by place in the cell: swapped in odd numbers.
             let swapped = cell.swap_sides && row.number % 2 == 1;
             let player = usize::from((row.side == 1) != swapped);
             let sums = sums.entry(opening).or_default();
@@ -304,7 +304,7 @@ async fn openings(connection: &mut SqliteConnection) -> Result<Vec<Difference>, 
     Ok(differences)
 }
 
-/// Where a cell's sums of logarithms are not these.
+/// Cells whose stored sums of logarithms differ from these.
 async fn logarithms(
     connection: &mut SqliteConnection,
     cell: i64,
@@ -327,7 +327,7 @@ async fn logarithms(
             row.first_player_cpu_us_mean_log_sum,
             row.second_player_cpu_us_mean_log_sum,
         ];
-        // Logarithms on both sides of nothing take each other away: their number tells how much is rounding.
+        // Logarithms above and below zero cancel: their number bounds the rounding error.
         let tolerance = |sum: f64| 1e-9 * (sum.abs() + real(unsigned(row.games)));
         let differ = stored.iter().zip(counted).any(|(s, c)| (s - c).abs() > tolerance(c));
         differ.then(|| Difference {
@@ -340,7 +340,7 @@ async fn logarithms(
     Ok(differences.collect())
 }
 
-/// Where cells end, and which of their games count.
+/// The ends of cells, and which of their games count.
 async fn stops(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", c.swap_sides AS "swap_sides: bool",
@@ -391,7 +391,7 @@ async fn stops(connection: &mut SqliteConnection) -> Result<Vec<Difference>, Sto
     Ok(differences)
 }
 
-/// Games that count and failed or lie beyond their cell's end, or do not count for another reason.
+/// Games that count although they failed or lie beyond their cell's end, or that do not count for another reason.
 async fn counted(connection: &mut SqliteConnection) -> Result<Vec<Difference>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT g.cell_id, g.number, g.counted, g.not_counted_reason
@@ -429,7 +429,7 @@ const ROLLUPS: &[Rollup] = &[
         key: &["game_id", "side"],
         integers: &["player_id", "moves", "searched_moves", "wall_us", "cpu_us", "nodes", "evaluations"],
         reals: &["full_tree_leaves", "wall_us_squared"],
-        // A game without a ply of one side has no moves to count for it.
+        // A game without a ply of one side has no moves to count for that side.
         only: "moves > 0 AND game_id IN (SELECT game_id FROM moves)",
         recount: "SELECT m.game_id, m.side, m.player_id, count(*) AS moves,
                 sum(m.ended_by <> 'only_move') AS searched_moves,
@@ -441,7 +441,7 @@ const ROLLUPS: &[Rollup] = &[
                 total(CASE WHEN m.ended_by <> 'only_move' THEN 1.0 * m.wall_us * m.wall_us END) AS wall_us_squared
             FROM moves AS m GROUP BY m.game_id, m.side",
     },
-    // Of the games that have no moves: no search is in both, or in neither.
+    // Games without moves: no search is in both tables, or in neither.
     Rollup {
         table: "game_depths",
         stored: "(SELECT d.game_id, d.side, sum(d.searched_moves) AS searched_moves,
@@ -671,7 +671,7 @@ const ROLLUPS: &[Rollup] = &[
         integers: &["games", "plies", "first_started_unix_us", "last_started_unix_us"],
         reals: &["wall_us"],
         only: "true",
-        // When games began is of all that were played, whether or not they count.
+        // The times when games began cover all played games, whether or not they count.
         recount: "SELECT g.worker_id, c.experiment_id, sum(g.counted) AS games,
                 sum(CASE WHEN g.counted THEN g.plies ELSE 0 END) AS plies,
                 total(CASE WHEN g.counted THEN g.wall_us END) AS wall_us,

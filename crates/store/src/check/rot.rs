@@ -1,8 +1,8 @@
-//! Rot: values that have changed on the disk since they were written. Every game is compared with the digest that was
-//! written with it, and every other table with its digest, if the file was closed since it was written last.
+//! Rot: values that have changed on the disk since they were written. Every game is compared with the digest written
+//! with it, and every other table with its digest, if the file was closed after its last write.
 //!
-//! The other tables have digests only while no coordinator has the file: their rows change with every commit. They are
-//! written when the file is closed, and deleted when it is opened.
+//! The other tables have digests only while no coordinator has the file: their rows change with every commit. Their
+//! digests are written when the file is closed, and deleted when it is opened.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,22 +17,22 @@ use crate::open::connection::{BUSY_TIMEOUT, COPIED};
 use crate::read::readers::Readers;
 use crate::schema::encoding::hexadecimal;
 
-/// Findings of each kind are listed up to this number.
+/// Maximum number of findings listed for each kind.
 const FINDINGS_MAX: usize = 100;
 
-/// What a comparison with the digests found.
+/// Findings of a comparison with the digests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Games that were compared; `None` if the schema is too damaged for that.
+    /// Number of games compared; `None` if the schema is too damaged for that.
     pub games: Option<u64>,
-    /// Tables that were compared; `None` if the file was not closed since it was written last.
+    /// Number of tables compared; `None` if the file was not closed after its last write.
     pub tables: Option<u64>,
-    /// What is not as it was written.
+    /// Descriptions of changed values.
     pub changed: Vec<String>,
 }
 
 impl Readers {
-    /// Compares every row with the digests that were written. Reads everything, on the thread of the caller.
+    /// Compares every row with the stored digests. Reads everything, on the caller's thread.
     ///
     /// # Errors
     /// If the database fails.
@@ -41,7 +41,7 @@ impl Readers {
         let mut compared = Compared::default();
         compared.changed.extend(header(&connection)?);
         if !is_schema_text(&connection)? {
-            // No column can be named then.
+            // The schema is too damaged to name columns.
             compared.changed.push("sqlite_schema: it is not UTF-8".to_owned());
             return Ok(compared);
         }
@@ -57,7 +57,7 @@ impl Readers {
     }
 }
 
-/// Writes the digests of the tables into a file that is being closed, unless another coordinator has taken it over.
+/// Writes the digests of the tables into a file being closed, unless another coordinator has taken it over.
 pub(crate) fn seal_file(path: &Path, epoch: i64) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -74,7 +74,7 @@ pub(crate) fn seal_file(path: &Path, epoch: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes the digests of the tables into a copy, unless they came along.
+/// Writes the digests of the tables into a copy, unless the original had them.
 pub(crate) fn seal_copy(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     if expected(&transaction)?.is_empty() {
@@ -92,13 +92,13 @@ fn write_digests(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The tables that have a digest as a whole.
+/// The tables that have a single digest.
 fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut names: Vec<String> = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    // Games have digests of their own, and these are compared with them.
+    // Games have separate digests, and are compared with these.
     let own = ["game_digests", "table_digests"];
     names.retain(|name| !GAME_TABLES.contains(&&**name) && !own.contains(&&**name));
     names.push("sqlite_schema".to_owned());
@@ -107,7 +107,7 @@ fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 
 /// A table's number of rows, and its digest.
 fn of_table(connection: &Connection, table: &str) -> rusqlite::Result<(i64, i64)> {
-    // Where a table begins may change, as when a user has the file written anew (VACUUM).
+    // A table's root page can change, as when a user rewrites the file (VACUUM).
     let columns = if table == "sqlite_schema" { "type, name, tbl_name, sql" } else { "*" };
     let name = table.replace('"', "\"\"");
     let mut statement = connection.prepare(&format!("SELECT {columns} FROM \"{name}\""))?;
@@ -140,7 +140,7 @@ fn row_digest(
     Ok(encoder.finish())
 }
 
-/// Numbers in the file's first page that no table holds.
+/// Numbers in the file's first page that are in no table.
 fn header(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let pragma = |name: &str| connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
     let (version, vacuum): (i64, i64) = (pragma("user_version")?, pragma("auto_vacuum")?);
@@ -168,7 +168,7 @@ fn is_schema_text(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(is_text)
 }
 
-/// Whether a table exists; if not, that is reported.
+/// Whether a table exists; a missing one is reported.
 fn is_there(
     connection: &Connection,
     table: &str,
@@ -181,7 +181,7 @@ fn is_there(
     Ok(exists)
 }
 
-/// The digests that the tables had when the file was closed; none if it was not.
+/// The tables' digests from when the file was closed; empty if it was not.
 fn expected(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (i64, i64)>> {
     connection
         .prepare("SELECT table_name, row_count, digest FROM table_digests")?
@@ -189,7 +189,7 @@ fn expected(connection: &Connection) -> rusqlite::Result<BTreeMap<String, (i64, 
         .collect()
 }
 
-/// Compares all tables but those of games; returns how many.
+/// Compares all tables except those of games; returns their number.
 fn tables(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Result<Option<u64>> {
     let mut expected = expected(connection)?;
     if expected.is_empty() {
@@ -216,7 +216,7 @@ fn tables(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Resul
 struct Cursor<'s> {
     rows: Rows<'s>,
     tags: Tags,
-    /// The game of the row that comes next, and the row's digest.
+    /// The game of the next row, and the row's digest.
     next: Option<(i64, u64)>,
 }
 
@@ -230,8 +230,8 @@ impl Cursor<'_> {
     }
 }
 
-/// Compares every game with its digest; returns how many. All tables are read at once, each in the order of its games,
-/// so that no more than a game is in memory.
+/// Compares every game with its digest; returns the number of games. All tables are read in parallel, each in the
+/// order of its games, so that only one game at a time is in memory.
 fn games(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Result<u64> {
     let mut statements = Vec::with_capacity(GAME_TABLES.len());
     for table in GAME_TABLES {
@@ -293,7 +293,7 @@ fn games(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::Result
     Ok(compared)
 }
 
-/// A game by what people find it by.
+/// A game's description for users.
 fn named(connection: &Connection, game: i64) -> rusqlite::Result<String> {
     let mut place = connection.prepare("SELECT cell_id, number FROM games WHERE game_id = ?")?;
     let mut rows = place.query([game])?;
@@ -322,7 +322,7 @@ fn definitions(connection: &Connection, changed: &mut Vec<String>) -> rusqlite::
         let mut wrong = 0;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
-            // As bytes: what is damaged need not be UTF-8.
+            // As bytes: damaged text need not be UTF-8.
             let (hash, text) =
                 (row.get_ref(1)?.as_bytes_or_null(), row.get_ref(2)?.as_bytes_or_null());
             let is_its_hash =

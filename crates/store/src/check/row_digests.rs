@@ -1,18 +1,18 @@
-//! Digests of rows, by which `spelrum check` finds values that a disk has changed.
+//! Digests of rows, which `spelrum check` uses to find values that a disk has changed.
 //!
-//! A row's digest is XXH3 (64 bits) of its values as SQLite returns them, in the order of the table's columns: for each
-//! that is not NULL a tag, which is XXH3 of `table.column`, its type, and the value. A column that a later schema adds
-//! with NULL leaves the digests of older rows as they are. Digests of several rows are combined by exclusive or, so that
-//! rows come in any order, and one row's digest can be taken out again. 53 bits of it are stored.
+//! A row's digest is XXH3 (64 bits) of its values as SQLite returns them, in the order of the table's columns: for
+//! each value that is not NULL a tag, which is XXH3 of `table.column`, its type, and the value. A column that a later
+//! schema adds with NULL leaves the digests of older rows unchanged. Digests of several rows are combined by exclusive
+//! or, so rows can come in any order, and one row's digest can be removed again. 53 bits of a digest are stored.
 
 use twox_hash::XxHash3_64;
 
-/// The tables of a game's record. Each has its game's id in the column `game_id`, and is read in the order of it
-/// without sorting.
+/// The tables of a game's record. Each has the game's id in the column `game_id`, and is read in this order without
+/// sorting.
 pub(crate) const GAME_TABLES: [&str; 6] =
     ["games", "moves", "game_sides", "game_depths", "game_engines", "forfeits"];
 
-/// Columns of `games` that are no part of the record: they follow from it and from where the cell ends.
+/// Columns of `games` outside the record: they follow from the record and from where the cell ends.
 const LEFT_OUT: [&str; 2] = ["counted", "not_counted_reason"];
 
 /// The tags of a table's columns; `None` for a column that is left out.
@@ -20,7 +20,7 @@ const LEFT_OUT: [&str; 2] = ["counted", "not_counted_reason"];
 pub(crate) struct Tags(Vec<Option<u32>>);
 
 impl Tags {
-    /// Of these columns, in their order in the table.
+    /// The tags of these columns, in their order in the table.
     pub(crate) fn new<'n>(table: &str, columns: impl IntoIterator<Item = &'n str>) -> Self {
         let tag = |column: &str| {
             let is_left_out = table == "games" && LEFT_OUT.contains(&column);
@@ -31,7 +31,7 @@ impl Tags {
         Self(columns.into_iter().map(tag).collect())
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -70,7 +70,7 @@ impl RowEncoder {
         self.with_length(value);
     }
 
-    /// The row's digest; the next row begins.
+    /// Returns the row's digest and begins the next row.
     pub(crate) fn finish(&mut self) -> u64 {
         let digest = XxHash3_64::oneshot(&self.bytes);
         self.bytes.clear();
@@ -88,9 +88,9 @@ impl RowEncoder {
     }
 }
 
-/// A value that is stored in a column.
+/// A value stored in a column.
 pub(crate) trait Stored {
-    /// Encodes it as SQLite will return it.
+    /// Encodes the value as SQLite will return it.
     fn encode_into(&self, tag: u32, into: &mut RowEncoder);
 }
 
@@ -132,7 +132,7 @@ impl<T: Stored> Stored for Option<T> {
     }
 }
 
-/// What of a digest is stored: it stays below 2^53.
+/// The stored part of a digest: below 2^53.
 pub(crate) fn stored(digest: u64) -> i64 {
     (digest >> 11).cast_signed()
 }

@@ -1,4 +1,4 @@
-//! How well players choose, counted anew from every choice.
+//! How well players choose, recomputed from every choice.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use spelrum_statistics::choice::{AccuracySums, Choice};
 use super::{Cell, Settled, State};
 
 impl State {
-    /// Of cells in the grid's order.
+    /// Accuracy of cells, in grid order.
     pub(super) fn accuracy(&self, cells: &[(CellId, &Cell)]) -> Vec<CellAccuracy> {
         let mut strata = Vec::new();
         for &(id, cell) in cells {
@@ -43,7 +43,7 @@ impl State {
         CellAccuracy::of_strata(&strata)
     }
 
-    /// What the moves of a choice's position are worth: as it was told first, in whichever cell.
+    /// The values of the moves in a choice's position: as first reported, in any cell.
     fn values(&self, of: &Cell, game: &PlayedGame) -> Vec<MoveValue> {
         let told = |settled: &Settled| {
             let Settled::Played { id, game: other, .. } = settled else { return None };

@@ -1,4 +1,4 @@
-//! Workers that get no games of an engine, and experiments that are paused for forfeits.
+//! Workers barred from an engine's games, and experiments paused for forfeits.
 
 use std::collections::BTreeMap;
 
@@ -77,7 +77,7 @@ impl State {
         engines.iter().flatten().any(|its| its == engine)
     }
 
-    /// Whether what a worker that is barred from an engine played of an experiment is taken out.
+    /// Whether an experiment's results from a worker barred from an engine are discarded.
     pub(super) fn is_taken_from(
         &self,
         experiment: ExperimentId,
@@ -140,7 +140,7 @@ impl State {
                 }
             }
         }
-        // Of several the first by name.
+        // On a tie, the first by name.
         let most = players.into_iter().rev().max_by_key(|(_, forfeits)| *forfeits);
         let (player, forfeits) = most.filter(|(_, forfeits)| *forfeits > forfeits_max)?;
         Some(StoppedForForfeits {

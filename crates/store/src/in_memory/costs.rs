@@ -1,9 +1,9 @@
-//! What searches cost.
+//! Costs of searches.
 
 use spelrum_answers::{CostedPlayer, Costs, CpuTimes, MoveTimes, time_bucket};
 use spelrum_engine::MoveRecord;
 
-/// What searches cost together; nothing of none.
+/// Total costs of these searches; `None` if there are none.
 pub(super) fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Costs> {
     let count = searches.len() as f64;
     let mean =
@@ -12,7 +12,7 @@ pub(super) fn costs(player: CostedPlayer, searches: &[&MoveRecord]) -> Option<Co
     let cpu_us_mean = mean(&|mv| mv.cpu_us as f64);
     let in_buckets = searches.iter().map(|mv| (time_bucket(mv.wall_us), 1));
     let times = MoveTimes::new(in_buckets, wall_us_mean);
-    // A search that a limit cut off before it completed a depth has no full tree to be a share of.
+    // A search that was stopped before completing a depth has no full tree to compare with.
     let completed = searches.iter().filter(|mv| mv.search.depth > 0);
     let evaluations: f64 = completed.map(|mv| mv.search.evaluations as f64).sum();
     let leaves: f64 = searches.iter().map(|mv| mv.search.full_tree_leaves as f64).sum();

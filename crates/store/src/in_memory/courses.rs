@@ -1,4 +1,4 @@
-//! Experiments that have a course.
+//! Experiments with a course.
 
 use spelrum_engine::Outcome;
 use spelrum_model::course::Noted;
@@ -59,7 +59,7 @@ impl State {
         Ok(outcome)
     }
 
-    /// What came of a cell's games, up to where it ends.
+    /// The results of a cell's games, up to where the cell ends.
     fn outcome(&self, id: CellId) -> CellOutcome {
         let Some(cell) = self.cells.get(&id) else { return CellOutcome::default() };
         let mut outcome = CellOutcome { number: cell.number, ..CellOutcome::default() };
@@ -141,7 +141,7 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
         };
         Ok::<_, StoreError>((after, new))
     });
-    // By the number that it has now: a changed sweep may have given it another.
+    // With the cell's current number, which a changed sweep may have replaced.
     let told = cell.told.clone().map(|told| CellOutcome { number: cell.number, ..told });
     Ok(StoredCell { cell: id, added: added.transpose()?, told })
 }

@@ -1,4 +1,4 @@
-//! Disturbed games: which they are, what is kept of those that are played again, and how many there are.
+//! Disturbed games: which games are disturbed, the kept results of replayed ones, and counts.
 
 use serde_json::Value;
 use spelrum_answers::DisturbedGames;
@@ -9,7 +9,7 @@ use super::{Cell, Settled, State, Uncounted};
 use crate::write::uncounted_games::Reason;
 
 impl State {
-    /// How a cell's games are looked at, if they are timed.
+    /// Timing data of a cell's games, if they are timed.
     pub(super) fn timed(&self, id: CellId) -> Option<TimedCell> {
         let cell = self.cells.get(&id).filter(|cell| cell.timed)?;
         let timing = self.experiments.get(&cell.experiment)?.timing;
@@ -20,7 +20,7 @@ impl State {
         Some(TimedCell { timing, known, swap_sides: cell.swap_sides })
     }
 
-    /// Whether the machine took so much time from a player of a timed game that its sweep calls that disturbed.
+    /// Whether a player of a timed game lost so much time to other processes that the sweep calls the game disturbed.
     pub(super) fn is_disturbed(&self, game: &PlayedGame) -> bool {
         self.timed(game.game.cell).is_some_and(|timed| {
             let share = timed.robbed_share(game.game.number, &game.record.moves);
@@ -28,7 +28,7 @@ impl State {
         })
     }
 
-    /// Under which leases disturbed results of a game are kept.
+    /// The leases of a game's kept disturbed results.
     pub(super) fn kept_disturbed(&self, id: GameId) -> impl Iterator<Item = Option<LeaseId>> {
         let its = move |it: &&Uncounted| it.reason == Reason::Disturbed && it.game.game == id;
         self.uncounted.iter().filter(its).map(|it| it.lease)
@@ -41,7 +41,7 @@ impl State {
         }
     }
 
-    /// How many disturbed games of these cells count, and how many were played again.
+    /// Counted and replayed disturbed games of these cells.
     pub(super) fn disturbed_of(&self, cells: &[(CellId, &Cell)]) -> Vec<DisturbedGames> {
         let half_points = |of: &Cell, game: &PlayedGame| of.half_points(game) as i64;
         let of = cells.iter().map(|&(cell, of)| {

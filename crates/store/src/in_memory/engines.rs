@@ -1,4 +1,4 @@
-//! Which external engines played, counted anew.
+//! External engines that played, recomputed from the games.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use spelrum_model::engines::{EngineIdentity, Forfeit};
 use super::{Cell, Settled, State};
 
 impl Settled {
-    /// Which external engines played it, and how one of them lost it.
+    /// The external engines that played, and how one of them forfeited the game.
     pub(super) fn engines(&self) -> ([Option<EngineIdentity>; 2], Option<Forfeit>) {
         match self {
             Self::Played { game, .. } => (game.engines.clone(), game.forfeit.clone()),
@@ -24,9 +24,9 @@ impl Settled {
 }
 
 impl State {
-    /// Which of them played counted games of these cells.
+    /// The external engines that played counted games of these cells.
     pub(super) fn engines_used(&self, cells: &[(CellId, &Cell)]) -> EnginesUsed {
-        // By player and program: in which cells, and which games.
+        // By player and program: cells and games.
         type Played = (BTreeSet<CellId>, BTreeSet<i64>);
         let mut used: BTreeMap<(&str, &EngineIdentity, Option<String>), Played> = BTreeMap::new();
         let mut mixed = Vec::new();
@@ -66,7 +66,7 @@ impl State {
         EnginesUsed { engines: engines.collect(), mixed, forfeits: self.forfeits(cells) }
     }
 
-    /// Which counted games of these cells players forfeited.
+    /// Counted games of these cells that players forfeited.
     pub(super) fn forfeits(&self, cells: &[(CellId, &Cell)]) -> Vec<PlayerForfeits> {
         let mut counts = Vec::new();
         for &(id, cell) in cells {

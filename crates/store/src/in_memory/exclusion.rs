@@ -1,4 +1,4 @@
-//! Workers that are not believed any more.
+//! Excluded workers.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ use crate::write::retry::Retry;
 use crate::write::uncounted_games::Reason;
 use crate::write::workers::NamedWorker;
 
-/// A worker that was excluded.
+/// The exclusion of a worker.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Exclusion {
     pub(super) worker: WorkerId,
     from: Option<ExperimentId>,
     since_unix_us: Option<i64>,
-    /// Only from this engine's games.
+    /// Set if the worker is excluded only from this engine's games.
     pub(super) engine: Option<Barred>,
     pub(super) is_readmitted: bool,
     pub(super) is_done: bool,
 }
 
 impl Exclusion {
-    /// From the games of an engine, until somebody lets the worker in.
+    /// Excludes a worker from an engine's games until a user readmits it.
     pub(super) fn from_engine(worker: WorkerId, barred: Barred, is_done: bool) -> Self {
         let (engine, is_readmitted) = (Some(barred), false);
         Self { worker, from: None, since_unix_us: None, engine, is_readmitted, is_done }
@@ -186,7 +186,7 @@ impl State {
             || self.is_barred(worker, cell)
     }
 
-    /// Whether a worker has an exclusion that goes on, or that no earlier start of it has.
+    /// Whether a worker has an exclusion that continues, or that no earlier start of the worker has.
     pub(super) fn is_excluded_first(&self, worker: WorkerId) -> bool {
         let place = |worker: WorkerId| {
             let it = self.workers.values().find(|it| it.id == worker)?;
@@ -206,7 +206,7 @@ impl State {
         own.any(|it| !it.is_done || !it.is_readmitted && is_first(it))
     }
 
-    /// Takes out all results of an exclusion.
+    /// Discards all results of an exclusion.
     pub(super) fn exclude_some(&mut self) -> Option<Vec<TakenOut>> {
         let index = self.exclusions.iter().position(|it| !it.is_done)?;
         self.exclusions[index].is_done = true;
@@ -297,7 +297,7 @@ impl State {
         })
     }
 
-    /// Whether an experiment keeps the results of those who are excluded.
+    /// Whether an experiment keeps the results of excluded workers.
     fn keeps_results(&self, experiment: ExperimentId) -> bool {
         let it = &self.experiments[&experiment];
         it.course.is_some() || it.task == Task::Choice

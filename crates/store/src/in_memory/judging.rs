@@ -1,4 +1,4 @@
-//! What results say together: of all cells of an experiment, or all its games.
+//! Results over all cells or all games of an experiment.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{Cell, State};
 use crate::error::StoreError;
 
 impl Cell {
-    /// What its first player got in these games where it moved first, and where it moved second.
+    /// Counts of these games for the first player, moving first and moving second.
     pub(super) fn colours(
         &self,
         games: &[(i64, &PlayedGame)],
@@ -33,7 +33,7 @@ impl Cell {
 }
 
 impl State {
-    /// What these cells' games gave whoever moved first, by opening: cells of the same conditions share them.
+    /// Results of the first mover in these cells' games, by opening: cells with equal conditions share openings.
     pub(super) fn first_mover_of_all(&self, cells: &[(CellId, &Cell)]) -> OpeningCounts {
         let mut by_opening: BTreeMap<(&str, u64), [u64; 2]> = BTreeMap::new();
         for &(id, cell) in cells {
@@ -66,7 +66,7 @@ impl State {
         let it = &self.experiments[&id];
         let games_by = |clusters| {
             let mut games = GamesToRate::on(&it.axes, clusters);
-            // An opening is told by when it was first met: by a number of its own.
+            // Openings are numbered in order of first appearance.
             let mut openings = Vec::new();
             let places = self.places(id);
             for (cell, its) in self.cells_of(id) {

@@ -1,4 +1,4 @@
-//! By how much games were won, each unit looked at anew.
+//! Margins of wins, recomputed unit by unit.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl State {
 }
 
 impl Cell {
-    /// A game's margin seen from the first player.
+    /// A game's margin from the first player's view.
     pub(super) fn margin(&self, game: &PlayedGame) -> Option<i64> {
         let margin = i64::from(game.record.margin?);
         Some(if self.first_player_moves_first(game.game.number) { margin } else { -margin })

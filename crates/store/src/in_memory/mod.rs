@@ -1,5 +1,5 @@
-//! A store in memory: the slow and obvious twin of the one in SQLite, for tests of it and of what rests
-//! on it. A transaction works on a copy of everything; there is no sum that is kept, and no index.
+//! An in-memory store: the slow and obvious twin of the SQLite store, for tests of it and of the code above it. A
+//! transaction works on a copy of everything; there are no stored sums and no indexes.
 
 mod accuracy;
 mod barred;
@@ -48,7 +48,7 @@ use crate::{
     ToVerify, WorkerIntroduction, WorkerProof,
 };
 
-/// A store in memory, and the right to write to it for its term.
+/// An in-memory store, and the right to write to it for its term.
 #[derive(Clone, Debug)]
 pub struct InMemory {
     shared: Arc<Mutex<State>>,
@@ -56,14 +56,14 @@ pub struct InMemory {
 }
 
 impl InMemory {
-    /// An empty one.
+    /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
         let state = State { term: 1, ..State::default() };
         Self { term: Term(state.term), shared: Arc::new(Mutex::new(state)) }
     }
 
-    /// Takes over what another coordinator owned: from here on it can write nothing more.
+    /// Takes over from another coordinator, which can write nothing from here on.
     #[must_use]
     pub fn take_over(&self) -> Self {
         let mut state = lock(&self.shared);
@@ -71,7 +71,7 @@ impl InMemory {
         Self { term: Term(state.term), shared: Arc::clone(&self.shared) }
     }
 
-    /// What was reported beside the settled results, in order, with the stored name of the reason.
+    /// Results kept beside the settled ones, in order, with the stored name of the reason.
     #[must_use]
     pub fn uncounted(&self) -> Vec<(GameId, &'static str)> {
         let state = lock(&self.shared);
@@ -92,11 +92,10 @@ pub struct Pending<'s> {
     state: State,
 }
 
-/// All that is stored.
 #[derive(Clone, Debug, Default)]
 struct State {
     term: i64,
-    /// The greatest ids ever given: none comes again.
+    /// The greatest ids ever given; ids are never reused.
     last_experiment: i64,
     last_cell: i64,
     last_worker: i64,
@@ -106,20 +105,20 @@ struct State {
     cells: BTreeMap<CellId, Cell>,
     /// By UUID.
     workers: BTreeMap<String, Worker>,
-    /// What workers measured of a game: when, and what.
+    /// Workers' measurements of a game: when, and the speed.
     speeds: BTreeMap<(WorkerId, String), Vec<(i64, Speed)>>,
     leases: BTreeMap<LeaseId, Lease>,
     attempts: BTreeMap<GameId, Attempts>,
-    /// What workers said last of games that failed.
+    /// Workers' latest messages about failed games.
     messages: BTreeMap<GameId, String>,
     games: BTreeMap<GameId, Settled>,
     uncounted: Vec<Uncounted>,
     refused: Vec<Refused>,
-    /// Those that are settled, by the definitions of their trainings.
+    /// Settled networks, by the definitions of their trainings.
     networks: BTreeMap<DefinitionHash, networks::Network>,
-    /// Who was excluded, in order.
+    /// In order of exclusion.
     exclusions: Vec<exclusion::Exclusion>,
-    /// What is being removed.
+    /// Removals in progress.
     removals: BTreeMap<ExperimentId, Removing>,
 }
 
@@ -136,23 +135,23 @@ struct Experiment {
     record: Record,
     game_timeout_us: Option<u64>,
     forfeits_max: Option<u64>,
-    /// Forfeits of games with greater ids pause it.
+    /// Forfeits of games with greater ids pause the experiment.
     forfeits_after: i64,
-    /// Who forfeited too many, while it is paused for that.
+    /// The player with too many forfeits, while the experiment is paused for that.
     stopped_for: Option<String>,
     timing: Timing,
     placement: Placement,
     engine_revision: u32,
     toml: String,
     files: BTreeMap<String, String>,
-    /// The UUIDs of all submits that changed it.
+    /// UUIDs of all submits that changed the experiment.
     versions: BTreeSet<String>,
     axes: Vec<String>,
     anchors: Vec<String>,
-    /// Whether its moves were thrown away once.
+    /// Whether its moves were ever deleted.
     is_pruned: bool,
     course: Option<CourseState>,
-    /// What is to be known of its course.
+    /// Notes of its course.
     notes: Vec<Noted>,
     claims: Vec<StatedClaim>,
 }
@@ -162,10 +161,10 @@ struct Cell {
     experiment: ExperimentId,
     number: u64,
     hash: DefinitionHash,
-    /// What its definition has in common with other cells'.
+    /// The part of its definition shared with other cells.
     definition_prefix: String,
     definition_json: String,
-    /// The parameters of its players, as canonical JSON.
+    /// Parameters of its players, as canonical JSON.
     players: [String; 2],
     place: Vec<(String, AxisValue)>,
     player_names: [String; 2],
@@ -175,30 +174,29 @@ struct Cell {
     repeats: bool,
     games_planned: u64,
     in_sweep: bool,
-    /// Whether the sweep names it with other builds.
+    /// Whether the sweep names the cell with other builds.
     superseded: bool,
     next_number: u64,
     returned: Vec<GameRange>,
     rule: Option<StopRule>,
     decided_number: u64,
     stop_number: Option<u64>,
-    /// Whether it plays Chess960.
     chess960: bool,
-    /// What a game of it needs.
+    /// Requirements of a game of this cell.
     needs: Needs,
     is_deterministic: bool,
-    /// After how many cells that it was told of a course asked for it.
+    /// How many cells had been reported to the course when it requested this one.
     asked_after: Option<u64>,
-    /// What the course was told of it.
+    /// The outcome reported to the course.
     told: Option<CellOutcome>,
     /// Whether its one task is a training.
     is_training: bool,
-    /// What its one task verifies, if it is a verification.
+    /// The subject of its one task, if that is a verification.
     verifies: Option<verifications::Verification>,
 }
 
 impl Cell {
-    /// One of a training, which no report shows.
+    /// Creates the cell of a training, which no report shows.
     fn training(experiment: ExperimentId, training: &TrainingDefinition) -> Self {
         let definition_json = training.canonical_json();
         Self {
@@ -240,7 +238,7 @@ impl Cell {
         })
     }
 
-    /// How many games it gets: up to where its stop rule ends it.
+    /// Games to play, up to where the stop rule ends the cell.
     fn games_wanted(&self) -> u64 {
         self.stop_number.unwrap_or(self.games_planned)
     }
@@ -249,7 +247,7 @@ impl Cell {
         !self.swap_sides || number.is_multiple_of(2)
     }
 
-    /// Which opening a game starts from.
+    /// The opening of a game.
     fn opening_number(&self, number: u64) -> u64 {
         let unit = if self.swap_sides { number / 2 } else { number };
         unit % self.openings_count.unwrap_or(u64::MAX)
@@ -266,7 +264,7 @@ impl Cell {
     }
 }
 
-/// How far an experiment's course is.
+/// State of an experiment's course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CourseState {
     Open,
@@ -297,12 +295,12 @@ enum Settled {
     Failed { id: i64, message: String },
 }
 
-/// A result beside the settled one.
+/// A result kept beside the settled one.
 #[derive(Clone, Debug)]
 struct Uncounted {
     reason: Reason,
     worker: WorkerId,
-    /// Of a disturbed one.
+    /// Set for a disturbed result.
     lease: Option<LeaseId>,
     game: PlayedGame,
 }
@@ -378,7 +376,7 @@ impl Store for InMemory {
 
 impl WriteTransaction for Pending<'_> {
     async fn submit(&mut self, sweep: Sweep<'_>) -> Result<Submitted, StoreError> {
-        // What is refused half way must leave nothing.
+        // A refusal half way must leave no trace.
         let mut state = self.state.clone();
         let submitted = state.submit(sweep)?;
         self.state = state;
@@ -428,7 +426,7 @@ impl WriteTransaction for Pending<'_> {
         plan: &Plan,
         told: u64,
     ) -> Result<Option<Vec<CellState>>, StoreError> {
-        // What is refused half way must leave nothing.
+        // A refusal half way must leave no trace.
         let mut state = self.state.clone();
         let added = state.extend(experiment, plan, told)?;
         self.state = state;
@@ -687,13 +685,12 @@ fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    /// How many games of a cell are settled, up to where its stop rule ends it.
+    /// Settled games of a cell, up to where its stop rule ends it.
     fn settled_below_stop(&self, id: CellId) -> u64 {
         let stop = self.cells.get(&id).and_then(|cell| cell.stop_number).unwrap_or(u64::MAX);
         self.settled_of(id).filter(|(game, _)| game.number < stop).count() as u64
     }
 
-    /// The settled games of a cell.
     fn settled_of(&self, cell: CellId) -> impl Iterator<Item = (&GameId, &Settled)> {
         self.games.range(GameId { cell, number: 0 }..=GameId { cell, number: u64::MAX })
     }

@@ -1,4 +1,4 @@
-//! Networks and the trainings that make them, as the store in memory has them.
+//! Networks and their trainings in the in-memory store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use spelrum_scheduling::scheduler::{CellState, Tasks};
 use super::verifications::Verification;
 use super::{Cell, State};
 
-/// What came of a training, and who trained.
+/// Result of a training, and the worker that trained.
 #[derive(Clone, Debug)]
 pub(super) enum Network {
     Trained { worker: WorkerId },
     Failed,
 }
 
-/// The training of the network of a player, if it has one.
+/// The training of a player's network, if the player has one.
 fn training_of(parameters_json: &str) -> Option<TrainingDefinition> {
     let parameters = serde_json::from_str(parameters_json).ok()?;
     TrainingDefinition::of_player(&parameters)
 }
 
 impl State {
-    /// Lets an experiment train what the players of a plan need and is not there.
+    /// Adds trainings to an experiment for networks that a plan's players need and that are missing.
     pub(super) fn add_trainings(&mut self, experiment: ExperimentId, plan: &Plan) -> Vec<CellId> {
         let mut added = Vec::new();
         for player in &plan.players {
@@ -38,7 +38,7 @@ impl State {
             }
             match self.networks.get(&hash) {
                 Some(Network::Trained { .. }) => continue,
-                // It is tried again.
+                // Failed trainings are tried again.
                 Some(Network::Failed) => self.networks.remove(&hash),
                 None => None,
             };
@@ -65,7 +65,7 @@ impl State {
         Some(before).filter(|before| !before.is_empty())
     }
 
-    /// What the scheduler must know of a training or a verification, beside what it knows of any cell.
+    /// Adds the scheduler's data on a training or a verification to the state of its cell.
     pub(super) fn as_task(cell: &Cell, state: CellState) -> CellState {
         match &cell.verifies {
             Some(Verification { played_by, .. }) => {
@@ -89,7 +89,7 @@ impl State {
         }
     }
 
-    /// Settles a task that is a training as failed; returns whether it is one.
+    /// Settles a training task as failed; returns whether the task is a training.
     pub(super) fn settle_failed_training(&mut self, task: GameId) -> bool {
         let Some(cell) = self.cells.get(&task.cell).filter(|cell| cell.is_training) else {
             return false;
@@ -98,7 +98,7 @@ impl State {
         true
     }
 
-    /// Takes back that trainings of an experiment failed; returns their tasks.
+    /// Takes back failures of an experiment's trainings; returns their tasks.
     pub(super) fn retry_trainings(&mut self, experiment: ExperimentId) -> Vec<GameId> {
         let mut tasks = Vec::new();
         for (&id, cell) in &self.cells {
@@ -113,7 +113,7 @@ impl State {
         tasks
     }
 
-    /// Whether a task is settled: a game has its result, and a training its network or none for good.
+    /// Whether a task is settled: a game has its result, a training its network or final failure.
     pub(super) fn is_settled(&self, task: &GameId) -> bool {
         let cell = self.cells.get(&task.cell);
         let training = cell.filter(|cell| cell.is_training);
@@ -122,7 +122,7 @@ impl State {
             || training.is_some_and(|cell| self.networks.contains_key(&cell.hash))
     }
 
-    /// How many trainings an experiment has, and how many of them are settled.
+    /// An experiment's number of trainings, and how many are settled.
     pub(super) fn trainings_of(&self, experiment: ExperimentId) -> (u64, u64) {
         let is_its = |cell: &&Cell| cell.experiment == experiment && cell.is_training;
         let its = || self.cells.values().filter(is_its);

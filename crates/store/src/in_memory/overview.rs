@@ -42,7 +42,7 @@ impl State {
         Overview { experiment, axes: places.into_axes(), workers, worker_effects, cells }
     }
 
-    /// What workers add to scores, times and nodes.
+    /// Effects of workers on scores, times and nodes.
     fn worker_effects(&self, id: ExperimentId, workers: &[WorkerShare]) -> Vec<WorkerEffects> {
         let mut cells = self.cells_of(id);
         cells.sort_by_key(|(cell, _)| *cell);
@@ -82,7 +82,7 @@ impl State {
         worker_effects(&workers, &games)
     }
 
-    /// Who played games that count, also of cells that the sweep no longer names.
+    /// Workers that played counted games, including those of cells that the sweep no longer names.
     fn shares(&self, id: ExperimentId) -> Vec<WorkerShare> {
         let mut shares: BTreeMap<WorkerId, WorkerShare> = BTreeMap::new();
         for (game, settled) in &self.games {
@@ -106,7 +106,7 @@ fn plies(game: &PlayedGame) -> u32 {
     u32::try_from(game.record.moves.len()).unwrap_or(u32::MAX)
 }
 
-/// Of who has played nothing yet.
+/// The share of a worker that has not played yet.
 fn share(worker: WorkerId, introduction: &WorkerIntroduction) -> WorkerShare {
     let WorkerIntroduction { name, host, slots, engine_revision, version, machine, .. } =
         introduction.clone();

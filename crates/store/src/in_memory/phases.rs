@@ -1,4 +1,4 @@
-//! How long moves took in each phase of the game, move by move.
+//! Time per move by game phase, move by move.
 
 use spelrum_answers::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
 use spelrum_engine::EndedBy;

@@ -1,4 +1,4 @@
-//! What viewers ask, counted anew from the games for every question.
+//! Answers to viewers' requests, recomputed from the games each time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use super::{Cell, Experiment, InMemory, Settled, State, lock};
 use crate::contract::Reading;
 use crate::error::StoreError;
 
-/// The games that tell how much a cell's games vary.
+/// Latest games used to estimate how much a cell's games vary.
 const LATEST_GAMES: i64 = 500;
 
 impl Reading for InMemory {
@@ -218,7 +218,7 @@ impl Reading for InMemory {
 }
 
 impl State {
-    /// The cells that an experiment's sweep names, in the grid's order.
+    /// The cells named by an experiment's sweep, in grid order.
     pub(super) fn cells_of(&self, experiment: ExperimentId) -> Vec<(CellId, &Cell)> {
         let named = self.cells.iter().filter(|(_, it)| it.experiment == experiment && it.in_sweep);
         let mut named: Vec<_> = named.map(|(&id, cell)| (id, cell)).collect();
@@ -237,7 +237,7 @@ impl State {
         played.collect()
     }
 
-    /// How many games of a cell finally failed, up to where its stop rule ends it.
+    /// Finally failed games of a cell, up to where its stop rule ends it.
     fn failed_of(&self, id: CellId) -> u64 {
         let stop = self.cells[&id].stop_number.unwrap_or(u64::MAX);
         let below = self.settled_of(id).filter(|(game, _)| game.number < stop);
@@ -260,7 +260,7 @@ impl State {
             games_planned: cells.iter().map(|(_, cell)| cell.games_wanted()).sum(),
             games_settled: counted as u64 + failed,
             games_failed: failed,
-            // It has no clock.
+            // This store has no clock.
             submitted_unix_us: 0,
         }
     }
@@ -335,7 +335,7 @@ impl State {
         places
     }
 
-    /// What came of a cell by opening: all is counted anew for each of them.
+    /// Results of a cell by opening, recomputed for each opening.
     pub(super) fn openings(&self, id: CellId, cell: &Cell) -> Vec<OpeningSums> {
         self.openings_by_clock(id, cell, |mv| mv.wall_us)
     }
@@ -582,7 +582,7 @@ impl State {
         }
     }
 
-    /// What its players' times add up to over openings.
+    /// Summed times of the cell's players over openings.
     fn time_sums(&self, id: CellId, cell: &Cell, us: fn(&MoveRecord) -> u64) -> TimeSums {
         let mut sums = TimeSums::default();
         let by_opening = self.openings_by_clock(id, cell, us);
@@ -614,7 +614,7 @@ impl State {
         searches
     }
 
-    /// A list of games, whole.
+    /// A complete list of games.
     fn listed(&self, GamesQuestion { of, filter, order }: GamesQuestion) -> Vec<GameSummary> {
         let is_its = |game: GameId| match of {
             GamesOf::Cell(cell) => game.cell == cell,

@@ -1,4 +1,4 @@
-//! Results: the settled one of each game, and those beside it.
+//! Results: the settled one of each game, and those kept beside it.
 
 use spelrum_engine::{ENGINE_REVISION, EndedBy};
 use spelrum_model::repeat::{SettledMove, SettledResult, SettledSearches, compare};
@@ -51,7 +51,7 @@ impl State {
         }
     }
 
-    /// Takes the results of failed games back.
+    /// Takes back the results of failed games.
     pub(super) fn retry_failed(&mut self, id: ExperimentId) -> Result<Retry, StoreError> {
         let Some(experiment) = self.experiments.get(&id) else {
             return Err(StoreError::Missing { what: "an experiment" });
@@ -113,7 +113,7 @@ impl State {
         self.uncounted.push(Uncounted { reason, worker, lease: None, game: game.clone() });
     }
 
-    /// What is kept of a game's settled result, if it has one and did not finally fail.
+    /// The stored part of a game's settled result, unless the game finally failed.
     fn settled_result(&self, id: GameId) -> Option<SettledResult> {
         let Some(Settled::Played { game, has_moves, .. }) = self.games.get(&id) else {
             return None;
@@ -154,8 +154,7 @@ impl State {
         }
     }
 
-    /// Keeps a refused result, unless it is there already or its worker has too many; says whether it
-    /// is new.
+    /// Keeps a refused result, unless it is known already or its worker has too many; returns whether it is new.
     pub(super) fn keep_refused(&mut self, refused: &Refused) -> bool {
         let key = |it: &Refused| (it.lease, it.game);
         let of_worker = self.refused.iter().filter(|it| it.worker == refused.worker).count();

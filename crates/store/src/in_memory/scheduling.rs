@@ -1,4 +1,4 @@
-//! What the scheduler finds again, and what it must know of reported games.
+//! State that the scheduler restores, and facts about reported games that it needs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl State {
         holders
     }
 
-    /// An experiment's cells as the scheduler knows them, in the grid's order.
+    /// An experiment's cells as scheduler states, in grid order.
     pub(super) fn cell_states(&self, experiment: ExperimentId) -> Vec<CellState> {
         let mut cells: Vec<_> =
             self.cells.iter().filter(|(_, cell)| cell.experiment == experiment).collect();
@@ -105,7 +105,7 @@ impl State {
         cells.into_iter().map(|of| Self::as_task(of.1, state(of))).collect()
     }
 
-    /// What came of a cell's games, where its experiment's allocation asks for that.
+    /// The results of a cell's games, if its experiment's allocation needs them.
     fn played(&self, id: CellId, cell: &super::Cell) -> GameCounts {
         let mut played = GameCounts::default();
         if self.experiments[&cell.experiment].allocation == Allocation::Informative {
@@ -116,7 +116,7 @@ impl State {
         played
     }
 
-    /// What is read of a cell, and what is read next; nothing of one that just gets all its games.
+    /// Results read of a cell so far, and the next ones to read; `None` for a cell that simply plays all its games.
     fn reading(&self, id: CellId, cell: &super::Cell) -> Option<Reading> {
         let of_unit = if cell.swap_sides { 2 } else { 1 };
         let mut round = cell.openings_count.filter(|_| cell.repeats).and_then(Round::new);
@@ -191,7 +191,7 @@ impl State {
         state
     }
 
-    /// Attempts of games that are not settled, of those experiments that are not over.
+    /// Attempts of unsettled games in experiments that are not over.
     pub(super) fn open_attempts(&self, of: impl Fn(ExperimentId) -> bool) -> Vec<Attempts> {
         let is_open = |attempts: &&Attempts| {
             let Some(cell) = self.cells.get(&attempts.game.cell) else { return false };
@@ -199,7 +199,7 @@ impl State {
             open && of(cell.experiment) && !self.is_settled(&attempts.game)
         };
         let mut open: Vec<Attempts> = self.attempts.values().filter(is_open).copied().collect();
-        // A failure that was noted and not charged has no attempts, but is there to be found.
+        // A failure that was noted but not charged has no attempts, yet must be listed.
         for &game in self.messages.keys().filter(|game| !self.attempts.contains_key(game)) {
             let none = Attempts { game, lost: 0, lost_alone: 0, failed: 0 };
             open.extend(Some(&none).filter(is_open));
@@ -385,7 +385,7 @@ impl State {
         self.removals.insert(experiment, what);
     }
 
-    /// Carries a removal out, all of it.
+    /// Carries out a whole removal.
     pub(super) fn remove_some(&mut self) -> Removed {
         let Some((experiment, what)) = self.removals.pop_first() else { return Removed::Nothing };
         let cells: Vec<CellId> = self

@@ -1,4 +1,4 @@
-//! What workers measured of their machines, and how time limits were scaled by it.
+//! Workers' speed measurements, and the scaling of time limits by them.
 
 use spelrum_answers::{PlayedOn, Scaled};
 use spelrum_model::speed::{Scaling, Speed};
@@ -9,7 +9,7 @@ use crate::clock::unix_now_us;
 use crate::write::worker_speeds::{APART_US, is_known, measured_unix_us};
 
 impl State {
-    /// How time limits were scaled in the counted games of these cells.
+    /// Scaling of time limits in the counted games of these cells.
     pub(super) fn scaled_of(&self, cells: &[(CellId, &Cell)], scaling: Option<Scaling>) -> Scaled {
         let mut scaled = Scaled { scaling, cells: Vec::new() };
         let mut cells: Vec<CellId> = cells.iter().map(|(cell, _)| *cell).collect();
@@ -24,7 +24,7 @@ impl State {
         scaled
     }
 
-    /// On what the timed games of an experiment were played that count.
+    /// An experiment's counted timed games by the kind of slot that played them.
     pub(super) fn played_on(&self, id: ExperimentId) -> PlayedOn {
         let mut played = PlayedOn::default();
         let timed = self.cells.iter().filter(|(_, cell)| cell.experiment == id && cell.timed);
@@ -41,7 +41,7 @@ impl State {
         played
     }
 
-    /// Keeps what a worker has measured, if it is not what it told before.
+    /// Keeps a worker's measurements, unless they repeat its last ones.
     pub(super) fn store_speeds(&mut self, worker: WorkerId, speeds: &[Speed]) {
         for speed in speeds.iter().filter(|speed| is_known(&speed.game)) {
             let measured = measured_unix_us(speed, unix_now_us());

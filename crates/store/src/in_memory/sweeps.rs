@@ -1,4 +1,4 @@
-//! Sweeps: new experiments, and what a changed sweep makes of one that is there.
+//! Sweeps: new experiments, and updates of existing ones.
 
 use std::collections::BTreeMap;
 
@@ -61,8 +61,8 @@ impl State {
         })
     }
 
-    /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's name:
-    /// the newest that is not over, or the newest.
+    /// The experiment of a repeated submit; otherwise the newest unfinished one of the sweep's name, or else the
+    /// newest.
     fn candidate(&self, sweep: Sweep<'_>) -> Option<ExperimentId> {
         let candidates = self.experiments.iter().filter(|(_, it)| {
             let is_meant = match sweep.fills {
@@ -189,7 +189,7 @@ impl State {
         if !was_finished {
             let is_all = change.settings_changed.contains(&PLACEMENT);
             cells = if is_all { self.cell_states(id) } else { self.states_of(id, &touched) };
-            // The scheduler knows what came back to them.
+            // The scheduler already has their returned games.
             cells.iter_mut().for_each(|cell| cell.returned.clear());
         } else if tell {
             experiment.state = ExperimentState::Running;
@@ -209,7 +209,7 @@ impl State {
         })
     }
 
-    /// Makes of an experiment's claims what a plan says.
+    /// Sets an experiment's claims to those of a plan.
     fn state_claims(&mut self, id: ExperimentId, plan: &Plan) -> Vec<ClaimStanding> {
         let its: BTreeMap<DefinitionHash, CellId> = self
             .cells
@@ -396,7 +396,7 @@ impl State {
         Ok(ids)
     }
 
-    /// The states of some of an experiment's cells, in the order of these.
+    /// The states of some of an experiment's cells, in the given order.
     pub(super) fn states_of(&self, id: ExperimentId, cells: &[CellId]) -> Vec<CellState> {
         let states: BTreeMap<CellId, CellState> =
             self.cell_states(id).into_iter().map(|state| (state.cell, state)).collect();
@@ -411,7 +411,7 @@ impl Experiment {
         self.description.clone_from(&plan.description);
         self.priority = plan.priority;
         self.allocation = plan.allocation;
-        // Whose moves were dropped stores no more of them.
+        // An experiment whose moves were deleted stores no further moves.
         self.record = if self.is_pruned { Record::Games } else { plan.record };
         self.game_timeout_us = plan.game_timeout_us;
         self.forfeits_max = plan.forfeits_max;
@@ -423,7 +423,7 @@ impl Experiment {
 }
 
 impl Cell {
-    /// Its place, for people, on these axes.
+    /// The cell's place on these axes, as text for people.
     fn axes_text(&self, axes: &[String]) -> String {
         let of = |axis: &String| {
             let (_, value) = self.place.iter().find(|(name, _)| name == axis)?;

@@ -1,4 +1,4 @@
-//! Verifications, as the store in memory has them.
+//! Verifications in the in-memory store.
 
 use spelrum_model::{
     CellId, ExperimentId, GameId, PlayedVerification, VerificationDefinition, WorkerId,
@@ -8,34 +8,33 @@ use spelrum_scheduling::scheduler::CellState;
 use super::{Cell, Settled, State};
 use crate::write::verifications::{Deviation, ToVerify};
 
-/// What a cell's one task verifies.
+/// The subject of a cell's one task.
 #[derive(Clone, Debug)]
 pub(super) struct Verification {
     game: GameId,
-    /// Of this very result.
+    /// The id of the verified result.
     game_id: i64,
     pub(super) played_by: Option<WorkerId>,
     pub(super) verdict: Option<Verdict>,
 }
 
-/// What came of it.
 #[derive(Clone, Debug)]
 pub(super) enum Verdict {
-    /// It was played by this worker.
+    /// The worker that replayed the game.
     Played(WorkerId),
-    /// It could not be played.
+    /// The game could not be replayed.
     NotPlayed,
 }
 
 impl Cell {
-    /// Whether its tasks are games.
+    /// Whether the cell's tasks are games.
     pub(super) fn has_games(&self) -> bool {
         !self.is_training && self.verifies.is_none()
     }
 }
 
 impl State {
-    /// Whether this very result of a game is there.
+    /// Whether the game still has this result.
     fn has_result(&self, game: GameId, game_id: i64) -> bool {
         match self.games.get(&game) {
             Some(Settled::Played { id, .. } | Settled::Failed { id, .. }) => *id == game_id,
@@ -80,7 +79,7 @@ impl State {
                 hash,
                 definition_json,
                 swap_sides: false,
-                // It is played by counts of nodes, without a clock.
+                // Replays count nodes and use no clock.
                 timed: false,
                 games_planned: 1,
                 in_sweep: false,
@@ -124,7 +123,7 @@ impl State {
         deviations
     }
 
-    /// Gives a task that is a verification its verdict, if it has none; returns whether it is one.
+    /// Gives a verification task its verdict, if it has none; returns whether the task is a verification.
     pub(super) fn settle_verification(&mut self, task: GameId, verdict: Verdict) -> bool {
         let cell = self.cells.get_mut(&task.cell);
         let Some(verification) = cell.and_then(|cell| cell.verifies.as_mut()) else {
@@ -134,7 +133,7 @@ impl State {
         true
     }
 
-    /// Whether a worker is named by a verification.
+    /// Whether a verification names a worker.
     pub(super) fn has_verified(&self, id: WorkerId) -> bool {
         let is_by = |it: &Verification| {
             it.played_by == Some(id)

@@ -1,4 +1,4 @@
-//! The alarm: whoever finds the database damaged, raises it, and nothing is acknowledged from then on.
+//! The alarm: raised by any user of the database that finds it damaged; nothing is acknowledged from then on.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -7,14 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{StoreError, is_damage, primary_code};
 
-/// The alarm of an open database; cheap to clone, and the same for its writer, its checkpoints and its readers.
+/// The alarm of an open database; cheap to clone, and shared by its writer, checkpoints and readers.
 #[derive(Clone, Debug)]
 pub struct Alarm(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    /// What was found first.
+    /// The first damage found.
     found: OnceLock<String>,
     raised: CancellationToken,
 }
@@ -25,21 +25,21 @@ impl Alarm {
         Self(Arc::new(Inner { path: path.to_owned(), found, raised }))
     }
 
-    /// Raises it.
+    /// Raises the alarm.
     pub(crate) fn raise(&self, found: String) {
         if self.0.found.set(found).is_ok() {
             self.0.raised.cancel();
         }
     }
 
-    /// Raises it if an error says that the database is damaged.
+    /// Raises the alarm if an error means that the database is damaged.
     pub fn hear(&self, error: &StoreError) {
         if error.is_damage() {
             self.raise(error.reason());
         }
     }
 
-    /// The same of an error of SQLite.
+    /// The same for a SQLite error.
     pub(crate) fn hear_sqlite(&self, error: &sqlx::Error) {
         if is_damage(primary_code(error)) {
             self.raise(error.to_string());
@@ -47,12 +47,12 @@ impl Alarm {
     }
 
     /// # Errors
-    /// [`StoreError::Damaged`] once it was raised.
+    /// [`StoreError::Damaged`] once the alarm was raised.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.0.raised.is_cancelled() { Err(self.error()) } else { Ok(()) }
     }
 
-    /// Waits until it is raised.
+    /// Waits until the alarm is raised.
     pub async fn raised(&self) -> StoreError {
         self.0.raised.cancelled().await;
         self.error()

@@ -1,12 +1,12 @@
-//! Checkpoints: moving what was committed from the write-ahead log into the database file.
+//! Checkpoints: moving committed data from the write-ahead log into the database file.
 //!
-//! They run apart from commits (`wal_autocheckpoint = 0`), so that no commit pays for one: a
-//! [`Checkpointer`] has a connection of its own. While it copies, the writer goes on; the log
-//! starts again from its beginning once everything in it is copied and no reader needs it.
+//! Checkpoints run apart from commits (`wal_autocheckpoint = 0`), so that no commit pays for one: a [`Checkpointer`]
+//! has its own connection. While it copies, the writer goes on; the log restarts from its beginning once everything in
+//! it is copied and no reader needs it.
 //!
-//! A writer that never pauses has always written more by the time a checkpoint beside it is done,
-//! and the log would grow for as long as that lasts. So from [`WAL_RESTART_BYTES`] on the writer
-//! copies the little that is left itself, between two transactions ([`crate::Writer::checkpoint`]).
+//! A writer that never pauses has always written more by the time a concurrent checkpoint is done, and the log would
+//! grow for as long as that lasts. So from [`WAL_RESTART_BYTES`] on, the writer itself copies the small rest between
+//! two transactions ([`crate::Writer::checkpoint`]).
 
 use std::path::{Path, PathBuf};
 
@@ -17,21 +17,21 @@ use crate::error::StoreError;
 use crate::open::connection::writing;
 use crate::open::wal::log_path;
 
-/// From this size of the log on a checkpoint is worth its time.
+/// The log size from which a checkpoint is worth its time.
 pub const WAL_CHECKPOINT_BYTES: u64 = 16 << 20;
 
-/// From this size of the log on the writer should stop for a checkpoint of its own.
+/// The log size from which the writer should pause for a checkpoint of its own.
 pub const WAL_RESTART_BYTES: u64 = 64 << 20;
 
-/// A log of this size is wrong: a reader holds a snapshot for too long, or the disk is too slow.
+/// The log size that indicates a fault: a reader holds a snapshot for too long, or the disk is too slow.
 pub const WAL_ALARM_BYTES: u64 = 512 << 20;
 
-/// What a checkpoint did.
+/// Outcome of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// Whether everything in the log is in the database file now.
+    /// Whether everything in the log is now in the database file.
     pub complete: bool,
-    /// The log's size after it, in bytes.
+    /// The log's size after the checkpoint, in bytes.
     pub wal_bytes: u64,
 }
 
@@ -48,40 +48,40 @@ impl Checkpointer {
         Ok(Self { path: path.to_owned(), connection: writing(path).connect().await?, files })
     }
 
-    /// That the files are what the last commit left. Cheap, so that a coordinator without work finds out, too.
+    /// Checks that the files are as the last commit left them. Cheap, so that an idle coordinator notices damage, too.
     ///
     /// # Errors
-    /// If they are not; the alarm is raised then.
+    /// If the files differ; the alarm is raised then.
     pub async fn check(&mut self) -> Result<(), StoreError> {
         let checked = self.files.check_beside(&mut self.connection).await;
         checked.inspect_err(|error| self.files.now().alarm().hear(error))
     }
 
-    /// The size of the write-ahead log, in bytes.
+    /// The size of the write-ahead log in bytes.
     #[must_use]
     pub fn wal_bytes(&self) -> u64 {
         wal_bytes(&self.path)
     }
 
-    /// The size of the database's file without its log, in bytes; 0 if it is gone.
+    /// The size of the database's file in bytes, without its log; 0 if the file is gone.
     #[must_use]
     pub fn database_bytes(&self) -> u64 {
         std::fs::metadata(&self.path).map_or(0, |metadata| metadata.len())
     }
 
-    /// Copies what it can without waiting for anybody.
+    /// Copies as much as possible without waiting for other connections.
     ///
     /// # Errors
-    /// If the disk is full or fails; nothing is lost then. If the files are damaged: then nothing is copied, and
-    /// the alarm is raised.
+    /// If the disk is full or fails; nothing is lost then. If the files are damaged: nothing is copied, and the alarm
+    /// is raised.
     pub async fn run(&mut self) -> Result<Checkpoint, StoreError> {
         self.check().await?;
         let done = checkpoint(&mut self.connection, &self.path).await;
         done.inspect_err(|error| self.files.now().alarm().hear(error))
     }
 
-    /// Closes its connection. SQLite removes the log when the last connection of the database is
-    /// closed, so this one must not be left to close some time after the writer's.
+    /// Closes the connection. SQLite removes the log when the database's last connection closes, so this one must not
+    /// be left to close some time after the writer's.
     ///
     /// # Errors
     /// If the disk fails; nothing is lost then.
@@ -90,13 +90,13 @@ impl Checkpointer {
     }
 }
 
-/// Copies what it can without waiting for anybody.
+/// Copies as much as possible without waiting for other connections.
 pub(crate) async fn checkpoint(
     connection: &mut SqliteConnection,
     path: &Path,
 ) -> Result<Checkpoint, StoreError> {
-    // The result's columns: whether it was blocked, frames in the log, frames copied. The query
-    // macros cannot describe a pragma.
+    // The result's columns: whether the checkpoint was blocked, frames in the log, frames copied. The query macros
+    // cannot describe a pragma.
     let row = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_one(connection).await?;
     let (blocked, frames, copied): (i64, i64, i64) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
@@ -112,9 +112,9 @@ pub(crate) async fn checkpoint(
     Ok(Checkpoint { complete: blocked == 0 && frames == copied, wal_bytes })
 }
 
-/// Copies all of the log and cuts it to nothing, so that the database's file is complete by itself even where
-/// another process has the database open, which keeps SQLite from deleting the log. Waits for readers that are
-/// in the middle of a query; warns if one outlasts the wait.
+/// Copies all of the log and truncates it, so that the database's file is complete by itself even where another
+/// process has the database open, which keeps SQLite from deleting the log. Waits for readers in the middle of a
+/// query; warns if one outlasts the wait.
 pub(crate) async fn empty_log(
     connection: &mut SqliteConnection,
     path: &Path,

@@ -1,5 +1,5 @@
-//! Opening the results database to write: everything that cannot work is refused before anything
-//! is changed, each with its own error.
+//! Opening the results database for writing: everything that cannot work is refused before any change, each with its
+//! own error.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -32,13 +32,13 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
     let path = absolute(path)?;
     refuse_other_text(&path)?;
     refuse_network(&path)?;
-    // Before the file is touched: see the module `lock`.
+    // Before touching the file: see the module `lock`.
     let mut lock = Lock::take(&path)?;
     let state = inspect(&path).await?;
     if state == State::Ours {
         examine(&path, lock.record())?;
     } else {
-        // What is remembered is of a database that is no longer there.
+        // The record is of a database that no longer exists.
         let forgotten = lock.forget();
         forgotten.map_err(|source| StoreError::File { path: path.clone(), source })?;
     }
@@ -56,12 +56,12 @@ pub(crate) async fn open(path: &Path) -> Result<Opened, StoreError> {
     }
 }
 
-/// What is at the path.
+/// The file at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Nothing.
+    /// No file.
     Missing,
-    /// A file without a byte: SQLite takes it for an empty database.
+    /// An empty file, which SQLite takes for an empty database.
     Empty,
     /// A database of this project.
     Ours,
@@ -70,8 +70,8 @@ enum State {
 async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), StoreError> {
     let mut options = writing(path).create_if_missing(state == State::Missing);
     if state != State::Ours {
-        // These must come before the first page is written; the id comes with it, so that a
-        // database whose making was interrupted is still known as ours.
+        // These must come before the first page is written; the id comes with that page, so a database whose creation
+        // was interrupted is still recognized as ours.
         options = options
             .auto_vacuum(SqliteAutoVacuum::Incremental)
             .pragma("application_id", APPLICATION_ID.to_string());
@@ -87,7 +87,7 @@ async fn connect(path: &Path, state: State) -> Result<(SqliteConnection, i64), S
     match made.await {
         Ok(epoch) => Ok((connection, epoch)),
         Err(error) => {
-            // The first error is the one to report.
+            // Report the first error.
             let _ = connection.close().await;
             Err(error)
         }
@@ -121,8 +121,8 @@ fn not_migrated(path: &Path, error: MigrateError) -> StoreError {
     }
 }
 
-/// Refuses a database whose first migration is not ours, such as one of a development build before the first
-/// release: its later migrations must not make it pass for a newer one.
+/// Refuses a database whose first migration differs from ours, such as one of a development build before the first
+/// release: its later migrations must not make it look newer.
 async fn refuse_other_history(
     path: &Path,
     connection: &mut SqliteConnection,
@@ -144,7 +144,7 @@ async fn raise_epoch(path: &Path, connection: &mut SqliteConnection) -> Result<i
     let version = env!("CARGO_PKG_VERSION");
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     let was_copy = begin_copy_anew(&mut transaction).await?;
-    // They are of the file while it is closed.
+    // These digests describe the closed file.
     sqlx::query!("DELETE FROM table_digests").execute(&mut *transaction).await?;
     let epoch = sqlx::query_scalar!(
         r#"INSERT INTO coordinators (coordinator_epoch, started_unix_us, version)
@@ -155,21 +155,21 @@ async fn raise_epoch(path: &Path, connection: &mut SqliteConnection) -> Result<i
     )
     .fetch_one(&mut *transaction)
     .await?;
-    // So that the first page's count of changes tells this start's log from those of earlier starts: SQLite
-    // counts where a connection first writes that page.
+    // The first page's change counter then distinguishes this start's log from those of earlier starts: SQLite counts
+    // when a connection first writes that page.
     for touch in TOUCHES {
         transaction.execute(touch).await?;
     }
     transaction.commit().await?;
     if was_copy {
-        // So that the file itself says so: else what is remembered of its log would be taken for another's.
+        // Puts the change into the file itself: otherwise the log's record would seem to be another database's.
         checkpoint(connection, path).await?;
     }
     Ok(epoch)
 }
 
-/// Makes a copy another database than the one that it was copied from, which has gone on since: leases and
-/// cells have the same ids in both, and are others. Returns whether it is a copy.
+/// Separates a copy from its original, which has moved on: leases and cells have the same ids in both, but differ.
+/// Returns whether the database is a copy.
 async fn begin_copy_anew(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     // The query macros cannot describe a pragma.
     let copied: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
@@ -184,12 +184,11 @@ async fn begin_copy_anew(connection: &mut SqliteConnection) -> Result<bool, Stor
     Ok(true)
 }
 
-/// A database up to this size is read whole when it is opened (8 ms of a core, in a debug build).
+/// Databases up to this size are read completely when opened (8 ms of a core, in a debug build).
 const READ_WHOLE_BYTES_MAX: u64 = 4 << 20;
 
-/// Looks whether the file is sound, in a time that does not grow with it: SQLite has read its beginning and its
-/// schema, and compared its length; the first and the last row of each table are read beside that. A
-/// small one is read whole.
+/// Checks the file in a time that does not grow with its size: SQLite has read its beginning and schema and compared
+/// its length; this also reads the first and last row of each table. A small file is read completely.
 async fn look_quickly(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let bytes = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     if bytes <= READ_WHOLE_BYTES_MAX {
@@ -262,11 +261,11 @@ fn refuse_other_text(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Finds out what is there, without changing anything.
+/// Inspects the file at the path without changing anything.
 async fn inspect(path: &Path) -> Result<State, StoreError> {
     let read_only = |what: &Path| StoreError::ReadOnly { path: path.into(), what: what.into() };
     let failed = |source: std::io::Error| StoreError::File { path: path.to_owned(), source };
-    // SQLite makes files of its own beside the database.
+    // SQLite creates its own files beside the database.
     if let Some(directory) = path.parent()
         && cannot_be_written(directory)
     {
@@ -288,8 +287,7 @@ async fn inspect(path: &Path) -> Result<State, StoreError> {
     Ok(State::Ours)
 }
 
-/// Whether a file or directory is not to be written. Root may write where nobody may: what was made
-/// read-only is left alone all the same.
+/// Whether a file or directory is read-only. Root can write to read-only files, but these are left alone all the same.
 pub(crate) fn cannot_be_written(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().readonly())
         || access(path, Access::WRITE_OK).is_err()
@@ -300,8 +298,8 @@ const DATABASE_BYTES_MIN: u64 = 512;
 
 /// Refuses a file that is not a database of this project.
 ///
-/// SQLite reads it, not we: closing a handle of our own would release the locks that other
-/// connections of this process have on it.
+/// SQLite reads the file: closing a handle of our own would release the locks that other connections of this process
+/// have on it.
 pub(crate) async fn require_ours(path: &Path) -> Result<(), StoreError> {
     refuse_other_text(path)?;
     let not_a_database = || StoreError::NotADatabase { path: path.to_owned() };
@@ -310,9 +308,9 @@ pub(crate) async fn require_ours(path: &Path) -> Result<(), StoreError> {
     if !metadata.is_file() || metadata.len() < DATABASE_BYTES_MIN {
         return Err(not_a_database());
     }
-    // An `immutable` database gets no locks and no files beside it, so that one of somebody else
-    // stays as it is. The id is in the file itself from its first page on, never only in a log; but
-    // a checkpoint that is writing at this moment can make the rest look damaged.
+    // An `immutable` database gets no locks and no files beside it, so another program's database stays unchanged. The
+    // id is in the file itself from its first page on, never only in a log; but a checkpoint that is writing at this
+    // moment can make the rest look damaged.
     let mut id = application_id(path, true).await;
     if id.as_ref().is_err_and(|error| primary_code(error) == Some(code::CORRUPT)) {
         id = application_id(path, false).await;
@@ -338,17 +336,17 @@ async fn application_id(path: &Path, immutable: bool) -> Result<i64, sqlx::Error
     id
 }
 
-/// Removes what was made of a database that could not be made: there was none before.
+/// Removes the files of a failed creation; no database existed before.
 fn remove_unfinished(path: &Path) {
     for suffix in ["", "-journal", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);
-        // What cannot be removed was not made, or stays for the next start to finish.
+        // A file that cannot be removed was never created, or stays for the next start to finish.
         let _ = std::fs::remove_file(file);
     }
 }
 
-/// Gives SQLite's errors at opening the path they are about.
+/// Adds the path to SQLite's errors at opening.
 pub(crate) fn describe(path: &Path, error: sqlx::Error) -> StoreError {
     if primary_code(&error) == Some(code::NOTADB) {
         return StoreError::NotADatabase { path: path.to_owned() };
@@ -374,7 +372,7 @@ fn refuse_network(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Other systems have no numbers to tell them by.
+/// Other systems have no numbers that identify network file systems.
 #[cfg(not(target_os = "linux"))]
 fn refuse_network(_path: &Path) -> Result<(), StoreError> {
     Ok(())

@@ -1,4 +1,4 @@
-//! What the disk and other programs do to the writer: tests that reach into its connection.
+//! The writer under disk failures and interference of other programs; these tests reach into its connection.
 
 use spelrum_answers::Machine;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -43,7 +43,7 @@ async fn a_full_disk_is_said_and_survived() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::open(&directory.path().join("x.db")).await.unwrap();
     introduce(&mut writer, "before").await.unwrap();
-    // SQLite reports a file that must not grow as it reports a full disk.
+    // SQLite reports a file that must not grow like a full disk.
     writer.connection.execute("PRAGMA max_page_count = 1").await.unwrap();
     let mut stored = 1;
     let error = loop {
@@ -57,14 +57,14 @@ async fn a_full_disk_is_said_and_survived() {
     assert!(error.is_transient());
     assert!(error.remedy().contains("free some space"));
     assert_eq!(workers(&writer).await, stored);
-    // With space again, work goes on.
+    // With space again, writing continues.
     writer.connection.execute("PRAGMA max_page_count = 1000000").await.unwrap();
     introduce(&mut writer, "after").await.unwrap();
     assert_eq!(workers(&writer).await, stored + 1);
 }
 
-/// A statement that is all or nothing leaves SQLite no other way than to roll the transaction back, behind
-/// the back of the library that counts them.
+/// An all-or-nothing statement forces SQLite to roll the transaction back, unnoticed by the library that counts
+/// transactions.
 #[tokio::test]
 async fn a_transaction_that_sqlite_rolled_back_is_not_the_last() {
     let directory = tempfile::tempdir().unwrap();
@@ -95,15 +95,15 @@ async fn another_programs_lock_is_said_and_survived() {
     let error = introduce(&mut writer, "1").await.unwrap_err();
     assert!(matches!(error, StoreError::Busy), "{error:?}");
     assert!(error.is_transient());
-    // Reading goes on meanwhile.
+    // Reading continues meanwhile.
     assert_eq!(workers(&writer).await, 0);
     shell.execute("ROLLBACK").await.unwrap();
     introduce(&mut writer, "1").await.unwrap();
     assert_eq!(workers(&writer).await, 1);
 }
 
-/// Invariant 5: what was committed is there after a crash, and what was not is not. The copies of
-/// the files are what a killed process leaves.
+/// Invariant 5: after a crash, committed data is there and uncommitted data is not. The copies of the files are what a
+/// killed process leaves.
 #[tokio::test]
 async fn a_crash_loses_nothing_that_was_committed() {
     let directory = tempfile::tempdir().unwrap();
@@ -123,8 +123,7 @@ async fn a_crash_loses_nothing_that_was_committed() {
     assert_eq!(workers(&restarted).await, 1);
 }
 
-/// What the disk or another program may mend is tried again; what the statement itself is at fault for
-/// would be tried for ever.
+/// Errors that the disk or another program can resolve are retried; retrying a faulty statement would never end.
 #[tokio::test]
 async fn only_what_may_mend_is_transient() {
     let directory = tempfile::tempdir().unwrap();
@@ -152,8 +151,8 @@ async fn only_what_may_mend_is_transient() {
     assert!(io.is_transient());
 }
 
-/// A database that is deleted, renamed or replaced while it is open: what its path names then is another
-/// file, and nothing more may be acknowledged.
+/// A database that is deleted, renamed or replaced while open: its path then names another file, and nothing more may
+/// be acknowledged.
 #[tokio::test]
 async fn a_database_that_is_gone_is_noticed_and_saved() {
     let directory = tempfile::tempdir().unwrap();
@@ -162,7 +161,7 @@ async fn a_database_that_is_gone_is_noticed_and_saved() {
         let mut writer = Writer::open(&path(name)).await.unwrap();
         introduce(&mut writer, "before").await.unwrap();
         let checkpointer = writer.checkpointer().await.unwrap();
-        // As long as somebody reads, the log stays.
+        // The log stays as long as a reader is active.
         assert_eq!(workers(&writer).await, 1);
         (writer, checkpointer)
     };
@@ -177,7 +176,7 @@ async fn a_database_that_is_gone_is_noticed_and_saved() {
         found
     };
 
-    // Deleted: everything goes into a new file, under a name that is free.
+    // Deleted: everything goes into a new file, under a free name.
     std::fs::write(path("deleted.db-rescued"), "somebody's").unwrap();
     let (mut writer, checkpointer) = open("deleted.db").await;
     for suffix in ["", "-wal", "-shm"] {
@@ -188,7 +187,7 @@ async fn a_database_that_is_gone_is_noticed_and_saved() {
     assert_eq!(workers_in("deleted.db-rescued-2").await, 1);
     assert_eq!(std::fs::read(path("deleted.db-rescued")).unwrap(), b"somebody's");
 
-    // Renamed, without its log: what is in that goes into the file.
+    // Renamed, without its log: the log's content goes into the file.
     let (mut writer, checkpointer) = open("old.db").await;
     std::fs::rename(path("old.db"), path("new.db")).unwrap();
     is_gone(&mut writer).await;
@@ -196,7 +195,7 @@ async fn a_database_that_is_gone_is_noticed_and_saved() {
     assert!(!path("old.db-rescued").exists());
     assert_eq!(workers_in("new.db").await, 1);
 
-    // Replaced by another one, with the log that belongs to it.
+    // Replaced by another database, with its own log.
     let (mut other, _checkpointer) = open("other.db").await;
     introduce(&mut other, "second").await.unwrap();
     let (mut writer, checkpointer) = open("replaced.db").await;
@@ -228,7 +227,7 @@ async fn a_log_that_is_deleted_is_noticed_and_nothing_is_lost() {
     assert_eq!(workers(&writer).await, 1);
 }
 
-/// Invariant 5: whoever is told that something is stored finds it at the path.
+/// Invariant 5: data reported as stored is at the path.
 #[tokio::test]
 async fn what_is_committed_into_a_file_that_is_gone_is_not_acknowledged() {
     let directory = tempfile::tempdir().unwrap();
@@ -241,7 +240,7 @@ async fn what_is_committed_into_a_file_that_is_gone_is_not_acknowledged() {
     assert!(matches!(error, StoreError::Gone { .. }), "{error:?}");
 }
 
-/// A start reads both ends of every table of a large database, whatever its key is.
+/// A start reads both ends of every table of a large database, for any kind of key.
 #[tokio::test]
 async fn the_ends_of_every_table_are_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -264,7 +263,7 @@ async fn the_ends_of_every_table_are_read() {
     assert!(look_at_ends(&mut shell).await.unwrap_err().is_damage());
 }
 
-/// Frames that a transaction wrote before it was rolled back look like committed ones.
+/// Frames of a rolled-back transaction look like committed ones.
 #[tokio::test]
 async fn what_was_rolled_back_is_not_taken_for_committed() {
     let directory = tempfile::tempdir().unwrap();
@@ -272,7 +271,7 @@ async fn what_was_rolled_back_is_not_taken_for_committed() {
     let mut writer = Writer::open(&path).await.unwrap();
     let mut checkpointer = writer.checkpointer().await.unwrap();
     for round in 0..5 {
-        // Pages are written to the log as soon as there are more of them.
+        // Pages go to the log as soon as there are several.
         writer.connection.execute("PRAGMA cache_size = 1").await.unwrap();
         writer.connection.execute("PRAGMA cache_spill = 1").await.unwrap();
         let before = writer.wal_bytes();
@@ -283,14 +282,14 @@ async fn what_was_rolled_back_is_not_taken_for_committed() {
         }
         drop(transaction);
         writer.connection.ping().await.unwrap();
-        // The log stays as long as it was once.
+        // The log keeps its greatest length.
         let has_written = round > 0 || writer.wal_bytes() > before + (64 << 10);
         assert!(has_written, "nothing was written into the log");
         checkpointer.check().await.unwrap();
         introduce(&mut writer, &round.to_string()).await.unwrap();
         checkpointer.check().await.unwrap();
         introduce(&mut writer, "again").await.unwrap();
-        // What a crash leaves now is opened.
+        // The files of a crash now can be opened.
         let crashed = directory.path().join(format!("crashed{round}.db"));
         for suffix in ["", "-wal", "-lock"] {
             let name = |database: &std::path::Path| format!("{}{suffix}", database.display());
@@ -300,7 +299,7 @@ async fn what_was_rolled_back_is_not_taken_for_committed() {
     }
 }
 
-/// By its second name it would have another lock and another log.
+/// Under its second name the database would have another lock and another log.
 #[tokio::test]
 async fn a_database_with_two_names_is_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -309,7 +308,7 @@ async fn a_database_with_two_names_is_refused() {
     std::fs::hard_link(&path, &link).unwrap();
     for name in [&path, &link] {
         if name == &path {
-            // Whoever has it open goes on: nobody can open it by the other name.
+            // The holder goes on: no process can open the database by the other name.
             introduce(&mut writer, "1").await.unwrap();
         }
         let error = Writer::open(&link).await.unwrap_err();
@@ -321,7 +320,7 @@ async fn a_database_with_two_names_is_refused() {
     Writer::open(&path).await.unwrap().close().await.unwrap();
 }
 
-/// The advice fits what is wrong.
+/// The advice fits the problem.
 #[tokio::test]
 async fn what_to_do_depends_on_what_the_disk_says() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Which file the database is. While it is open its path may come to name another one, or none: it was
-//! deleted, renamed, or a copy was put in its place. SQLite goes on writing to the file that it opened,
-//! and whatever was acknowledged from then on would be lost (invariant 5).
+//! Identity of the database file. While the database is open, its path can come to name another file or none: the file
+//! was deleted, renamed, or replaced by a copy. SQLite goes on writing to the file that it opened, and everything
+//! acknowledged from then on would be lost (invariant 5).
 
 use std::fs::{Metadata, metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-/// A file, by whatever name.
+/// A file, independent of its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     device: u64,
@@ -21,7 +21,7 @@ impl Identity {
     }
 }
 
-/// A file that a path names, and how long it is.
+/// A file that a path names, with its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) identity: Identity,
@@ -33,23 +33,23 @@ impl Place {
         Self { identity: Identity::of(metadata), bytes: metadata.len() }
     }
 
-    /// What a path names now, if it names anything that can be looked at.
+    /// The file that a path names now, if it can be inspected.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         metadata(path).ok().as_ref().map(Self::of)
     }
 }
 
-/// What has become of a database whose path names another file, or none.
+/// The fate of a database whose path names another file, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It has another name now.
+    /// The file has another name now.
     Renamed(PathBuf),
-    /// It is in no directory any more, and ends with the last process that has it open.
+    /// The file is in no directory any more, and vanishes with the last process that has it open.
     Deleted,
 }
 
 impl Identity {
-    /// What has become of a database, by what the system says of the files that this process has open.
+    /// The database's fate, from the system's view of this process's open files.
     pub(crate) fn fate(self) -> Fate {
         let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
         for entry in open {
@@ -65,8 +65,8 @@ impl Identity {
     }
 }
 
-/// Refuses a file that has a second name: a coordinator that opens it by that one has another lock and
-/// another log, and the two would damage it.
+/// Refuses a file with a second name: a coordinator that opens the file by that name has another lock and another log,
+/// and the two would damage the file.
 pub(crate) fn refuse_links(path: &Path, found: &Metadata) -> Result<(), StoreError> {
     if found.is_file() && found.nlink() > 1 {
         return Err(StoreError::Linked { path: path.to_owned(), names: found.nlink() });

@@ -1,12 +1,12 @@
-//! One coordinator for a database: a lock of the operating system beside it, held as long as the
-//! process has the database open. It ends with the process, however that ends.
+//! One coordinator per database: an operating-system lock, held as long as the process has the database open. The lock
+//! ends with the process, however the process ends.
 //!
-//! The lock is on a file of its own (`<database>-lock`): closing any handle of the database file
-//! itself would release SQLite's own locks on it (sqlite.org/howtocorrupt.html, section 2.2).
+//! The lock is on a separate file (`<database>-lock`): closing any handle of the database file itself would release
+//! SQLite's own locks on the database (sqlite.org/howtocorrupt.html, section 2.2).
 //!
-//! It says who holds it, and how to reach whoever that is; so only its owner may read it. Its first line also
-//! says which log the database has and what was committed into it ([`Record`]): a crash leaves the file
-//! behind, and the next opener sees whether the log is still there.
+//! The file names its holder and how to reach it, so only its owner can read it. Its first line also records which log
+//! the database has and what was committed into that log ([`Record`]): a crash leaves the file behind, and the next
+//! opener checks whether the log is still there.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _};
@@ -17,45 +17,44 @@ use std::time::Duration;
 use crate::error::StoreError;
 use crate::open::wal::{Generation, log_path};
 
-/// How often a lock is tried that somebody holds: whoever reads what a crash left behind ([`left`]) holds it
-/// for microseconds.
+/// How often to try a held lock: a process that reads what a crash left behind ([`left`]) holds it for microseconds.
 const TRIES_MAX: u32 = 10;
 
-/// How long to wait between two tries.
+/// The pause between two tries.
 const TRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The lock. Released when dropped; its file is removed then, unless the database has a log, or had one that is
-/// not there.
+/// The lock, released when dropped. The drop also removes its file, unless the database has a log or its log is
+/// missing.
 #[derive(Debug)]
 pub(crate) struct Lock {
     database: PathBuf,
     path: PathBuf,
-    /// Holds the lock.
+    /// The handle that holds the lock.
     file: File,
-    /// What is remembered of the log.
+    /// The last known state of the log.
     record: Option<Record>,
-    /// Whether that is still what the holder before has left behind.
+    /// Whether the record is still the previous holder's.
     is_left_behind: bool,
-    /// What follows the first line.
+    /// The text after the first line.
     told: String,
 }
 
-/// What is remembered of a log: what was committed into it last.
+/// The record of a log: its last commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) generation: Generation,
-    /// The last frame that was committed.
+    /// The last committed frame.
     pub(crate) frames: u32,
-    /// The page that this frame is of.
+    /// The page in this frame.
     pub(crate) page: u32,
-    /// The checksum of that page: once a log is in the database, the page there has it, too.
+    /// The checksum of that page; once a log is applied, the database's page has it too.
     pub(crate) sum: u64,
-    /// When this log began, in microseconds since 1970: for people.
+    /// When this log began, in microseconds since 1970; for display only.
     pub(crate) since_unix_us: i64,
 }
 
 impl Record {
-    /// As text, always of the same length.
+    /// The record as text of constant length.
     fn text(&self) -> String {
         let Self { generation: Generation { salts: [first, second], number }, .. } = self;
         let Self { frames, page, sum, since_unix_us, .. } = self;
@@ -76,17 +75,17 @@ impl Record {
     }
 }
 
-/// What divides the process and the record in the first line.
+/// Separates the process and the record in the first line.
 const RECORD: &str = " log ";
 
-/// The first line: the process, and what is remembered of the log. Of the same length for the same process.
+/// The first line: the process and the log's record. Its length is constant for a process.
 fn first_line(record: Option<&Record>) -> String {
     const WIDTH: usize = 8 + 1 + 8 + 1 + 8 + 1 + 10 + 1 + 10 + 1 + 16 + 1 + 20;
     let record = record.map(Record::text).unwrap_or_default();
     format!("process {}{RECORD}{record:WIDTH$}\n", std::process::id())
 }
 
-/// Who holds the lock, and what is remembered of the log, by the text of the file.
+/// The lock's holder and the log's record, from the file's text.
 fn read_first_line(text: &str) -> (&str, Option<Record>) {
     let line = text.lines().next().unwrap_or_default();
     match line.split_once(RECORD) {
@@ -95,16 +94,16 @@ fn read_first_line(text: &str) -> (&str, Option<Record>) {
     }
 }
 
-/// What is beside a database that somebody is about to read.
+/// State of the lock beside a database about to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
-    /// Somebody has the database open, and looks after the log; or it is another user's.
+    /// A process has the database open and looks after the log, or another user owns the lock.
     Unknown,
-    /// Nobody has it open, and this is remembered of its log, if anything is.
+    /// No process has the database open; the log's record, if any.
     Behind(Option<Record>),
 }
 
-/// What is left beside a database.
+/// Reads what is left beside a database.
 pub(crate) fn left(database: &Path) -> Left {
     let mut file = match File::open(lock_path(database)) {
         Ok(file) => file,
@@ -112,29 +111,28 @@ pub(crate) fn left(database: &Path) -> Left {
         Err(_) => return Left::Unknown,
     };
     let mut text = String::new();
-    // The lock is released when this returns.
+    // The lock is released on return.
     if file.try_lock_shared().is_err() || file.read_to_string(&mut text).is_err() {
         return Left::Unknown;
     }
     Left::Behind(read_first_line(&text).1)
 }
 
-/// Whether a process has a database open for writing, or may have: another user's lock cannot be read.
+/// Whether a process has a database open for writing, or could have: another user's lock cannot be read.
 #[must_use]
 pub fn is_held(database: &Path) -> bool {
     let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     left(&path) == Left::Unknown
 }
 
-/// What whoever holds a database's lock tells others, if anybody does: the process, and then what it was
-/// given to tell.
+/// The text published by the holder of a database's lock, if any: the process, then the text passed to `tell`.
 #[must_use]
 pub fn told_by_holder(database: &Path) -> Option<String> {
     let path = database.canonicalize().unwrap_or_else(|_| database.to_owned());
     std::fs::read_to_string(lock_path(&path)).ok()
 }
 
-/// The file whose lock is meant.
+/// The path of a database's lock file.
 pub(crate) fn lock_path(database: &Path) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push("-lock");
@@ -142,7 +140,7 @@ pub(crate) fn lock_path(database: &Path) -> PathBuf {
 }
 
 impl Lock {
-    /// Takes the lock of a database, without waiting.
+    /// Takes the lock of a database without waiting.
     pub(crate) fn take(database: &Path) -> Result<Self, StoreError> {
         let path = lock_path(database);
         let failed = |source| StoreError::File { path: path.clone(), source };
@@ -165,7 +163,7 @@ impl Lock {
                 }
                 Err(TryLockError::WouldBlock) => {
                     let mut text = String::new();
-                    // What it says is for people: an unreadable one is no other error.
+                    // The text is for display: failing to read it is not a separate error.
                     let _unreadable = file.read_to_string(&mut text);
                     let holder = match read_first_line(&text) {
                         ("", _) => "unknown".to_owned(),
@@ -175,8 +173,8 @@ impl Lock {
                 }
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            // Whoever held it before may have removed the file between our opening and our locking
-            // it: then somebody else can lock a new file of that name, and ours protects nothing.
+            // The previous holder may have removed the file after our open and before our lock: then another process
+            // can lock a new file of that name, and ours protects nothing.
             let ours = file.metadata().map_err(failed)?;
             match std::fs::metadata(&path) {
                 Ok(there) if (there.dev(), there.ino()) == (ours.dev(), ours.ino()) => {}
@@ -185,7 +183,7 @@ impl Lock {
                 Err(source) => return Err(failed(source)),
             }
             let mut text = String::new();
-            // Whatever a file says that is not ours is nothing.
+            // Text in another format counts as empty.
             let _unreadable = file.read_to_string(&mut text);
             let record = read_first_line(&text).1;
             let (database, path) = (database.to_owned(), path.clone());
@@ -196,28 +194,27 @@ impl Lock {
         }
     }
 
-    /// Tells whoever finds the database held something beside the process.
+    /// Publishes text after the process, for processes that find the lock held.
     pub(crate) fn tell(&mut self, what: &str) -> std::io::Result<()> {
         what.clone_into(&mut self.told);
         self.write()
     }
 
-    /// What is remembered of the log: what the holder before has left behind, until this one remembers
-    /// something.
+    /// The log's record: the previous holder's until this one stores its own.
     pub(crate) fn record(&self) -> Option<Record> {
         self.record
     }
 
-    /// The database is open: its log is there.
+    /// Marks the database as open: its log exists.
     pub(crate) fn opened(&mut self) {
         self.is_left_behind = false;
     }
 
-    /// Remembers what was committed into the log. Of a new log this is on disk when it returns; of one that goes
-    /// on it is there after a crash of the process, and may be older after one of the machine.
+    /// Records what was committed into the log. For a new log the record is on disk on return; for a continued log it
+    /// survives a crash of the process, but can be older after a crash of the machine.
     pub(crate) fn remember(&mut self, record: Record) -> std::io::Result<()> {
         let before = self.record.replace(record);
-        // A write of one block: whoever reads it finds the one or the other.
+        // A write of one block: a reader sees either the old or the new record.
         self.file.write_all_at(first_line(Some(&record)).as_bytes(), 0)?;
         if before.is_none_or(|before| before.generation != record.generation) {
             self.file.sync_data()?;
@@ -225,17 +222,17 @@ impl Lock {
         Ok(())
     }
 
-    /// Forgets the log.
+    /// Clears the log's record.
     pub(crate) fn forget(&mut self) -> std::io::Result<()> {
         self.record = None;
         self.write()
     }
 
     fn write(&self) -> std::io::Result<()> {
-        // One that was left behind may be open to others.
+        // The previous holder's file may be readable by other users.
         self.file.set_permissions(Permissions::from_mode(0o600))?;
         let text = format!("{}{}", first_line(self.record.as_ref()), self.told);
-        // In this order: a crash in between does not lose what is remembered of the log.
+        // This order keeps the log's record through a crash between the two steps.
         self.file.write_all_at(text.as_bytes(), 0)?;
         self.file.set_len(text.len() as u64)
     }
@@ -244,12 +241,12 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if self.record.is_some() && (self.is_left_behind || log_path(&self.database).exists()) {
-            // The database is not all of it: whoever opens it next is to know. Another process may have
-            // inherited the file, which would go on holding the lock.
+            // The database may be incomplete without its log, so the next opener needs the file. Unlock it explicitly:
+            // another process may have inherited the file and would go on holding the lock.
             let _ends_with_the_process = self.file.unlock();
             return;
         }
-        // Still locked: nobody else has taken it. A file that stays behind does no harm.
+        // Still locked, so no other process has taken it. A file that stays behind does no harm.
         if let Err(error) = std::fs::remove_file(&self.path) {
             tracing::debug!(path = %self.path.display(), %error, "could not remove the lock file");
         }
@@ -293,15 +290,15 @@ mod tests {
         assert_eq!(holder, format!("process {}", std::process::id()));
 
         lock.opened();
-        // A crash: the file stays, and the log.
+        // A crash: the file and the log stay.
         std::fs::write(log_path(&database), "a log").unwrap();
         drop(lock);
         assert_eq!(left(&database), Left::Behind(Some(Record { frames: 13, ..RECORD })));
         let lock = Lock::take(&database).unwrap();
         assert_eq!(lock.record(), Some(Record { frames: 13, ..RECORD }));
-        // Nothing of what the one before has told is left.
+        // The previous holder's text is gone.
         assert_eq!(told_by_holder(&database).unwrap().lines().count(), 1);
-        // One that cannot open the database leaves what it has found.
+        // A holder that cannot open the database leaves the record unchanged.
         std::fs::remove_file(log_path(&database)).unwrap();
         drop(lock);
         let mut lock = Lock::take(&database).unwrap();

@@ -1,8 +1,8 @@
-//! What a crash has left behind: whether the log beside a database is its own, and has all that was committed.
+//! Recovery checks after a crash: whether the log beside a database is its own and has all that was committed.
 //!
-//! SQLite applies any valid log of the right name, and takes a database without one for complete. So before it
-//! opens anything, the log is compared with what the lock's file remembers of it ([`Record`]); without such a
-//! file, with the database itself. A database that was closed as it should has neither a log nor such a file.
+//! SQLite applies any valid log of the right name, and takes a database without a log for complete. So before SQLite
+//! opens anything, the log is compared with its record in the lock's file ([`Record`]); without that file, with the
+//! database itself. A properly closed database has neither a log nor a lock file.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,20 @@ use crate::open::connection::COPIED;
 use crate::open::lock::{Left, Lock, Record, left};
 use crate::open::wal::{HEADER_BYTES, Survey, fill, log_path, number, page_sum, survey};
 
-/// What somebody is told who goes on without a log: what may be lost, and where the log is now, if there was
-/// another one.
+/// The loss reported when a database is opened without its log: what was wrong, and where a foreign log is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// What was wrong.
+    /// The problem with the log.
     pub problem: String,
-    /// The log that was not of this database, which was put aside.
+    /// The foreign log that was put aside.
     pub put_aside: Option<PathBuf>,
 }
 
-/// Lets a database be opened whose log is missing, cut short or another's: what is in the database without it
-/// is all that there is from then on. Nothing is deleted. Returns what was wrong, if anything was.
+/// Lets a database be opened whose log is missing, cut short or another's: from then on it has only the data in its
+/// own file. Nothing is deleted. Returns what was wrong, if anything.
 ///
 /// # Errors
-/// If somebody has the database open, or a file cannot be renamed.
+/// If a process has the database open, or a file cannot be renamed.
 pub fn accept_loss(path: &Path) -> Result<Option<Loss>, StoreError> {
     let Ok(path) = path.canonicalize() else { return Ok(None) };
     let mut lock = Lock::take(&path)?;
@@ -60,7 +59,7 @@ pub fn accept_loss(path: &Path) -> Result<Option<Loss>, StoreError> {
     Ok(Some(Loss { problem, put_aside }))
 }
 
-/// Looks at what is beside a database that is only read.
+/// Checks the files beside a database that is only read.
 ///
 /// # Errors
 /// As [`examine`].
@@ -71,10 +70,10 @@ pub(crate) fn examine_to_read(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Looks at the log of a database that nobody has open.
+/// Checks the log of a database that no process has open.
 ///
 /// # Errors
-/// [`StoreError::LogLost`] if there is one that is not its own, or its own is not there, or not all of it.
+/// [`StoreError::LogLost`] if the log is another database's, missing or incomplete.
 pub(crate) fn examine(path: &Path, record: Option<Record>) -> Result<(), StoreError> {
     let log = log_path(path);
     let has_log = std::fs::metadata(&log).is_ok_and(|log| log.len() >= HEADER_BYTES);
@@ -89,7 +88,7 @@ pub(crate) fn examine(path: &Path, record: Option<Record>) -> Result<(), StoreEr
         lost(format!("its log ({}) is that of another database, or of another time", log.display()))
     };
     if database.is_unopened_copy {
-        // Put in the place of the one that crashed: neither what is remembered nor a log is of it.
+        // Put in the place of the database that crashed: neither the record nor a log belongs to this one.
         return if found.is_some() { foreign() } else { Ok(()) };
     }
     let Some(record) = record else {
@@ -108,7 +107,7 @@ pub(crate) fn examine(path: &Path, record: Option<Record>) -> Result<(), StoreEr
     }
     let is_applied = database.has(&record).map_err(failed)?;
     match found {
-        // Another program has opened it since, and put all of the log into the database.
+        // Another program has opened the database since, and applied all of the log.
         None if is_applied => Ok(()),
         Some(found) if is_applied && database.may_have(&found) => Ok(()),
         None => lost(format!(
@@ -126,7 +125,7 @@ pub(crate) fn examine(path: &Path, record: Option<Record>) -> Result<(), StoreEr
     }
 }
 
-/// A database as a file, without its log.
+/// A database file without its log.
 struct Database {
     file: File,
     page_bytes: u32,
@@ -136,10 +135,10 @@ struct Database {
 }
 
 impl Database {
-    /// Reads the beginning; `None` if it is not there or not a database, which others say better.
+    /// Reads the beginning; `None` if the file is missing or not a database, which other checks report better.
     ///
-    /// The database is opened and closed here beside SQLite, which ends locks that this process may have on
-    /// it: nobody has it open to write.
+    /// The database is opened and closed here beside SQLite, which ends locks that this process may have on it: no
+    /// process has it open for writing.
     fn read(path: &Path) -> std::io::Result<Option<Self>> {
         let Ok(file) = File::open(path) else { return Ok(None) };
         let mut head = [0; 100];
@@ -151,8 +150,8 @@ impl Database {
         Ok(Some(Self { file, page_bytes, changes: number(&head, 24), is_unopened_copy }))
     }
 
-    /// Whether a log may be this database's: it begins where the database was, and does not end before it. Each
-    /// start of a coordinator changes the count, and each log of one has the page that it is in.
+    /// Whether a log can be this database's: the log begins where the database was, and does not end before it. Each
+    /// start of a coordinator changes the count, and each log of that start has the page with the count.
     fn may_have(&self, log: &Survey) -> bool {
         if log.header.page_bytes != self.page_bytes {
             return false;
@@ -162,7 +161,7 @@ impl Database {
         first.saturating_sub(1) <= self.changes && self.changes <= last
     }
 
-    /// Whether the last page that was committed into a log is in the database.
+    /// Whether the database has the last page committed into a log.
     fn has(&self, record: &Record) -> std::io::Result<bool> {
         let mut page = vec![0; self.page_bytes as usize];
         let at = u64::from(record.page.saturating_sub(1)) * u64::from(self.page_bytes);
@@ -170,7 +169,7 @@ impl Database {
     }
 }
 
-/// The size of a page, by the first bytes of a database.
+/// The page size, from the first bytes of a database.
 pub(crate) fn page_bytes(head: &[u8]) -> u32 {
     // Two bytes; the largest size does not fit.
     match number(head, 16) >> 16 {

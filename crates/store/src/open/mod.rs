@@ -2,12 +2,12 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `database` | opening a database to write, and refusing what cannot work |
-//! | `writer` | the connection that writes |
+//! | `database` | opening a database for writing, and refusing what cannot work |
+//! | `writer` | the writing connection |
 //! | `connection` | settings of connections |
-//! | `lock`, `file_identity`, `at_rest` | who has the file, which file it is, and reading one that nobody has open |
-//! | `wal`, `checkpoint`, `log_keeper`, `log_loss` | the write-ahead log: its bytes, its move into the file, and what a crash has left of it |
-//! | `alarm` | damage that was found, for all who use the file |
+//! | `lock`, `file_identity`, `at_rest` | the file's holder, its identity, and reading a file that no program has open |
+//! | `wal`, `checkpoint`, `log_keeper`, `log_loss` | the write-ahead log: its bytes, its move into the file, and its remains after a crash |
+//! | `alarm` | reporting damage to all users of the file |
 //! | `failure_tests` | tests of a writer whose disk fails |
 
 pub(crate) mod alarm;

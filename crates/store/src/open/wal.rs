@@ -1,14 +1,14 @@
-//! The write-ahead log as bytes, read beside SQLite: which log it is, and how far it was committed
+//! The write-ahead log as bytes, read beside SQLite: its identity, and how far it was committed
 //! (sqlite.org/fileformat2.html#the_write_ahead_log). Nothing here writes.
 //!
-//! SQLite has no locks on this file, so it may be opened and closed beside SQLite, unlike the database.
+//! SQLite has no locks on this file, so opening and closing it beside SQLite is safe, unlike the database.
 
 use std::fs::File;
 use std::io::{ErrorKind, Result};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-/// The log of a database.
+/// The path of a database's log.
 pub(crate) fn log_path(database: &Path) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push("-wal");
@@ -21,13 +21,13 @@ pub(crate) const HEADER_BYTES: u64 = 32;
 /// The bytes of a frame before its page.
 const FRAME_HEADER_BYTES: u64 = 24;
 
-/// How many times a log may have begun anew since it was remembered: once, unless power failed before a
-/// record of it was on disk.
+/// Maximum number of times a log can have restarted since its record was stored: once, unless power failed before a
+/// record was on disk.
 const GENERATIONS_MAX: u32 = 1_000;
 
-/// Which log it is. Each time SQLite begins it anew, the first salt grows by one, and the second is random; in a
-/// new file both salts are. The number is the count of the connection that began it, which starts at 0 again in one
-/// that found the log's index in order, as after a kill that a reader has outlived.
+/// Identity of a log. At each restart by SQLite the first salt grows by one, and the second is random; in a new file
+/// both are random. The number is the counter of the connection that began the log; the counter restarts at 0 in a
+/// connection that found the log's index in order, as after a kill that a reader has outlived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Generation {
     pub(crate) salts: [u32; 2],
@@ -35,15 +35,15 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Whether this is what another one became by beginning anew: everything of that one was in the
-    /// database then.
+    /// Whether a restart of the earlier log produced this one; everything in the earlier log was in the database by
+    /// then.
     pub(crate) fn follows(self, earlier: Self) -> bool {
         let ahead = self.salts[0].wrapping_sub(earlier.salts[0]);
         (1..=GENERATIONS_MAX).contains(&ahead)
     }
 }
 
-/// The first bytes of a log.
+/// The header of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) generation: Generation,
@@ -53,7 +53,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads it; `None` if there is no whole one, or its checksum is wrong.
+    /// Reads the header; `None` if incomplete or its checksum is wrong.
     pub(crate) fn read(log: &File) -> Result<Option<Self>> {
         let mut bytes = [0; HEADER_BYTES as usize];
         if !fill(log, &mut bytes, 0)? {
@@ -72,12 +72,12 @@ impl Header {
         Ok(Some(Self { generation, page_bytes, is_big_endian, sum }))
     }
 
-    /// How long a log with so many frames is.
+    /// The length of a log with this many frames.
     pub(crate) fn bytes(&self, frames: u32) -> u64 {
         HEADER_BYTES + u64::from(frames) * (FRAME_HEADER_BYTES + u64::from(self.page_bytes))
     }
 
-    /// Reads what is before the page of a frame; frames are counted from 1.
+    /// Reads the header of a frame; frames are counted from 1.
     fn frame(&self, log: &File, frame: u32) -> Result<Option<Frame>> {
         let mut bytes = [0; FRAME_HEADER_BYTES as usize];
         let at = self.bytes(frame.saturating_sub(1));
@@ -85,16 +85,16 @@ impl Header {
         Ok(is_there.then(|| Frame::of(&bytes)))
     }
 
-    /// Whether a frame is of this log, and not left over from before it began anew.
+    /// Whether a frame belongs to this log rather than being left over from before a restart.
     fn has(&self, log: &File, frame: u32) -> Result<bool> {
         let found = self.frame(log, frame)?;
         Ok(found.is_some_and(|found| found.salts == self.generation.salts))
     }
 
-    /// The last frame from `known` on that is of this log. Frames that a transaction had written before it
-    /// was rolled back are of this log too.
+    /// The last frame from `known` on that belongs to this log. That includes frames of transactions that were rolled
+    /// back.
     pub(crate) fn last(&self, log: &File, known: u32) -> Result<u32> {
-        // All before `low` are, and `high` is not.
+        // All frames up to `low` belong to the log; `high` does not.
         let (mut low, mut step) = (known, 1);
         let mut high = loop {
             let next = low.saturating_add(step);
@@ -115,7 +115,7 @@ impl Header {
         Ok(low)
     }
 
-    /// Reads a whole frame: what is before its page, and the checksum of the page by itself.
+    /// Reads a whole frame: its header, and the separate checksum of its page.
     pub(crate) fn frame_and_sum(&self, log: &File, frame: u32) -> Result<Option<(Frame, u64)>> {
         let mut bytes = vec![0; FRAME_HEADER_BYTES as usize + self.page_bytes as usize];
         let at = self.bytes(frame.saturating_sub(1));
@@ -127,12 +127,12 @@ impl Header {
     }
 }
 
-/// What is before the page of a frame.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Which page it is.
+    /// The number of the frame's page.
     pub(crate) page: u32,
-    /// Of the last frame of a commit: how many pages the database has then. Else 0.
+    /// In the last frame of a commit: the database's size in pages after it. Else 0.
     pub(crate) pages: u32,
     salts: [u32; 2],
     sum: Sum,
@@ -144,7 +144,7 @@ impl Frame {
         Self { page: number(bytes, 0), pages: number(bytes, 4), salts, sum: Sum::read(bytes, 16) }
     }
 
-    /// Whether it is of this log and ends a commit.
+    /// Whether the frame belongs to this log and ends a commit.
     pub(crate) fn ends_commit_of(&self, header: &Header) -> bool {
         self.salts == header.generation.salts && self.pages > 0
     }
@@ -154,14 +154,14 @@ impl Frame {
 #[derive(Clone, Debug)]
 pub(crate) struct Survey {
     pub(crate) header: Header,
-    /// The last frame that was committed, 0 if none was.
+    /// The last committed frame, 0 if none.
     pub(crate) frames: u32,
     /// The first and the last committed images of the database's first page.
     pub(crate) first_pages: Option<[Vec<u8>; 2]>,
 }
 
-/// Reads a whole log and checks every sum, as SQLite does before it applies one. `None` if there is none, or
-/// nothing in it that SQLite would apply.
+/// Reads a whole log and checks every sum, as SQLite does before applying a log. `None` if the log is missing or
+/// SQLite would apply nothing of it.
 pub(crate) fn survey(path: &Path) -> Result<Option<Survey>> {
     let log = match File::open(path) {
         Ok(log) => log,
@@ -203,7 +203,7 @@ pub(crate) fn survey(path: &Path) -> Result<Option<Survey>> {
     Ok((survey.frames > 0).then_some(survey))
 }
 
-/// The checksum of a page by itself.
+/// The separate checksum of a page.
 pub(crate) fn page_sum(page: &[u8]) -> u64 {
     let Sum(first, second) = Sum::default().with(page, false);
     u64::from(first) << 32 | u64::from(second)
@@ -214,12 +214,12 @@ pub(crate) fn page_sum(page: &[u8]) -> u64 {
 struct Sum(u32, u32);
 
 impl Sum {
-    /// One that is written down, which is always big-endian.
+    /// Reads a stored checksum, which is always big-endian.
     fn read(bytes: &[u8], at: usize) -> Self {
         Self(number(bytes, at), number(bytes, at + 4))
     }
 
-    /// Goes on over more bytes, a multiple of 8.
+    /// Continues over more bytes, a multiple of 8.
     fn with(self, bytes: &[u8], is_big_endian: bool) -> Self {
         let Self(mut first, mut second) = self;
         let word = |bytes: [u8; 4]| {
@@ -239,7 +239,7 @@ pub(crate) fn number(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |&four| u32::from_be_bytes(four))
 }
 
-/// Fills a buffer from a place of a file; whether there was enough.
+/// Fills a buffer from an offset of a file; returns whether the file had enough bytes.
 pub(crate) fn fill(file: &File, bytes: &mut [u8], at: u64) -> Result<bool> {
     match file.read_exact_at(bytes, at) {
         Ok(()) => Ok(true),
@@ -252,7 +252,7 @@ pub(crate) fn fill(file: &File, bytes: &mut [u8], at: u64) -> Result<bool> {
 mod tests {
     use super::*;
 
-    /// As two logs were seen that one database had, before and after: a reader had outlived the kill in between.
+    /// Two generations observed in one database, before and after a kill that a reader had outlived.
     #[test]
     fn a_log_follows_another_whatever_its_connection_has_counted() {
         let before = Generation { salts: [0x92db_73cd, 0xe854_f36b], number: 1 };

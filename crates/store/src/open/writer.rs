@@ -1,4 +1,4 @@
-//! The connection that writes.
+//! The writing connection.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,8 @@ use crate::read::readers::Readers;
 use crate::write::cache::Cache;
 use crate::write::transaction::Transaction;
 
-/// The one writer connection of a results database. There is one in the world: a second
-/// coordinator on the same file is refused, or ends itself at its next transaction (the epoch).
+/// The only writer connection of a results database: a second coordinator on the same file is refused, or ends itself
+/// at its next transaction (the epoch).
 #[derive(Debug)]
 pub struct Writer {
     pub(crate) path: PathBuf,
@@ -26,7 +26,7 @@ pub struct Writer {
     pub(crate) epoch: i64,
     pub(crate) readers: Readers,
     pub(crate) cache: Cache,
-    /// Keeps what was committed in the log, and the log, if the files are damaged: see `rescue`.
+    /// Keeps the log and the data committed in it if the files are damaged: see `rescue`.
     pub(crate) keeper: Keeper,
     pub(crate) files: SharedFiles,
     /// Held until the connection is closed: fields are dropped in this order.
@@ -34,8 +34,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens or creates the database, migrates it, refuses what cannot work (not a database, a
-    /// newer schema, read-only, a network file system, another coordinator), raises the epoch.
+    /// Opens or creates the database, migrates it, refuses what cannot work (not a database, a newer schema,
+    /// read-only, a network file system, another coordinator), raises the epoch.
     ///
     /// # Errors
     /// See [`StoreError`]; nothing is changed then.
@@ -68,24 +68,24 @@ impl Writer {
         self.readers.clone()
     }
 
-    /// Raised once the database is found damaged, by whomever: nothing is committed from then on.
+    /// The alarm, raised once any user of the database finds it damaged: nothing is committed from then on.
     #[must_use]
     pub fn alarm(&self) -> Alarm {
         self.files.now().alarm().clone()
     }
 
-    /// That the files are what the last commit left.
+    /// Checks that the files are as the last commit left them.
     ///
     /// # Errors
-    /// If they are not.
+    /// If the files differ.
     pub async fn check(&mut self) -> Result<(), StoreError> {
         self.files.check_before(&mut self.connection, &mut self.lock).await
     }
 
-    /// Lets [`told_by_holder`](crate::told_by_holder) tell this too, to the owner of the file and nobody else.
+    /// Adds text to what [`told_by_holder`](crate::told_by_holder) returns, readable only by the owner of the file.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the lock's file cannot be written.
     pub fn tell(&mut self, what: &str) -> Result<(), StoreError> {
         let path = &self.path;
         self.lock.tell(what).map_err(|source| StoreError::File { path: path.clone(), source })
@@ -98,19 +98,19 @@ impl Writer {
         checkpoint::wal_bytes(&self.path)
     }
 
-    /// A connection of its own that runs checkpoints while this one writes.
+    /// Opens a separate connection that runs checkpoints while this one writes.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the connection cannot be opened.
     pub async fn checkpointer(&self) -> Result<Checkpointer, StoreError> {
         Checkpointer::open(&self.path, self.files.clone()).await
     }
 
     /// Closes everything: the tables get their digests, and the log goes into the database file, which is complete
-    /// without it from then on. Other readers, such as `watch`, only keep an empty log beside the file.
+    /// without the log from then on. Other readers, such as `watch`, only keep an empty log beside the file.
     ///
     /// # Errors
-    /// If the disk is full or fails; nothing that was committed is lost then.
+    /// If the disk is full or fails; committed data is not lost then.
     pub async fn close(self) -> Result<(), StoreError> {
         let Self { path, mut connection, epoch, readers, keeper, files, lock, .. } = self;
         readers.close().await;
@@ -127,16 +127,16 @@ impl Writer {
             }
             checkpoint::empty_log(&mut connection, &path).await?;
         }
-        // It would keep the log.
+        // The keeper would preserve the log.
         drop(keeper);
         connection.close().await?;
         drop((files, lock));
         Ok(())
     }
 
-    /// Runs a checkpoint between two transactions, without waiting for readers. Unless one of them
-    /// still needs the log, the next transaction then begins it anew, which a checkpoint beside a
-    /// busy writer cannot achieve: from [`WAL_RESTART_BYTES`](crate::WAL_RESTART_BYTES) on it is worth the pause.
+    /// Runs a checkpoint between two transactions, without waiting for readers. Unless a reader still needs the log,
+    /// the next transaction then restarts it, which a checkpoint beside a busy writer cannot achieve: from
+    /// [`WAL_RESTART_BYTES`](crate::WAL_RESTART_BYTES) on, the checkpoint is worth the pause.
     ///
     /// # Errors
     /// If the disk is full or fails; nothing is lost then.
@@ -146,8 +146,7 @@ impl Writer {
         done.inspect_err(|error| self.files.now().alarm().hear(error))
     }
 
-    /// Names this database among all others, for workers that meet another one behind the same
-    /// address.
+    /// A unique id of this database, for workers that find a different database behind the same address.
     ///
     /// # Errors
     /// If the database fails.
@@ -161,10 +160,10 @@ impl Writer {
     /// Begins a transaction, and checks the epoch.
     ///
     /// # Errors
-    /// If the database is busy, full, damaged, not at its path any more, or another coordinator has taken it over.
+    /// If the database is busy, full, damaged, no longer at its path, or taken over by another coordinator.
     pub async fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
         if !std::mem::replace(&mut self.cache.committed, false) {
-            // What a transaction that was rolled back has read or written never was.
+            // The transaction was rolled back, so its reads and writes are void.
             self.cache = Cache::default();
             self.leave_rolled_back().await?;
             self.files.now().doubt_last();
@@ -188,11 +187,11 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Takes another connection if this one cannot begin a transaction any more. Where the disk is full or
-    /// fails, and a statement cannot be undone alone, SQLite rolls the transaction back on its own; the
-    /// library's own ROLLBACK then fails, and it counts the transaction as open for ever.
+    /// Replaces this connection if it cannot begin a transaction any more. Where the disk is full or fails, and a
+    /// statement cannot be undone alone, SQLite rolls the transaction back on its own; the library's own ROLLBACK then
+    /// fails, and the library counts the transaction as open for ever.
     async fn leave_rolled_back(&mut self) -> Result<(), StoreError> {
-        // That ROLLBACK is on its way before this.
+        // The library sends that ROLLBACK before this.
         self.connection.ping().await?;
         if self.connection.is_in_transaction() {
             self.connection = writing(&self.path).connect().await?;

@@ -1,4 +1,4 @@
-//! The aggregates that users' queries have beside SQLite's own: quantiles and spread.
+//! Aggregates for users' queries beside SQLite's own: quantiles and spread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use rusqlite::{Connection, Result};
 
 use super::functions::{one_number, wrong};
 
-/// Lets queries on this connection use them. Quantiles need all their values at once: those of a query
-/// have room for so many together, at 8 bytes each and half as much again while they grow.
+/// Registers the aggregates on this connection. Quantiles need all their values at once: all quantiles of a query share
+/// room for this many values, at 8 bytes each and half as much again while growing.
 pub(super) fn offer(connection: &Connection, values_max: usize) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -25,7 +25,7 @@ pub(super) fn offer(connection: &Connection, values_max: usize) -> Result<()> {
     Ok(())
 }
 
-/// The places for values that all quantiles of a query share.
+/// The room for values that all quantiles of a query share.
 struct Room {
     free: AtomicUsize,
     all: usize,
@@ -41,14 +41,14 @@ struct Quantile {
 /// Values, and the room that they take.
 struct Values {
     values: Vec<f64>,
-    /// Which quantile; NULL if it is.
+    /// The requested quantile; `None` for NULL.
     share: Option<f64>,
     taken: usize,
     room: Arc<Room>,
 }
 
 impl Values {
-    /// Takes more room, twice what there was: whether there is any.
+    /// Doubles the room; returns whether enough is free.
     fn grow(&mut self) -> bool {
         const LEAST: usize = 64;
         let wanted = self.taken.max(LEAST);
@@ -101,8 +101,8 @@ impl Aggregate<Values, Option<f64>> for Quantile {
     }
 }
 
-/// Between the two values next to it in proportion: what R calls type 7 and pandas `linear` (Hyndman and
-/// Fan 1996, definition 7).
+/// Interpolates linearly between the two neighbouring values: R's type 7 and pandas' `linear` (Hyndman and Fan 1996,
+/// definition 7).
 fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let place = last as f64 * share;
@@ -113,11 +113,11 @@ fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
         return Some(low);
     }
     let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(low);
-    // Not of two infinities.
+    // Avoids the difference of two infinities.
     Some(if low == high { low } else { low + part * (high - low) })
 }
 
-/// `variance(x)` and `stddev(x)` of a sample, by n - 1: nothing of fewer than two values.
+/// `variance(x)` and `stddev(x)` of a sample, by n - 1: NULL for fewer than two values.
 struct Spread {
     name: &'static str,
     root: bool,

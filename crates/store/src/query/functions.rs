@@ -1,14 +1,14 @@
-//! The functions that users' queries have beside SQLite's own (`docs/sql.md` lists them).
+//! Functions for users' queries beside SQLite's own (`docs/sql.md` lists them).
 //!
-//! No view may use them, so that any SQLite reads the file. Each is a pure function of its arguments:
-//! NULL in gives NULL out; without games there is nothing to say, which is NULL too, as of `avg`.
+//! Views must not use these functions, so that any SQLite can read the file. Each is a pure function of its arguments.
+//! NULL in gives NULL out; without games the result is NULL too, as with `avg`.
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error};
 use spelrum_statistics::{GameCounts, PairCounts, ScoreInterval, Strength};
 
-/// What is computed, or what is wrong with an argument.
+/// The computed value, or the problem with an argument.
 type Computed = Result<Option<f64>, &'static str>;
 
 struct Function {
@@ -25,8 +25,8 @@ const fn function(
     Function { name, arguments, compute }
 }
 
-/// Of games by wins, draws and losses; of pairs by points from 0 to 2, as in the columns `pairs_0` …
-/// `pairs_2` of the views; of successes among so many.
+/// Statistics of games by wins, draws and losses; of pairs by points from 0 to 2, as in the columns `pairs_0` …
+/// `pairs_2` of the views; of successes among trials.
 const STATISTICS: [Function; 15] = [
     function("elo", 3, |of| of_games(of, |it| it.elo)),
     function("elo_error", 3, |of| of_games(of, |it| it.elo_error)),
@@ -45,9 +45,8 @@ const STATISTICS: [Function; 15] = [
     function("score_of_elo", 1, |of| Ok(Some(1.0 / (1.0 + 10_f64.powf(-of[0] / 400.0))))),
 ];
 
-/// Those of SQLite that ours is built without, by the same names and with the same meaning for numbers
-/// (sqlite.org/lang_mathfunc.html): a text, also one that reads like a number, and what no number answers,
-/// give NULL.
+/// SQLite functions that our build lacks, with the same names and the same meaning for numbers
+/// (sqlite.org/lang_mathfunc.html). Texts, even numeric ones, and undefined results give NULL.
 const MATHEMATICS: [Function; 29] = [
     function("acos", 1, |x| number(x[0].acos())),
     function("acosh", 1, |x| number(x[0].acosh())),
@@ -80,7 +79,7 @@ const MATHEMATICS: [Function; 29] = [
     function("trunc", 1, |x| number(x[0].trunc())),
 ];
 
-/// Lets queries on this connection use them.
+/// Registers the functions on this connection.
 pub(super) fn offer(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -89,13 +88,13 @@ pub(super) fn offer(connection: &Connection) -> rusqlite::Result<()> {
         connection.create_scalar_function(name, arguments as i32, flags, move |asked| {
             let computed =
                 numbers(asked).and_then(|values| values.map_or(Ok(None), |it| compute(&it)));
-            // Without the sign that a zero may have.
+            // Drops the sign of a negative zero.
             computed.map(|it| it.map(|it| it + 0.0)).map_err(|problem| wrong(name, problem))
         })?;
     }
     for Function { name, arguments, compute } in MATHEMATICS {
         connection.create_scalar_function(name, arguments as i32, flags, move |asked| {
-            // As SQLite's own have it.
+            // As in SQLite's own functions.
             let Ok(Some(values)) = numbers(asked) else { return Ok(None) };
             compute(&values).map_err(|problem| wrong(name, problem))
         })?;
@@ -104,12 +103,12 @@ pub(super) fn offer(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_scalar_function("pi", 0, flags, pi)
 }
 
-/// An error of a function, as SQLite tells it.
+/// A function's error in SQLite's format.
 pub(super) fn wrong(function: &str, problem: &str) -> Error {
     Error::UserFunctionError(format!("{function}: {problem}").into())
 }
 
-/// A number; nothing of NULL.
+/// Reads a number; `None` for NULL.
 pub(super) fn one_number(of: ValueRef<'_>) -> Result<Option<f64>, &'static str> {
     match of {
         ValueRef::Null => Ok(None),
@@ -119,12 +118,12 @@ pub(super) fn one_number(of: ValueRef<'_>) -> Result<Option<f64>, &'static str> 
     }
 }
 
-/// All arguments; nothing as soon as one is NULL.
+/// Reads all arguments; `None` if any is NULL.
 fn numbers(of: &Context<'_>) -> Result<Option<Vec<f64>>, &'static str> {
     (0..of.len()).map(|index| one_number(of.get_raw(index))).collect()
 }
 
-/// Below this, counts are exact in a double, and sums of a few of them in 64 bits.
+/// Below this, counts are exact in a double, and sums of a few of them fit 64 bits.
 const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
 
 fn count(of: f64) -> Result<u64, &'static str> {
@@ -135,7 +134,7 @@ fn count(of: f64) -> Result<u64, &'static str> {
     }
 }
 
-/// Ours are by points, from none on.
+/// Reorders counts for `GameCounts`, which starts with losses.
 fn games(of: &[f64]) -> Result<GameCounts, &'static str> {
     Ok(GameCounts([count(of[2])?, count(of[1])?, count(of[0])?]))
 }
@@ -168,7 +167,7 @@ fn interval_of_pairs(of: &[f64], figure: fn(ScoreInterval) -> f64) -> Computed {
     Ok((pairs.0 != [0; 5]).then(|| figure(pairs.interval())))
 }
 
-/// The 95% score interval of a share (Wilson 1927; Brown, Cai and DasGupta 2001, section 3.1.1).
+/// The 95% score interval of a proportion (Wilson 1927; Brown, Cai and DasGupta 2001, section 3.1.1).
 fn wilson(of: &[f64], bound: fn([f64; 2]) -> f64) -> Computed {
     let (successes, all) = (count(of[0])?, count(of[1])?);
     if successes > all {
@@ -195,7 +194,7 @@ fn elo_of_score(score: f64) -> Computed {
     }
 }
 
-/// What is none is NULL to SQLite.
+/// SQLite turns NaN into NULL.
 #[expect(clippy::unnecessary_wraps, reason = "as a function computes")]
 fn number(of: f64) -> Computed {
     Ok((!of.is_nan()).then_some(of))

@@ -1,10 +1,10 @@
-//! The users' own queries.
+//! Users' queries.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `queries` | running one statement that only reads |
-//! | `permitted`, `suggestions` | what a statement is allowed to do, and what a wrong one may have meant |
-//! | `bounds`, `temporary_files` | how much it may take |
+//! | `queries` | running one read-only statement |
+//! | `permitted`, `suggestions` | actions allowed to a statement, and suggestions for a wrong one |
+//! | `bounds`, `temporary_files` | resource limits |
 //! | `functions`, `aggregates`, `text_functions` | functions beside SQLite's own |
 
 mod aggregates;

@@ -1,10 +1,10 @@
-//! What a statement may do: read, compute, and ask what there is (invariant 10).
+//! Actions allowed to a statement: reading, computing, and inspecting the schema (invariant 10).
 
 use rusqlite::hooks::AuthAction;
 
 pub(super) const MORE_THAN_READ: &str = "it would do more than read";
 
-/// What only tells, whatever its argument: that names a table or bounds a list.
+/// Pragmas that only read, with any argument: it names a table or bounds a list.
 const TELLING_PRAGMAS: [&str; 16] = [
     "collation_list",
     "compile_options",
@@ -23,7 +23,7 @@ const TELLING_PRAGMAS: [&str; 16] = [
     "table_list",
     "table_xinfo",
 ];
-/// What tells without an argument, which would be a new value.
+/// Pragmas that read without an argument; an argument would set a new value.
 const VALUE_PRAGMAS: [&str; 9] = [
     "application_id",
     "auto_vacuum",
@@ -36,14 +36,13 @@ const VALUE_PRAGMAS: [&str; 9] = [
     "user_version",
 ];
 
-/// Functions of SQLite that do more than compute: they load code, or write to the program's log.
+/// SQLite functions with side effects: they load code, or write to the program's log.
 const DOING_FUNCTIONS: [&str; 3] = ["fts3_tokenizer", "load_extension", "sqlite_log"];
 
-/// Functions of SQLite whose time is the square of their arguments' length, in one instruction, and that have no
-/// use here.
+/// SQLite functions that take time quadratic in their arguments' length within one instruction, and have no use here.
 const SLOW_FUNCTIONS: [&str; 2] = ["json_patch", "jsonb_patch"];
 
-/// Why a statement may not do this, if it may not.
+/// Why an action is refused; `None` if it is allowed.
 pub(super) fn refusal(action: &AuthAction<'_>) -> Option<String> {
     let is_of = |list: &[&str], name: &str| list.iter().any(|of| of.eq_ignore_ascii_case(name));
     #[expect(

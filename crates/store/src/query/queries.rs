@@ -1,14 +1,13 @@
-//! The users' own queries: one statement that can do nothing but read, within bounds (invariants 9
-//! and 10).
+//! Users' queries: a single read-only statement within bounds (invariants 9 and 10).
 //!
-//! SQLite itself says what a text is and does. An authorizer is asked about everything that a
-//! statement would do, before it does it (`permitted`). Beside that the connection is opened read-only, with
-//! `query_only` set, and no view can use a function with side effects.
+//! SQLite itself decides what a text is and does: an authorizer checks each action of a statement in advance
+//! (`permitted`). In addition, the connection is opened read-only with `query_only` set, and views cannot use functions
+//! with side effects.
 //!
-//! A query has a thread and a connection of its own, so that nothing of it is left for the next one; it
-//! runs when others leave it time. Its rows are handed over as they are found, in batches of which few
-//! wait: a slow reader slows the query down, which holds its moment of the database meanwhile. So both its
-//! own time and the time that it waits for its reader are bounded where others depend on it.
+//! Each query has its own low-priority thread and its own connection, so it leaves nothing behind for the next query.
+//! Rows are passed on as they are found, in batches, of which only a few are buffered: a slow reader slows the query,
+//! which meanwhile holds its snapshot. So where others depend on the database, both the query's own time and its wait
+//! for the reader are bounded.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -39,7 +38,7 @@ use crate::schema::experiment_views::make_for_connection;
 
 use crate::error::{StoreError, code, query_code};
 
-/// A query's whole result.
+/// The complete result of a query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// Column names.
@@ -54,20 +53,20 @@ pub struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Queries {
     path: Arc<Path>,
-    /// Of a file that no program had open.
+    /// Set for a file that no program had open.
     rest: Option<AtRest>,
-    /// Told of damage that a query meets.
+    /// Receives reports of damage met by queries.
     alarm: Alarm,
     places: Arc<Semaphore>,
     closing: CancellationToken,
 }
 
-/// A query that runs: its rows, as they are found. It ends when this is dropped.
+/// Rows of a running query, as they are found. Dropping this ends the query.
 #[derive(Debug)]
 pub struct QueryRows {
     columns: Vec<String>,
     batches: mpsc::Receiver<Vec<Vec<SqlValue>>>,
-    /// Whether rows were cut off; nothing once that is known.
+    /// Receives whether rows were cut off; `None` once that is known.
     end: Option<oneshot::Receiver<Result<bool, StoreError>>>,
     truncated: bool,
     thread: Option<JoinHandle<()>>,
@@ -81,11 +80,10 @@ impl QueryRows {
         &self.columns
     }
 
-    /// The next rows, each as long as `columns`; nothing after the last. Nothing is lost if this is
-    /// dropped while it waits.
+    /// Returns the next rows, each as long as `columns`; `None` after the last. Cancel-safe.
     ///
     /// # Errors
-    /// If the query fails, takes too long, or was waiting for too long to be read.
+    /// If the query fails, takes too long, or waited too long for its reader.
     pub async fn next(&mut self) -> Result<Option<Vec<Vec<SqlValue>>>, StoreError> {
         if let Some(rows) = self.batches.recv().await {
             if let Some(thread) = &self.thread {
@@ -104,13 +102,13 @@ impl QueryRows {
         Ok(None)
     }
 
-    /// Whether there were more rows than wanted. Known after the last.
+    /// Whether the row limit cut rows off. Known after the last row.
     #[must_use]
     pub fn truncated(&self) -> bool {
         self.truncated
     }
 
-    /// Gathers all, up to some size.
+    /// Gathers all rows, up to a size limit.
     pub(crate) async fn gather(mut self) -> Result<Table, StoreError> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
         while let Some(batch) = self.next().await? {
@@ -125,7 +123,7 @@ impl QueryRows {
         Ok(Table { columns: self.columns, rows, truncated: self.truncated })
     }
 
-    /// The thread has told nothing, and ends.
+    /// The error of a thread that ended without an answer.
     fn told_nothing(&mut self) -> StoreError {
         if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
             std::panic::resume_unwind(panic);
@@ -140,7 +138,7 @@ impl Queries {
         Self { path, rest, alarm, places, closing: CancellationToken::new() }
     }
 
-    /// Begins one, up to where its columns are known. It ends early when nobody waits for it any more.
+    /// Starts a query and runs it until its columns are known. The query ends early if its caller is gone.
     pub(crate) async fn start(&self, sql: &str, bounds: Bounds) -> Result<QueryRows, StoreError> {
         let place = tokio::time::timeout(PLACE_WAIT, Arc::clone(&self.places).acquire_owned())
             .await
@@ -171,13 +169,13 @@ impl Queries {
             batches: batches_told,
             end: Some(end_told),
             truncated: false,
-            // As when there are too many.
+            // Reported like too many queries.
             thread: Some(thread.map_err(|_| StoreError::ManyQueries)?),
             _caller_waits: unwanted.drop_guard(),
         };
         match columns_told.await {
             Ok(columns) => rows.columns = columns,
-            // It has failed before it had any.
+            // The query failed before it had columns.
             Err(_) => {
                 rows.next().await?;
             }
@@ -185,18 +183,18 @@ impl Queries {
         Ok(rows)
     }
 
-    /// Ends those that run, and refuses later ones.
+    /// Ends running queries and refuses later ones.
     pub(crate) async fn close(&self) {
         self.closing.cancel();
-        // Those that have waited before us see it when it is their turn.
+        // Queries queued before this one see the flag when their turn comes.
         let _every_place = self.places.acquire_many(QUERIES_MAX).await;
         self.places.close();
     }
 }
 
-/// Lets this thread run when others leave it time: workers' calls come before anybody's questions.
+/// Lowers this thread's priority: workers' calls come before queries.
 pub(crate) fn yield_to_others() {
-    // Elsewhere this is of the whole process.
+    // On other systems the priority belongs to the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::nice(10) {
         tracing::debug!(%error, "could not lower a query's priority");
@@ -214,15 +212,15 @@ struct Query {
     sql: String,
     bounds: Bounds,
     clock: Arc<Clock>,
-    /// Nobody waits for the answer.
+    /// Set when the caller is gone.
     unwanted: CancellationToken,
-    /// What the authorizer has refused, if it has.
+    /// The authorizer's refusal, if any.
     refused: Arc<OnceLock<String>>,
-    /// Whether it has written more to temporary files than it may.
+    /// Whether the query exceeded its limit on temporary files.
     has_spilt: Arc<AtomicBool>,
 }
 
-/// A query's time, and how much of it was its reader's.
+/// Time used by a query, and the part of it spent waiting for the reader.
 #[derive(Debug)]
 struct Clock {
     started: Instant,
@@ -243,7 +241,7 @@ impl Clock {
     }
 }
 
-/// Where a query's thread hands over what it finds.
+/// Where a query's thread sends its rows.
 struct Reader {
     batches: mpsc::Sender<Vec<Vec<SqlValue>>>,
     columns: Option<oneshot::Sender<Vec<String>>>,
@@ -257,25 +255,25 @@ impl Query {
         place: OwnedSemaphorePermit,
     ) {
         yield_to_others();
-        // The query can read the database alone, so that damage is of this.
+        // The query can read only this database, so any damage is in this file.
         let answered = self.answer(&mut reader).inspect_err(|error| self.alarm.hear(error));
         let answered = answered.map_err(|error| self.told(error));
         let rested = self.rest.as_ref().map_or(Ok(()), AtRest::check);
         let answered = rested.and(answered);
-        // Kept up to here, also of one that nobody waits for.
+        // Held until here, even if the caller is gone.
         drop(place);
         let _ = end.send(answered);
-        // Only now does who waits for rows hear that there are no more.
+        // Only now does the receiver learn that there are no more rows.
         drop(reader);
     }
 
-    /// Finds its rows; whether some were cut off.
+    /// Finds the rows; returns whether some were cut off.
     fn answer(&self, reader: &mut Reader) -> Result<bool, StoreError> {
         if self.sql.len() > SQL_BYTES_MAX as usize {
             let bytes_max = SQL_BYTES_MAX as usize;
             return Err(StoreError::LongQuery { bytes: self.sql.len(), bytes_max });
         }
-        // SQLite reads up to a NUL only.
+        // SQLite reads only up to a NUL.
         if self.sql.contains('\0') {
             return Err(not_a_query("it contains a NUL character"));
         }
@@ -286,14 +284,14 @@ impl Query {
         if statement.parameter_count() > 0 {
             return Err(not_a_query("it has parameters"));
         }
-        // The authorizer is not asked about VACUUM INTO.
+        // SQLite does not consult the authorizer about VACUUM INTO.
         if !statement.readonly() {
             return Err(not_a_query(MORE_THAN_READ));
         }
         self.hand_over(&mut statement, reader)
     }
 
-    /// A connection that reads, and is interrupted when its time is over.
+    /// Opens a read-only connection that is interrupted at the time limit.
     fn connect(&self) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if self.rest.is_some() {
@@ -304,10 +302,9 @@ impl Query {
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "trusted_schema", false)?;
-        // What a query sorts or keeps for itself goes to files that vanish with it, not into memory:
-        // SQLite bounds memory for a whole process only, and a process that has none left ends, while a
-        // full disk is waited for. The files are in SQLITE_TMPDIR, TMPDIR or /var/tmp, best on
-        // another disk than the database.
+        // Sorts and intermediate results go to files that vanish with the query, not into memory: SQLite bounds memory
+        // only per process, and a process that runs out of memory ends, while a full disk can be waited out. The files
+        // are in SQLITE_TMPDIR, TMPDIR or /var/tmp, best on another disk than the database.
         connection.pragma_update(None, "temp_store", "FILE")?;
         for (limit, most) in LIMITS {
             connection.set_limit(limit, most)?;
@@ -332,16 +329,16 @@ impl Query {
         Ok(connection)
     }
 
-    /// Lets the connection do nothing but read, from here on.
+    /// Restricts the connection to reading from here on.
     fn guard(&self, connection: &Connection) -> Result<(), StoreError> {
         connection.pragma_update(None, "query_only", true)?;
-        // Last: it would refuse what was set above.
+        // Last, since the authorizer would refuse the settings above.
         let refused = Arc::clone(&self.refused);
         connection.authorizer(Some(move |asked: AuthContext<'_>| {
             match refusal(&asked.action) {
                 None => Authorization::Allow,
                 Some(problem) => {
-                    // The first one is why SQLite gives up.
+                    // SQLite gives up because of the first refusal.
                     let _ = refused.set(problem);
                     Authorization::Deny
                 }
@@ -350,8 +347,8 @@ impl Query {
         Ok(())
     }
 
-    /// The statement, ready to run. Experiments' own views that it names and the file lacks are made for
-    /// this connection, from our own text: not while the statement is there.
+    /// Prepares the statement. Views of experiments that it names and the file lacks are created for this connection
+    /// from our own text, never while the statement exists.
     fn statement<'c>(&self, connection: &'c Connection) -> Result<Statement<'c>, StoreError> {
         for _ in 0..OWN_VIEWS_MAX {
             let error = match self.only_statement(connection) {
@@ -373,11 +370,11 @@ impl Query {
     fn only_statement<'c>(&self, connection: &'c Connection) -> Result<Statement<'c>, StoreError> {
         let mut statements = Batch::new(connection, &self.sql);
         let statement = statements.next()?.ok_or_else(|| not_a_query("it is empty"))?;
-        // Comments and semicolons may follow; what cannot be understood is something, too.
+        // Comments and semicolons may follow; unparsable text counts as a second statement.
         match statements.next() {
             Ok(None) => Ok(statement),
             Ok(Some(_)) | Err(_) => {
-                // Whatever the second one would do is not why.
+                // The second statement's actions are not the reason for the refusal.
                 Err(not_a_query("it is more than one statement"))
             }
         }
@@ -419,7 +416,7 @@ impl Query {
         Ok(truncated)
     }
 
-    /// Hands over a batch, as soon as there is room for it.
+    /// Sends a batch as soon as there is room for it.
     fn send(&self, reader: &Reader, mut batch: Vec<Vec<SqlValue>>) -> Result<(), StoreError> {
         loop {
             batch = match reader.batches.try_send(batch) {
@@ -441,7 +438,7 @@ impl Query {
         }
     }
 
-    /// The error, with what a name or word in the statement may have meant.
+    /// Adds a suggestion for a misspelt name or word to the error.
     fn explained(&self, error: StoreError, connection: &Connection) -> StoreError {
         let StoreError::Query(error) = error else { return error };
         let is_of_the_query =
@@ -455,7 +452,7 @@ impl Query {
         StoreError::Query(error)
     }
 
-    /// What an error of SQLite means to who asked.
+    /// Translates an SQLite error for the caller.
     fn told(&self, error: StoreError) -> StoreError {
         let StoreError::Query(error) = error else { return error };
         if let Some(problem) = self.refused.get() {
@@ -483,23 +480,23 @@ fn not_a_query(problem: &str) -> StoreError {
     StoreError::NotAQuery { problem: problem.to_owned() }
 }
 
-/// Whether an error is not the query's, but the disk's or the database's.
+/// Whether an error is caused by the disk or the database rather than the query.
 fn is_of_the_file(code: i32) -> bool {
     code::TRANSIENT.contains(&code) || [code::CORRUPT, code::NOTADB].contains(&code)
 }
 
-/// The table or view that a statement names and that is not there.
+/// The missing table or view that a statement names.
 fn missing_table(error: &rusqlite::Error) -> Option<&str> {
     said(error)?.strip_prefix("no such table: ")
 }
 
-/// SQLite's own words.
+/// SQLite's own message.
 fn said(error: &rusqlite::Error) -> Option<&str> {
     let rusqlite::Error::SqliteFailure(_, Some(said)) = error else { return None };
     Some(said)
 }
 
-/// What SQLite says, without the query that comes with it.
+/// SQLite's message without the query attached to it.
 fn message(error: rusqlite::Error) -> String {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others say it themselves")]
     match error {
@@ -508,19 +505,19 @@ fn message(error: rusqlite::Error) -> String {
     }
 }
 
-/// A path as an URI of a file that nobody changes (sqlite.org/uri.html).
+/// A path as a URI of an immutable file (sqlite.org/uri.html).
 pub(crate) fn immutable_uri(path: &Path) -> String {
     uri(path, "immutable=1")
 }
 
-/// A path as an URI with these parameters.
+/// A path as a URI with these parameters.
 pub(crate) fn uri(path: &Path, parameters: &str) -> String {
     const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
     let path = percent_encode(path.as_os_str().as_encoded_bytes(), KEPT);
     format!("file:{path}?{parameters}")
 }
 
-/// A row's values, unless they are larger than a row may be: SQLite bounds each, and rows that it keeps.
+/// The values of a row, unless they exceed the size limit of a row: SQLite bounds single values, and the rows it keeps.
 fn values(row: &Row<'_>, width: usize) -> Result<Vec<SqlValue>, StoreError> {
     let mut bytes = 0;
     let mut values = Vec::with_capacity(width);
@@ -545,7 +542,7 @@ fn too_big() -> StoreError {
     StoreError::WrongQuery { message, meant: None }
 }
 
-/// The value's own type: a column of a query may mix them.
+/// The value with its own type: one column of a query may mix types.
 fn value(value: ValueRef<'_>) -> SqlValue {
     match value {
         ValueRef::Null => SqlValue::Null,
@@ -556,7 +553,7 @@ fn value(value: ValueRef<'_>) -> SqlValue {
     }
 }
 
-/// A row without its values, as it lies in memory.
+/// Memory of a row without its values.
 const ROW_BYTES: usize = size_of::<Vec<SqlValue>>() + 16;
 
 fn row_bytes(row: &[SqlValue]) -> usize {
@@ -576,7 +573,7 @@ fn size(value: &SqlValue) -> usize {
 mod tests {
     use super::*;
 
-    /// The time for which a query waits for its reader is not its own.
+    /// The wait for the reader does not count towards a query's own time.
     #[test]
     fn a_query_has_its_time_for_itself() {
         const SECOND: Duration = Duration::from_secs(1);

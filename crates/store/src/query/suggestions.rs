@@ -1,4 +1,4 @@
-//! What a statement that SQLite does not understand may have meant: the name or word that is nearest.
+//! Suggests the nearest name or word for a statement that SQLite cannot parse.
 
 use rusqlite::Connection;
 use spelrum_engine::nearest;
@@ -20,7 +20,7 @@ const COLUMNS: &str =
 const FUNCTIONS: &str =
     "SELECT DISTINCT name FROM pragma_function_list WHERE ?1 IS NOT NULL ORDER BY name";
 
-/// What is nearest to the word that SQLite names, if anything is near.
+/// The nearest match for the word that SQLite names, if any is near.
 pub(super) fn meant(connection: &Connection, sql: &str, said: &str) -> Option<String> {
     let (word, question) = if let Some(table) = said.strip_prefix("no such table: ") {
         (table, TABLES)

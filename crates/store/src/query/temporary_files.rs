@@ -1,15 +1,15 @@
-//! How much a query has written to temporary files, as sorting, DISTINCT and materialized views do.
+//! Bytes that a query has written to temporary files, as sorting, DISTINCT and materialized views do.
 //!
-//! SQLite bounds the length of neither kind of these files, and deletes them as it opens them. But a query has a
-//! thread of its own and can write nothing else, so that what its thread has written is what they take. Linux counts
-//! that for each thread (proc_pid_io(5), `wchar`); elsewhere the time of a query is its only bound.
+//! SQLite does not limit the size of these files, and deletes them as it opens them. But a query has a thread of its
+//! own and can write nothing else, so the bytes written by the thread are the size of the files. Linux counts these
+//! bytes per thread (proc_pid_io(5), `wchar`); on other systems only the time of a query is limited.
 
 use std::time::{Duration, Instant};
 
-/// How often it is looked at: within this time no disk takes much.
+/// Interval between checks: too short for any disk to take much.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What the thread that made this has written since.
+/// Bytes written by the thread that created this value, since then.
 pub(super) struct Spill {
     bytes_before: Option<u64>,
     looked: Instant,
@@ -17,12 +17,12 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// Begins to count what the calling thread writes.
+    /// Starts counting what the calling thread writes.
     pub(super) fn of_this_thread() -> Self {
         Self { bytes_before: bytes_written(), looked: Instant::now(), bytes: 0 }
     }
 
-    /// How many bytes it has written, as of a short time ago. Called by the same thread.
+    /// Returns the bytes written, as of a short time ago. Must be called by the same thread.
     pub(super) fn bytes(&mut self) -> u64 {
         if let Some(before) = self.bytes_before
             && self.looked.elapsed() >= LOOK_EVERY
@@ -34,7 +34,7 @@ impl Spill {
     }
 }
 
-/// All bytes that the calling thread has ever written, where the system counts them.
+/// All bytes ever written by the calling thread, on systems that count them.
 fn bytes_written() -> Option<u64> {
     let counters = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     counters.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse().ok())

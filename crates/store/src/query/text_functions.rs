@@ -1,9 +1,9 @@
-//! SQLite's functions of texts whose time is the product of two lengths, in linear time and with the same
-//! answers. SQLite looks at the clock between its instructions, and each call is one instruction: by these, one
-//! on texts of megabytes would go on for hours after its query's time.
+//! Linear-time versions of SQLite's text functions that take time proportional to the product of two lengths, with the
+//! same results. SQLite checks the clock between its instructions, and each call is one instruction: with SQLite's
+//! versions, a call on texts of megabytes would run for hours after its query's time limit.
 //!
-//! The meaning is SQLite's own (sqlite.org/lang_corefunc.html): a blob beside a text is read as one, and
-//! so is a number, in SQLite's own words.
+//! The meaning is SQLite's own (sqlite.org/lang_corefunc.html): a blob beside a text is read as text, and so is a
+//! number, formatted as SQLite does.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -15,9 +15,9 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Error, ffi};
 
-/// Lets queries on this connection use them, in place of SQLite's. No value has more bytes than `bytes_max`.
+/// Registers the functions on this connection in place of SQLite's. No value exceeds `bytes_max`.
 pub(super) fn offer(connection: &Connection, bytes_max: usize) -> rusqlite::Result<()> {
-    // As SQLite's are: the views may use them.
+    // Flags as in SQLite: the views may use these functions.
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
@@ -39,7 +39,7 @@ pub(super) fn offer(connection: &Connection, bytes_max: usize) -> rusqlite::Resu
     Ok(())
 }
 
-/// A text as a result: SQLite does not ask whether one is UTF-8, and nor do these.
+/// A text result. Like SQLite, these functions do not require UTF-8.
 struct Text(Vec<u8>);
 
 impl ToSql for Text {
@@ -48,15 +48,15 @@ impl ToSql for Text {
     }
 }
 
-/// A database without anything in it, which says how SQLite writes a number.
+/// An empty database that formats numbers as SQLite does.
 #[derive(Default)]
 struct Plain(OnceCell<Connection>);
 
-/// It keeps nothing from call to call.
+/// No state is kept between calls.
 impl UnwindSafe for Plain {}
 
 impl Plain {
-    /// A value as a text; nothing of NULL.
+    /// A value as a text; `None` for NULL.
     fn text<'v>(&self, of: ValueRef<'v>) -> rusqlite::Result<Option<Cow<'v, [u8]>>> {
         Ok(Some(match of {
             ValueRef::Null => return Ok(None),
@@ -78,7 +78,7 @@ impl Plain {
     }
 }
 
-/// Where the second argument is in the first, from 1 on: in characters, or in bytes if both are blobs.
+/// Position of the second argument in the first, from 1: in characters, or in bytes if both are blobs.
 fn instr(asked: &Context<'_>, plain: &Plain) -> rusqlite::Result<Option<i64>> {
     let (within, wanted) = (asked.get_raw(0), asked.get_raw(1));
     let are_blobs = matches!((within, wanted), (ValueRef::Blob(_), ValueRef::Blob(_)));
@@ -90,18 +90,18 @@ fn instr(asked: &Context<'_>, plain: &Plain) -> rusqlite::Result<Option<i64>> {
         return Ok(Some(at as i64 + 1));
     }
     if wanted.first().is_some_and(|&first| continues(first)) {
-        // Not UTF-8: no character begins so.
+        // Not UTF-8: no character begins with this byte.
         return Ok(Some(0));
     }
     Ok(Some(within[1..=at].iter().filter(|&&byte| !continues(byte)).count() as i64 + 1))
 }
 
-/// Whether a byte of UTF-8 goes on with a character.
+/// Whether a byte is a UTF-8 continuation byte.
 fn continues(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// The first argument with the third wherever the second was.
+/// Replaces each occurrence of the second argument in the first by the third.
 fn replace(asked: &Context<'_>, plain: &Plain, bytes_max: usize) -> rusqlite::Result<Option<Text>> {
     let (Some(of), Some(old)) = (plain.text(asked.get_raw(0))?, plain.text(asked.get_raw(1))?)
     else {
@@ -125,14 +125,14 @@ fn replace(asked: &Context<'_>, plain: &Plain, bytes_max: usize) -> rusqlite::Re
     Ok(Some(Text(replaced)))
 }
 
-/// Where characters are taken away.
+/// Ends to trim.
 #[derive(Clone, Copy)]
 struct Sides {
     start: bool,
     end: bool,
 }
 
-/// The first argument without what is in the second, at its ends.
+/// Strips the characters of the second argument from the ends of the first.
 fn trim(asked: &Context<'_>, plain: &Plain, sides: Sides) -> rusqlite::Result<Option<Text>> {
     let (Some(of), Some(these)) = (plain.text(asked.get_raw(0))?, plain.text(asked.get_raw(1))?)
     else {
@@ -187,7 +187,8 @@ mod tests {
 
     use super::*;
 
-    /// Few characters, so that they meet: of one, two and four bytes, a NUL, and ones that numbers have.
+    /// A small alphabet, so that matches occur: characters of one, two and four bytes, a NUL, and characters of
+    /// numbers.
     fn text() -> impl Strategy<Value = String> {
         let character = prop::sample::select(vec!['a', 'b', 'é', '♞', '𝄞', '\0', '1', '.', ' ']);
         prop::collection::vec(character, 0..8).prop_map(|of| of.into_iter().collect())
@@ -210,7 +211,7 @@ mod tests {
         !matches!(of, Value::Blob(bytes) if core::str::from_utf8(bytes).is_err())
     }
 
-    /// The answer with its type, and every byte of it.
+    /// The result with its type and all its bytes.
     fn answer(of: &Connection, sql: &str, values: &[&Value]) -> (String, Option<Vec<u8>>) {
         let sql = format!("SELECT typeof(x), CAST(x AS BLOB) FROM (SELECT {sql} AS x)");
         let row = of.query_row(&sql, rusqlite::params_from_iter(values), |row| {
@@ -241,7 +242,7 @@ mod tests {
         }
     }
 
-    /// By SQLite's own these would take minutes.
+    /// SQLite's own versions would take minutes.
     #[test]
     fn megabytes_take_no_time() {
         let ours = Connection::open_in_memory().unwrap();

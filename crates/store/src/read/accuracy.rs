@@ -7,14 +7,14 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 
-/// Of every cell that the sweep names, in the grid's order: so many rows at most.
+/// Accuracy of every cell that the sweep names, in grid order, up to this many rows.
 pub(crate) async fn accuracy(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
     limit: i64,
 ) -> Result<Vec<CellAccuracy>, StoreError> {
-    // Every figure but the count is a sum of reals, also where it has no fraction. Materialized, so that the winning
-    // moves of a position are counted once, and not for each of these sums.
+    // Every figure but the count is a sum of reals, even if whole. Materialized, so that a position's winning moves are
+    // counted once rather than for each of these sums.
     let found = sqlx::query!(
         r#"WITH h AS MATERIALIZED (
             SELECT s.number, s.second_player_id, s.cell_id, c.plies, c.is_best, c.rank, c.loss,

@@ -1,4 +1,4 @@
-//! What needs attention, as far as the file knows it.
+//! Problems that need attention, as far as the database shows them.
 
 use std::path::Path;
 
@@ -17,17 +17,17 @@ use crate::read::readers::Readers;
 use crate::schema::encoding::rows;
 use crate::schema::numbers::unsigned;
 
-/// Experiments whose failed games are looked at for their messages.
+/// Maximum number of experiments whose failed games are searched for messages.
 const EXPERIMENTS_WITH_FAILURES_MAX: usize = 20;
 
-/// Workers that are named as parts of an experiment's conflicts.
+/// Maximum number of workers named as parties to an experiment's conflicts.
 const PARTIES_MAX: usize = 5;
 
-/// Failed games whose messages are counted, for each.
+/// Maximum number of failed games per experiment whose messages are counted.
 const MESSAGES_COUNTED_MAX: i64 = 10_000;
 
 impl Readers {
-    /// What needs attention in these experiments, and in the database as a whole.
+    /// Problems that need attention in these experiments and in the database as a whole.
     ///
     /// # Errors
     /// If the database fails.
@@ -38,7 +38,7 @@ impl Readers {
         Ok(attention_of_results(experiments, &self.findings(experiments).await?))
     }
 
-    /// What is found in these experiments, and in the database as a whole, that may need attention.
+    /// Findings in these experiments and in the database as a whole that may need attention.
     ///
     /// # Errors
     /// If the database fails.
@@ -61,7 +61,7 @@ impl Readers {
         })
     }
 
-    /// Results of deterministic games that differ (invariant 2).
+    /// Differing results of deterministic games (invariant 2).
     async fn conflicts(&self, experiments: &str) -> Result<Vec<Conflicts>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT e.name, count(*) AS "results!: i64",
@@ -106,8 +106,7 @@ impl Readers {
         Ok(found.collect())
     }
 
-    /// Games that came out otherwise when other workers verified them: of each experiment by who played and who
-    /// verified, most of them first.
+    /// Games whose verification differed: by experiment, player and verifier, most games first.
     async fn deviating(&self, experiments: &str) -> Result<Vec<DeviatingGames>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT e.name AS "name!: String", count(*) AS "games!: i64",
@@ -168,7 +167,7 @@ impl Readers {
         Ok(found.collect())
     }
 
-    /// Games that finally failed, with what most of them say.
+    /// Games that finally failed, with their most frequent message.
     async fn failed(
         &self,
         experiments: &[ExperimentSummary],
@@ -199,7 +198,7 @@ impl Readers {
         Ok(found)
     }
 
-    /// Games that players forfeited, in experiments that are not cancelled: the newest of these.
+    /// Forfeited games in experiments that are not cancelled, newest first.
     async fn forfeited(
         &self,
         experiments: &[ExperimentSummary],
@@ -267,7 +266,7 @@ impl Readers {
         Ok(found.collect())
     }
 
-    /// Cells with the names of their experiments, of which a cell that is deleted has none.
+    /// Cells with the names of their experiments; a deleted cell has none.
     ///
     /// # Errors
     /// If the database fails.
@@ -311,7 +310,7 @@ impl Readers {
     }
 }
 
-/// The free bytes of a file's file system, if it says.
+/// Free bytes on a file's file system, if known.
 fn free_bytes(path: &Path) -> Option<u64> {
     let statistics = rustix::fs::statvfs(path).ok()?;
     Some(statistics.f_bavail.saturating_mul(statistics.f_frsize))

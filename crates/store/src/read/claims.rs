@@ -1,4 +1,4 @@
-//! Claims: what sweeps stated, and which of it came late or is stated no longer.
+//! Claims: what sweeps stated, and which claims came late or were withdrawn.
 
 use serde::Deserialize;
 use spelrum_answers::{ClaimOf, ExperimentSummary, StatedCell, StatedClaim};
@@ -12,12 +12,11 @@ use crate::schema::encoding::rows;
 use crate::schema::numbers::unsigned;
 use crate::write::claims::hash;
 
-/// Claims in one status: well below the bytes of a message (invariant 9).
+/// Maximum number of claims in one status: well below the size limit of a message (invariant 9).
 const TOLD_MAX: i64 = 1_000;
 
 impl Readers {
-    /// The claims of these experiments that came late, or that stay though their sweep states them no longer: at
-    /// most a thousand.
+    /// Returns the late claims of these experiments, and those that their sweeps no longer state: at most a thousand.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -59,7 +58,7 @@ impl Readers {
 #[derive(Deserialize)]
 struct CellOfList(i64, String, i64);
 
-/// What an experiment's sweep stated of its results, in the order in which it did.
+/// Claims about an experiment's results, in the order in which its sweep stated them.
 pub(crate) async fn stated_claims(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

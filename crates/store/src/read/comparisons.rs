@@ -1,4 +1,4 @@
-//! What changes between the cells of an experiment, opening by opening.
+//! Differences between the cells of an experiment, opening by opening.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::read::{openings, report};
 const ROWS_AT_ONCE: u32 = 50_000;
 
 impl Readers {
-    /// What changes between the cells of the experiment with this UUID or name, all of one moment. Nothing if
-    /// there is no such experiment.
+    /// Compares the cells of the experiment with this UUID or name, in one snapshot; `None` if the experiment is
+    /// missing.
     ///
     /// # Errors
     /// If the database fails, takes too long, or has too many cells for a report.
@@ -26,7 +26,7 @@ impl Readers {
         let Some((experiment, cells)) = self.in_time(self.comparable(which)).await? else {
             return Ok(None);
         };
-        // Of many cells this takes longer than anybody else should wait for this thread.
+        // With many cells this would block the async thread for too long.
         let comparing = tokio::task::spawn_blocking(move || cells.compare(experiment));
         match comparing.await {
             Ok(compared) => Ok(Some(compared)),
@@ -50,7 +50,7 @@ impl Readers {
         let mut after = None;
         loop {
             let page = openings::page(&mut snapshot, id, after, ROWS_AT_ONCE).await?;
-            // Both are in the grid's order; a cell without a game has no openings.
+            // Both are in grid order; a cell without a game has no openings.
             for part in page.cells {
                 while let Some(done) = results.next_if(|result| result.cell != part.cell) {
                     cells.cell(&done, &prefix_of(done.cell.0), &openings);
@@ -71,7 +71,8 @@ impl Readers {
     }
 }
 
-/// Each cell's definition up to its players. Cells that have the same share it: it may list a megabyte of positions.
+/// Each cell's definition up to its players. Cells with equal prefixes share one copy: a prefix may list a megabyte of
+/// positions.
 pub(crate) async fn definition_prefixes(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

@@ -1,4 +1,4 @@
-//! How many games of each cell were disturbed, and how many of these were played again.
+//! Disturbed games of each cell, and how many of them were replayed.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::schema::numbers::unsigned;
 
-/// How many disturbed games of each cell of an experiment count, and how many were played again.
+/// Counted and replayed disturbed games of each cell of an experiment.
 pub(crate) async fn disturbed(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -29,7 +29,7 @@ pub(crate) async fn disturbed(
     for row in marked {
         cells.entry(row.cell_id).or_insert_with(|| none(row.cell_id)).games = unsigned(row.games);
     }
-    // The first of them that is disturbed is the first result that there was.
+    // The first disturbed result of a game is its first result of all.
     let replayed = sqlx::query!(
         r#"SELECT g.cell_id AS "cell_id!: i64", count(*) AS "games!: i64",
             sum((CASE f.outcome WHEN 'win' THEN 1 WHEN 'loss' THEN -1 ELSE 0 END

@@ -1,4 +1,4 @@
-//! External engines: which of them played, and which games they lost by a fault.
+//! External engines: which of them played, and which games they forfeited.
 
 use spelrum_answers::{
     EnginesUsed, ForfeitKind, MIXED_CELLS_MAX, MixedCell, PlayerForfeits, UsedEngine,
@@ -32,7 +32,7 @@ pub(crate) async fn engines_of(
     Ok(engines)
 }
 
-/// How a game was lost by a fault of one of them, if it was.
+/// How one of them forfeited a game, if so.
 pub(crate) async fn forfeit_of(
     connection: &mut SqliteConnection,
     game: i64,
@@ -42,7 +42,7 @@ pub(crate) async fn forfeit_of(
         .await?)
 }
 
-/// Which external engines played an experiment's counted games.
+/// The external engines that played an experiment's counted games.
 pub(crate) async fn engines_used(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -54,7 +54,7 @@ pub(crate) async fn engines_used(
         return Ok(EnginesUsed::default());
     }
     let forfeits = forfeits(&mut *connection, experiment).await?;
-    // Only cells in which one may play are looked through: others may have a million games.
+    // Only cells with external engines are read: other cells may have a million games.
     let found = sqlx::query!(
         r#"SELECT CASE (g.number % 2 * c.swap_sides + x.side) % 2 WHEN 0 THEN c.first_player_name
                 ELSE c.second_player_name END AS "player!: String",
@@ -118,7 +118,7 @@ pub(crate) async fn engines_used(
     Ok(EnginesUsed { engines, mixed: mixed.collect(), forfeits })
 }
 
-/// Which of an experiment's counted games players forfeited, from the games that were: however many there are beside.
+/// Forfeits among an experiment's counted games, read from the forfeits alone, however many other games there are.
 pub(crate) async fn forfeits(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

@@ -1,4 +1,4 @@
-//! What moves cost game by game, added up over openings.
+//! Costs of moves game by game, summed over openings.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 
-/// Which clock tells how long a move took.
+/// Clock that measures the time of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// That on the wall.
+    /// Wall clock.
     Wall,
-    /// The processor time of the thread that thought.
+    /// CPU time of the thinking thread.
     Cpu,
 }
 
-/// What the times of each cell's players add up to over its openings, by cell. A player that meets itself is
-/// the first of both, with the games of both sides.
+/// Summed times of each cell's players over its openings, by cell. A player that meets itself counts as the first
+/// player, with the games of both sides.
 pub(crate) async fn time_sums(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

@@ -1,4 +1,4 @@
-//! Settled games, in lists and whole.
+//! Settled games: lists and full records.
 
 use spelrum_answers::{
     FoundGame, GameCursor, GameResult, GameSummary, GamesFilter, GamesOf, GamesOrder, GamesPage,
@@ -14,7 +14,7 @@ use crate::read::engines::{engines_of, forfeit_of};
 use crate::read::readers::Readers;
 use crate::schema::numbers::{integer, unsigned};
 
-/// A game's row, with the names that its players have in the sweep.
+/// A game's row, with its players' names in the sweep.
 struct GameRow {
     game_id: i64,
     cell_id: i64,
@@ -35,8 +35,7 @@ struct GameRow {
     failure: Option<String>,
 }
 
-/// A query for rows of games, of which the second part says where from and which: `g` are games, `c`
-/// their cells and `o` their openings.
+/// A query for rows of games, whose second part selects them: `g` are games, `c` their cells and `o` their openings.
 macro_rules! games {
     ($from:tt, $($argument:expr),*) => {
         sqlx::query_as!(
@@ -86,10 +85,10 @@ impl GameRow {
 }
 
 impl Readers {
-    /// A part of a list of settled games: from the first on, or after this one.
+    /// Returns a page of a list of settled games: from the start, or after this game.
     ///
     /// # Errors
-    /// If the database fails, takes too long, or holds what this version does not know.
+    /// If the database fails, takes too long, or holds data unknown to this version.
     pub async fn games(
         &self,
         question: GamesQuestion,
@@ -98,7 +97,7 @@ impl Readers {
     ) -> Result<GamesPage, StoreError> {
         let reading = async {
             let mut snapshot = self.snapshot().await?;
-            // One more tells whether there are more.
+            // One extra row shows whether there are more.
             let limit = i64::from(games_max) + 1;
             let rows = list(&mut snapshot, question, after, limit).await?;
             let games = rows.into_iter().map(GameRow::read).collect::<Result<_, _>>()?;
@@ -111,8 +110,7 @@ impl Readers {
         self.in_time(reading).await
     }
 
-    /// How many games a cell is to have, up to where its stop rule ended it; nothing if there is no such
-    /// cell.
+    /// Games planned for a cell, up to where its stop rule ended it; `None` if the cell is missing.
     ///
     /// # Errors
     /// If the database fails.
@@ -121,10 +119,10 @@ impl Readers {
         games_planned(&mut snapshot, cell).await
     }
 
-    /// A settled game, whole, or why there is none.
+    /// Returns a settled game with all its data, or why it is missing.
     ///
     /// # Errors
-    /// If the database fails, or holds what this version does not know.
+    /// If the database fails, or holds data unknown to this version.
     pub async fn game(&self, which: WhichGame) -> Result<FoundGame, StoreError> {
         self.in_time(self.whole_game(which)).await
     }
@@ -144,11 +142,11 @@ impl Readers {
         Ok(FoundGame::Settled(Box::new(cell.whole(&mut snapshot, summary).await?)))
     }
 
-    /// A part of a list of settled games with their moves: from the first on, or after this one. Once their
-    /// moves are many, it ends before it has so many games.
+    /// Returns a page of a list of settled games with their moves: from the start, or after this game. A page with many
+    /// moves ends before `games_max`.
     ///
     /// # Errors
-    /// If the database fails, takes too long, or holds what this version does not know.
+    /// If the database fails, takes too long, or holds data unknown to this version.
     pub async fn whole_games(
         &self,
         question: GamesQuestion,
@@ -197,10 +195,10 @@ impl Readers {
     }
 }
 
-/// Whole games are read until they have so many bytes: well below a message, of which the last game may
-/// take the most.
+/// Full games are read until they reach this many bytes: well below a message's limit, most of which the last game may
+/// take.
 const WHOLE_GAMES_BYTES: usize = 1 << 20;
-/// What a game has beside its moves, and a move beside its text, about.
+/// Approximate size of a game without its moves, and of a move without its text.
 const GAME_WIRE_BYTES: usize = 512;
 const MOVE_WIRE_BYTES: usize = 96;
 
@@ -213,7 +211,7 @@ fn cursor_after(last: &WholeGame) -> GameCursor {
     GameCursor { game_id: summary.game_id, game: summary.game }
 }
 
-/// What the games of a cell have in common.
+/// Facts shared by all games of a cell.
 struct CellFacts {
     experiment: String,
     experiment_uuid: String,
@@ -282,7 +280,7 @@ impl CellFacts {
     }
 }
 
-/// The name of the worker that played a game, and when that was.
+/// The worker that played a game, by name, and when.
 async fn player(
     connection: &mut SqliteConnection,
     game_id: i64,
@@ -298,8 +296,8 @@ async fn player(
     Ok((found.name, found.started_unix_us))
 }
 
-/// A list's rows. The newest games of an experiment are looked for among those of all: it reads past the
-/// newer ones of others.
+/// The rows of a list. The newest games of an experiment are searched in the list of all games, which reads past newer
+/// games of other experiments.
 async fn list(
     connection: &mut SqliteConnection,
     GamesQuestion { of, filter, order }: GamesQuestion,
@@ -337,7 +335,7 @@ async fn list(
             let Some(after) = after else {
                 return in_order(connection, experiment, CellId(0), filter, limit).await;
             };
-            // The rest of its cell, then the cells after that one.
+            // The rest of its cell, then the following cells.
             let GameId { cell, number } = after.game;
             let mut found =
                 in_order_of_cell(connection, cell, integer(number), filter, limit).await?;
@@ -379,7 +377,7 @@ async fn newest_of_cell(
     filter: i64,
     limit: i64,
 ) -> Result<Vec<GameRow>, StoreError> {
-    // The plus keeps SQLite from going through the games of all cells.
+    // The plus keeps SQLite from scanning the games of all cells.
     Ok(games!(
         "FROM games AS g
         JOIN cells AS c ON c.cell_id = g.cell_id
@@ -397,8 +395,8 @@ async fn newest_of_cell(
     .await?)
 }
 
-/// Games of an experiment that were settled after this one. It reads past those of others, in the order in which
-/// they came, so that whoever asks again reads only what is new.
+/// Games of an experiment that were settled after this one. Reads past other experiments' games in order of arrival, so
+/// a caller that polls reads only new games.
 async fn settled_of_experiment(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -431,7 +429,7 @@ async fn settled_of_cell(
     filter: i64,
     limit: i64,
 ) -> Result<Vec<GameRow>, StoreError> {
-    // The plus keeps SQLite from going through the games of all cells.
+    // The plus keeps SQLite from scanning the games of all cells.
     Ok(games!(
         "FROM games AS g
         JOIN cells AS c ON c.cell_id = g.cell_id
@@ -474,7 +472,7 @@ async fn in_order_of_cell(
     .await?)
 }
 
-/// Games of an experiment's cells, those after this one in the grid's order, or all if it is not one.
+/// Games of an experiment's cells after this cell in grid order, or of all cells if there is no such cell.
 async fn in_order(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -585,7 +583,7 @@ async fn moves(
     read.collect()
 }
 
-/// What a word of a column means.
+/// Parses a word stored in a column.
 fn word<T>(
     column: &'static str,
     name: Option<String>,
@@ -595,7 +593,7 @@ fn word<T>(
     read(&name).ok_or_else(|| unknown(column, name))
 }
 
-/// What every game that was played has.
+/// Unwraps a value that every played game has.
 fn there<T>(column: &'static str, value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| unknown(column, "NULL".to_owned()))
 }

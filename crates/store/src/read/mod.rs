@@ -1,10 +1,10 @@
-//! Reading: a file for each question.
+//! Read queries, one file per subject.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `readers` | connections that only read |
-//! | `report`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | questions about results |
-//! | `games`, `summaries`, `progress`, `attention`, `removable`, `stored_sweeps`, `claims`, `networks`, `verifications`, `move_values` | questions about games, experiments and workers |
+//! | `readers` | read-only connections |
+//! | `report`, `accuracy`, `comparisons`, `disturbed_games`, `engines`, `game_times`, `openings`, `overview`, `phases`, `ratings`, `runs`, `time_scaling`, `worker_effects` | results |
+//! | `games`, `summaries`, `progress`, `attention`, `removable`, `stored_sweeps`, `claims`, `networks`, `verifications`, `move_values` | games, experiments and workers |
 
 pub(crate) mod accuracy;
 pub(crate) mod attention;

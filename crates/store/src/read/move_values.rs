@@ -1,4 +1,4 @@
-//! What the moves of a position are worth by a reference.
+//! Values of a position's moves by a reference.
 
 use spelrum_engine::MoveValue;
 use spelrum_model::CellId;
@@ -7,8 +7,8 @@ use crate::error::StoreError;
 use crate::read::readers::Readers;
 
 impl Readers {
-    /// What the legal moves of a position are worth, in canonical order, as it was told with the first choice
-    /// in it; nothing where there was none yet.
+    /// Returns the values of a position's legal moves in canonical order, as first reported for a choice in the
+    /// position; empty if there is none yet.
     ///
     /// # Errors
     /// If the database fails.

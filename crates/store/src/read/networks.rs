@@ -1,21 +1,21 @@
-//! Networks, as far as they are trained.
+//! Trained networks.
 
 use spelrum_model::DefinitionHash;
 
 use crate::error::StoreError;
 use crate::read::readers::Readers;
 
-/// What there is of a network.
+/// A settled network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredNetwork {
-    /// It was trained: its bytes.
+    /// Bytes of a trained network.
     Trained(Vec<u8>),
-    /// It could not be trained, and why.
+    /// Why the training failed.
     Failed(String),
 }
 
 impl Readers {
-    /// The network that a training makes, by the hash of the training's definition, as far as it is settled.
+    /// Returns the network of a training, by the hash of the training's definition, if it is settled.
     ///
     /// # Errors
     /// If the database fails.
@@ -32,10 +32,10 @@ impl Readers {
         }))
     }
 
-    /// The hash at the end of a network's bytes, if it is trained.
+    /// The hash at the end of a network's bytes, if the network is trained.
     ///
     /// # Errors
-    /// If the database fails, or has something there that is not a hash.
+    /// If the database fails, or the stored text is not a hash.
     pub async fn network_sha256(
         &self,
         hash: DefinitionHash,

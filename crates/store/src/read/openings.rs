@@ -1,4 +1,4 @@
-//! What came of cells by opening, for whoever compares them.
+//! Results of cells by opening, for comparisons.
 
 use spelrum_answers::{CellCursor, OpeningCursor, OpeningSums, OpeningsPage};
 use spelrum_model::{CellId, ExperimentId};
@@ -10,8 +10,8 @@ use crate::read::readers::Readers;
 use crate::schema::numbers::{integer, unsigned};
 
 impl Readers {
-    /// A part of what came of an experiment's cells by opening, those that its sweep names, in the grid's
-    /// order: from the first on, or after this one.
+    /// Returns a page of results by opening, of the cells named by an experiment's sweep, in grid order: from the
+    /// start, or after this opening.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -29,7 +29,7 @@ impl Readers {
     }
 }
 
-/// The same within one moment that is held.
+/// Returns a page within a snapshot.
 pub(crate) async fn page(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -39,7 +39,7 @@ pub(crate) async fn page(
     let (number, cell, opening) = after.map_or((-1, 0, 0), |after| {
         (integer(after.cell.number), after.cell.cell.0, integer(after.opening_number))
     });
-    // One more tells whether there are more.
+    // One extra row shows whether there are more.
     let limit = i64::from(openings_max) + 1;
     let found = sqlx::query!(
         r#"SELECT c.number AS "cell_number!: i64", o.cell_id AS "cell_id!: i64",

@@ -1,4 +1,4 @@
-//! How games were played: how long they were, how they ended, and who played them.
+//! How games were played: their lengths, their endings and their workers.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::schema::machine_columns::{labels_of, quota_of};
 use crate::schema::numbers::unsigned;
 
 impl Readers {
-    /// How the games of the experiment with this UUID or name were played, all of one moment. Nothing if there is
-    /// no such experiment. It reads all of its games.
+    /// Summarises how the games of the experiment with this UUID or name were played, in one snapshot; `None` if the
+    /// experiment is missing. Reads all its games.
     ///
     /// # Errors
     /// If the database fails, takes too long, or has more than [`REPORT_ROWS_MAX`] lengths of games by cell.
@@ -55,7 +55,7 @@ impl Readers {
     }
 }
 
-/// Games of one cell that are alike.
+/// A group of similar games of one cell.
 struct GamesRow {
     cell_id: i64,
     plies: i64,
@@ -91,7 +91,7 @@ async fn games_by_cell(
     Ok(by_cell)
 }
 
-/// Who played games that count.
+/// Workers that played counted games.
 async fn workers(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

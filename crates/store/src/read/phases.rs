@@ -1,4 +1,4 @@
-//! How long moves took in each phase of the game: of the moves themselves, cell by cell.
+//! Time per move by game phase, from the moves themselves, cell by cell.
 
 use spelrum_answers::{CellPhases, PhaseSums, PhaseUnit, Phases, PhasesOf};
 use spelrum_model::ExperimentId;
@@ -12,8 +12,8 @@ use crate::read::summaries::{find, summary};
 use crate::schema::numbers::unsigned;
 
 impl Readers {
-    /// How long moves took by phase in the cells of the experiment with this UUID or name, all of one moment.
-    /// Nothing if there is no such experiment. It reads all of the experiment's moves.
+    /// Returns the time per move by phase in the cells of the experiment with this UUID or name, in one snapshot;
+    /// `None` if the experiment is missing. Reads all the experiment's moves.
     ///
     /// # Errors
     /// If the database fails, takes too long, or has too many cells and phases for a report.
@@ -67,7 +67,7 @@ async fn moves_of(
     cell: i64,
     phases_of: &PhasesOf,
 ) -> Result<PhaseSums, StoreError> {
-    // An opening decides the phase only where it is one of a list.
+    // An opening affects the phase only if it is taken from a list.
     let found = sqlx::query!(
         r#"SELECT m.player_id <> c.first_player_id AS "is_second!: bool",
             o.position AS "position?: String", m.ply AS "ply!: i64",

@@ -1,4 +1,4 @@
-//! How far an experiment is, and the work left: asked again and again while it goes on.
+//! An experiment's progress and remaining work, polled while it runs.
 
 use spelrum_answers::Progress;
 use spelrum_model::ExperimentId;
@@ -11,8 +11,8 @@ use crate::schema::experiment_states::state_of;
 use crate::schema::numbers::unsigned;
 
 impl Readers {
-    /// How far an experiment is, and the work left, as sums over its cells: one row however many these
-    /// are, from the rollups and the latest games. Nothing if it is not there.
+    /// Returns an experiment's progress and remaining work as sums over its cells: one row for any number of cells,
+    /// from the rollups and the latest games. `None` if the experiment is missing.
     ///
     /// # Errors
     /// If the database fails, or takes too long.

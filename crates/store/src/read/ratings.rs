@@ -14,7 +14,7 @@ use crate::read::readers::Readers;
 use crate::read::report::{all_places, axes};
 use crate::read::summaries::{find, summary};
 
-/// What ratings are made of.
+/// The input of ratings.
 struct Rateable {
     experiment: ExperimentSummary,
     anchors: BTreeSet<String>,
@@ -22,18 +22,18 @@ struct Rateable {
 }
 
 impl Readers {
-    /// The ratings of the players of the experiment with this UUID or name, all of one moment: each counted
-    /// game is read. Nothing if there is no such experiment.
+    /// Rates the players of the experiment with this UUID or name, in one snapshot, from every counted game; `None` if
+    /// the experiment is missing.
     ///
     /// # Errors
-    /// If the database fails, takes too long, or has more games or players than are rated.
+    /// If the database fails, takes too long, or has more games or players than can be rated.
     pub async fn ratings(&self, which: &str) -> Result<Option<Ratings>, StoreError> {
         let Some(Rateable { experiment, anchors, games }) =
             self.in_time(self.rateable(which)).await?
         else {
             return Ok(None);
         };
-        // Of many players this takes longer than anybody else should wait for this thread.
+        // With many players this would block the async thread for too long.
         let rating = tokio::task::spawn_blocking(move || games.rate(experiment, &anchors));
         let rated = match rating.await {
             Ok(rated) => rated,
@@ -63,8 +63,8 @@ impl Readers {
     }
 }
 
-/// Reads the counted games of all cells that the sweep names: of each cell one row, since a row costs more
-/// than a game. A game is its cluster times 6, plus 3 if the opponent moved first, plus its outcome.
+/// Reads the counted games of all cells that the sweep names, one row per cell, since a row costs more than a game. A
+/// game is encoded as its cluster times 6, plus 3 if the opponent moved first, plus its outcome.
 async fn read(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -72,7 +72,7 @@ async fn read(
     games: &mut GamesToRate,
 ) -> Result<(), StoreError> {
     let by_pairs = games.clusters_are() == Clusters::Pairs;
-    // The plus keeps SQLite from the index of counted games, which is in another order.
+    // The plus keeps SQLite from the index of counted games, whose order differs.
     let found = sqlx::query!(
         r#"SELECT c.cell_id AS "cell_id!: i64", c.first_player_name,
             -- Two names of one player are one: nobody is stronger than itself.

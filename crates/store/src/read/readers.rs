@@ -1,4 +1,4 @@
-//! Reading: any number of connections that can do nothing else.
+//! Read-only connections, in any number.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -28,14 +28,13 @@ use crate::open::log_loss::examine_to_read;
 use crate::query::bounds::Bounds;
 use crate::query::queries::{Queries, QueryRows, Table};
 
-/// How long one of the users' queries may run.
+/// Time limit of a user's query.
 pub const QUERY_SECONDS_MAX: u64 = 30;
-/// How long one may wait for its reader, in all: it holds its moment of the database meanwhile, and
-/// SQLite's log grows.
+/// Total time that a query may wait for its reader. Meanwhile the query holds its snapshot, and SQLite's WAL grows.
 const READER_WAIT_MAX: Duration = Duration::from_secs(300);
-/// The connections of the coordinator's own reads, which users' queries never hold up.
+/// Connections for the coordinator's own reads, which users' queries never delay.
 const OWN_CONNECTIONS_MAX: u32 = 2;
-/// How many questions for results are answered at once.
+/// Result requests answered at once.
 const RESULTS_CONNECTIONS_MAX: u32 = 4;
 
 /// Read-only connections to a results database; cheap to clone.
@@ -48,13 +47,13 @@ pub struct Readers {
     reader_wait_max: Duration,
     spill_bytes_max: u64,
     path: Arc<Path>,
-    /// Of a file that no program had open: it is read as one that does not change.
+    /// Set for a file that no program had open: the file is read as immutable.
     rest: Option<AtRest>,
-    /// Told of damage that a statement meets.
+    /// Receives reports of damage met by statements.
     alarm: Alarm,
 }
 
-/// The pool of the own reads. Every statement that is run on it tells the alarm of damage that it meets.
+/// The pool for the coordinator's own reads. Damage met by any statement that runs on it is reported to the alarm.
 #[derive(Clone, Debug)]
 pub(crate) struct OwnReads {
     pool: SqlitePool,
@@ -62,12 +61,12 @@ pub(crate) struct OwnReads {
 }
 
 impl OwnReads {
-    /// A connection, whose statements tell nobody of damage.
+    /// Acquires a connection whose statements do not report damage.
     pub(crate) async fn acquire(&self) -> sqlx::Result<PoolConnection<Sqlite>> {
         self.heard(self.pool.acquire().await)
     }
 
-    /// A snapshot, likewise.
+    /// Begins a snapshot whose statements do not report damage.
     pub(crate) async fn begin(&self) -> sqlx::Result<Transaction<'static, Sqlite>> {
         self.heard(self.pool.begin().await)
     }
@@ -121,14 +120,14 @@ impl<'p> Executor<'p> for &'p OwnReads {
     }
 }
 
-/// One moment of the database.
+/// A snapshot of the database.
 pub(crate) type Snapshot = sqlx::Transaction<'static, sqlx::Sqlite>;
 
 impl Readers {
-    /// Opens an existing database for reading only, whether or not a coordinator has it.
+    /// Opens an existing database read-only, whether or not a coordinator has it open.
     ///
     /// # Errors
-    /// If there is none, or it is none.
+    /// If the file is missing or not a results database.
     pub async fn open(path: &Path) -> Result<Self, StoreError> {
         let path = path.canonicalize().map_err(|source| {
             let path = path.to_owned();
@@ -142,12 +141,12 @@ impl Readers {
         require_ours(&path).await?;
         examine_to_read(&path)?;
         let readers = Self::connecting(&path, rest, Alarm::of(&path));
-        // Here and not at the first query, so that what is wrong is said at once.
+        // Read here rather than at the first query, so that problems are reported at once.
         readers.epoch().await?;
         Ok(readers)
     }
 
-    /// Readers of a database that is known to be one.
+    /// Readers of a file already known to be a database.
     pub(crate) fn at(path: &Path, alarm: Alarm) -> Self {
         Self::connecting(path, None, alarm)
     }
@@ -160,7 +159,7 @@ impl Readers {
             .immutable(rest.is_some())
             .busy_timeout(BUSY_TIMEOUT)
             .pragma("query_only", "ON")
-            // No view can then use a function with side effects.
+            // Keeps views from using functions with side effects.
             .pragma("trusted_schema", "OFF")
             .disable_statement_logging();
         let pool = SqlitePoolOptions::new().min_connections(0).acquire_timeout(PLACE_WAIT);
@@ -183,34 +182,34 @@ impl Readers {
         }
     }
 
-    /// That what was read of a database at rest is what it has.
+    /// Checks that a database at rest did not change while it was read.
     ///
     /// # Errors
-    /// [`StoreError::OpenedMeanwhile`] if not.
+    /// [`StoreError::OpenedMeanwhile`] if it may have changed.
     pub(crate) fn still_at_rest(&self) -> Result<(), StoreError> {
         self.rest.as_ref().map_or(Ok(()), AtRest::check)
     }
 
-    /// Whether the database was at rest when it was opened.
+    /// Whether no program had the database open when it was opened here.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.rest.is_some()
     }
 
-    /// The same, with another bound on the time of a query.
+    /// Sets the time limit of a query.
     #[must_use]
     pub fn with_query_time_max(mut self, query_time_max: Duration) -> Self {
         self.query_time_max = query_time_max;
         self
     }
 
-    /// The same, with another bound on how long a query waits for its reader.
+    /// Sets how long a query waits for its reader.
     #[must_use]
     pub fn with_reader_wait_max(mut self, reader_wait_max: Duration) -> Self {
         self.reader_wait_max = reader_wait_max;
         self
     }
 
-    /// The same, with a lower bound on what a query may write to temporary files.
+    /// Lowers the limit on a query's temporary files.
     #[must_use]
     pub fn with_spill_bytes_max(mut self, spill_bytes_max: u64) -> Self {
         self.spill_bytes_max = spill_bytes_max;
@@ -223,30 +222,29 @@ impl Readers {
         &self.path
     }
 
-    /// Runs one read-only statement and gathers its rows, bounded in rows, bytes and time (invariants 9
-    /// and 10).
+    /// Runs one read-only statement and gathers its rows, bounded in rows, bytes and time (invariants 9 and 10).
     ///
     /// # Errors
-    /// If it is not a single read-only statement, is wrong, or takes too long.
+    /// If the text is not a single valid read-only statement, or takes too long.
     pub async fn query(&self, sql: &str, rows_max: u32) -> Result<Table, StoreError> {
         self.query_rows(sql, rows_max.into()).await?.gather().await
     }
 
-    /// Runs one read-only statement for somebody who may be anybody: its rows one batch after the other,
-    /// bounded in time, and in how long it waits for them to be taken (invariants 9 and 10).
+    /// Runs one read-only statement for an untrusted caller. Rows come in batches; the query's time and its total wait
+    /// for the reader are bounded (invariants 9 and 10).
     ///
     /// # Errors
-    /// If it is not a single read-only statement, or is wrong.
+    /// If the text is not a single valid read-only statement.
     pub async fn query_rows(&self, sql: &str, rows_max: u64) -> Result<QueryRows, StoreError> {
         let bounds = Bounds::shared(rows_max, self.query_time_max, self.reader_wait_max);
         self.queries.start(sql, bounds.with_spill_bytes_max(self.spill_bytes_max)).await
     }
 
-    /// Runs one read-only statement for whom the database is for: it takes as long as it takes, unless
-    /// it has a bound, and waits until its rows are taken.
+    /// Runs one read-only statement for the database's owner: without a time limit unless one is given, waiting until
+    /// the rows are read.
     ///
     /// # Errors
-    /// If it is not a single read-only statement, or is wrong.
+    /// If the text is not a single valid read-only statement.
     pub async fn own_query_rows(
         &self,
         sql: &str,
@@ -285,22 +283,22 @@ impl Readers {
         .await?)
     }
 
-    /// Closes all connections, also those of its clones.
+    /// Closes all connections, including those of clones.
     pub async fn close(&self) {
         self.queries.close().await;
         self.results.close().await;
         self.own.pool.close().await;
     }
 
-    /// The own pool, for this module's other reads.
+    /// The pool for this module's other reads.
     pub(crate) fn own(&self) -> &OwnReads {
         &self.own
     }
 
-    /// A snapshot: whatever is read of it is of the same moment. Its statements are interrupted when
-    /// their time is over: see [`Self::in_time`].
+    /// Begins a snapshot: all reads from it see the same state. Its statements are interrupted at the time limit: see
+    /// [`Self::in_time`].
     pub(crate) async fn snapshot(&self) -> Result<Snapshot, StoreError> {
-        // It begins with the first read.
+        // The snapshot begins with the first read.
         let mut snapshot =
             self.results.begin().await.inspect_err(|error| self.alarm.hear_sqlite(error))?;
         let deadline = Instant::now() + self.query_time_max;
@@ -311,12 +309,12 @@ impl Readers {
         Ok(snapshot)
     }
 
-    /// Whom to tell of damage.
+    /// Receives reports of damage.
     pub(crate) fn alarm(&self) -> &Alarm {
         &self.alarm
     }
 
-    /// What is read of a snapshot, or that it took too long (invariant 9). The alarm is told of damage that it meets.
+    /// Reads from a snapshot within the time limit (invariant 9). Damage is reported to the alarm.
     pub(crate) async fn in_time<T>(
         &self,
         reading: impl Future<Output = Result<T, StoreError>>,

@@ -1,4 +1,4 @@
-//! What a removal would free, and how far those at work are.
+//! Space that a removal would free, and the progress of running removals.
 
 use spelrum_answers::{Removal, Removing};
 
@@ -6,36 +6,34 @@ use crate::error::StoreError;
 use crate::read::readers::Readers;
 use crate::schema::numbers::unsigned;
 
-/// Bytes of database that a game takes without its moves: measured over thousands of games of
-/// Pentago, rollups and indexes included.
+/// Database bytes per game without its moves: measured over thousands of games of Pentago, rollups and indexes
+/// included.
 pub const GAME_BYTES: f64 = 200.0;
 
-/// Bytes of database that each of its moves adds. A move that was not searched takes 47, since
-/// SQLite stores small numbers in fewer bytes.
+/// Database bytes per move. A move that was not searched takes 47, since SQLite stores small numbers in fewer bytes.
 pub const MOVE_BYTES: f64 = 64.0;
 
-/// Bytes that stay of a game that loses its moves: each side's searches by depth, `game_depths`.
+/// Bytes kept of a game that loses its moves: each side's searches by depth, `game_depths`.
 const DEPTHS_BYTES: f64 = 150.0;
 
-/// Bytes that a cell takes: indexes, axes, rollups.
+/// Bytes per cell: indexes, axes, rollups.
 const CELL_BYTES: u64 = 1_500;
 
-/// What a removal frees.
+/// Data that a removal frees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removable {
-    /// Cells, or those that lose moves.
+    /// Removed cells, or cells that lose moves.
     pub cells: u64,
-    /// Games, or those that lose moves.
+    /// Removed games, or games that lose moves.
     pub games: u64,
-    /// Moves.
+    /// Removed moves.
     pub moves: u64,
-    /// About so many bytes.
+    /// Approximate bytes.
     pub bytes: u64,
 }
 
 impl Readers {
-    /// What removing an experiment, named by its UUID, or its moves would free. Answers from the
-    /// rollups.
+    /// Estimates what removing an experiment (by UUID) or its moves would free, from the rollups.
     ///
     /// # Errors
     /// If the database fails.
@@ -75,7 +73,7 @@ impl Readers {
         Ok(Removable { cells, games, moves, bytes })
     }
 
-    /// What is being removed, oldest first.
+    /// Returns removals in progress, oldest first.
     ///
     /// # Errors
     /// If the database fails.

@@ -1,4 +1,4 @@
-//! What came of cells, and what moves cost: an experiment's, whole, or a part of them.
+//! Results of cells and costs of moves: of a whole experiment or a part.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,8 +26,8 @@ use crate::schema::numbers::unsigned;
 use crate::write::cell_openings::{by_mover, first_mover_of_all};
 use crate::write::stop_rules::RuleRow;
 
-/// The most rows of a report, cells and costs together (invariant 9): 100,000 cells with both players'
-/// costs at three depths.
+/// Maximum number of rows of a report, cells and costs together (invariant 9): 100,000 cells with both players' costs
+/// at three depths.
 pub const REPORT_ROWS_MAX: usize = 1_000_000;
 
 /// A cell's rollup.
@@ -84,7 +84,7 @@ impl CellRow {
         CellCursor { number: unsigned(self.cell_number), cell: CellId(self.cell_id) }
     }
 
-    /// With what its games gave by who moved first.
+    /// Builds the result from the rollup and the counts by first mover.
     fn read(self, places: &Places, by_mover: &BTreeMap<i64, MoverCounts>) -> CellResult {
         let cell = CellId(self.cell_id);
         let nothing = MoverCounts::default();
@@ -161,8 +161,8 @@ impl CellRow {
 }
 
 impl Readers {
-    /// The results of the experiment with this UUID or name, all of one moment, from the rollups.
-    /// Nothing if there is none.
+    /// Returns the results of the experiment with this UUID or name, as one snapshot of the rollups; `None` if the
+    /// experiment is missing.
     ///
     /// # Errors
     /// If the database fails, takes too long, or has more than [`REPORT_ROWS_MAX`] rows of results.
@@ -203,7 +203,7 @@ impl Readers {
             Detail::Cells => Vec::new(),
             Detail::Depths => {
                 let limit = limit(cells.len() + moves.len());
-                // By depth nothing is known of single games.
+                // Costs by depth are not stored per game.
                 read(depth_costs(&mut snapshot, id, limit).await?, &CellTimes::default())
             }
         };
@@ -251,8 +251,7 @@ impl Readers {
         }))
     }
 
-    /// A part of an experiment's cells, those that its sweep names, in the grid's order: from the first
-    /// on, or after this one.
+    /// Returns a page of the cells named by an experiment's sweep, in grid order: from the start, or after this cell.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -264,7 +263,7 @@ impl Readers {
     ) -> Result<CellsPage, StoreError> {
         let reading = async {
             let mut snapshot = self.snapshot().await?;
-            // One more tells whether there are more.
+            // One extra row shows whether there are more.
             let limit = i64::from(cells_max) + 1;
             let mut rows = cells(&mut snapshot, experiment, after, limit).await?;
             let has_more = rows.len() as u64 > u64::from(cells_max);
@@ -278,8 +277,8 @@ impl Readers {
         self.in_time(reading).await
     }
 
-    /// The cells of an experiment without a game to play, of those that got a result after the game with
-    /// this id, in the order of their last games. Looks at no game that is older.
+    /// Returns the cells of an experiment without games left to play that got a result after the game with this id, in
+    /// the order of their last games. Reads no older game.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -311,7 +310,7 @@ async fn by_mover_of(
     by_mover(connection, &list).await
 }
 
-/// The names of an experiment's axes, and what came of all cells that its sweep names, in the grid's order.
+/// The names of an experiment's axes, and the results of all cells named by its sweep, in grid order.
 pub(crate) async fn all_cells(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -319,12 +318,12 @@ pub(crate) async fn all_cells(
     let mut places = Places::on(axes(connection, experiment).await?);
     all_places(connection, experiment, &mut places).await?;
     let rows = cells(connection, experiment, None, limit(0)).await?;
-    // Nobody asks who moved first in them.
+    // Callers do not use the counts by first mover.
     let cells = rows.into_iter().map(|row| row.read(&places, &BTreeMap::new())).collect();
     Ok((places.into_axes(), cells))
 }
 
-/// How many rows are read of what is left of a report: one more than it may have.
+/// Limit for the remaining rows of a report: one more than it may have.
 fn limit(rows_before: usize) -> i64 {
     i64::try_from(REPORT_ROWS_MAX.saturating_sub(rows_before) + 1).unwrap_or(i64::MAX)
 }
@@ -341,7 +340,7 @@ pub(crate) async fn axes(
     .await?)
 }
 
-/// What the sweep asks, and the revision of the engine that its games are played with.
+/// The sweep's settings, and the engine revision of its games.
 async fn asked(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -398,7 +397,7 @@ async fn places_of(
     Ok(places)
 }
 
-/// Cells in the grid's order, from the first on or after one.
+/// Cells in grid order, from the start or after one.
 async fn cells(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -448,7 +447,7 @@ async fn cells(
     .await?)
 }
 
-/// Cells without a game to play, by their last games.
+/// Cells without games left to play, by their last games.
 async fn settled_cells(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -499,7 +498,7 @@ async fn settled_cells(
     .await?)
 }
 
-/// What searches of one player in one cell cost together, of one depth or of all.
+/// Summed costs of one player's searches in one cell, at one depth or at all.
 struct CostRow {
     cell_id: i64,
     player_id: i64,
@@ -514,18 +513,18 @@ struct CostRow {
     evaluations: f64,
     completed_evaluations: f64,
     full_tree_leaves: f64,
-    /// Buckets of times, each followed by how many moves it has.
+    /// Time buckets, each followed by its number of moves.
     times: String,
 }
 
-/// What the times of each cell's players add up to, by cell: by either clock.
+/// Summed times of each cell's players, by cell and by either clock.
 #[derive(Debug, Default)]
 struct CellTimes {
     wall: HashMap<i64, TimeSums>,
     cpu: HashMap<i64, TimeSums>,
 }
 
-/// The players of an experiment, as far as their costs must know them.
+/// An experiment's players, as far as their costs need them.
 type Players = HashMap<i64, CostedPlayer>;
 
 impl CostRow {
@@ -564,7 +563,7 @@ impl CostRow {
             overruns: player.time_limit_us.map(|limit_us| times.overruns(limit_us)),
             wall_us_game_mean: wall.and_then(|times| times.game_mean(role)),
             wall_us_ratio: wall.and_then(|times| times.ratio(role)),
-            // Nothing at all is what a worker says that cannot tell.
+            // A worker that cannot measure CPU time reports zero.
             cpu: (player.is_compared_by_cpu && self.cpu_us > 0.0).then(|| CpuTimes {
                 us_mean: self.cpu_us / moves,
                 us_game_mean: cpu.and_then(|times| times.game_mean(role)),
@@ -575,7 +574,6 @@ impl CostRow {
     }
 }
 
-/// All players of an experiment's cells.
 async fn players(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -595,7 +593,7 @@ async fn players(
         .collect())
 }
 
-/// What searched moves cost each player in each cell, in the grid's order.
+/// Each player's costs of searched moves in each cell, in grid order.
 async fn move_costs(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -630,7 +628,7 @@ async fn move_costs(
     .await?)
 }
 
-/// The same by the depth that a search completed.
+/// As `move_costs`, by the completed depth of the search.
 async fn depth_costs(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -664,7 +662,7 @@ async fn depth_costs(
     .await?)
 }
 
-/// How many games of each cell count that were lost or failed before.
+/// Counted games of each cell that were lost or failed before.
 async fn replayed(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

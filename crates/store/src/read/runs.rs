@@ -1,4 +1,4 @@
-//! What the runs of an experiment with a course found.
+//! Results of the runs of an experiment with a course.
 
 use spelrum_answers::{FAMILY_MAX, RunResult, runs_of};
 use spelrum_model::ExperimentId;
@@ -10,8 +10,8 @@ use crate::read::readers::Readers;
 use crate::schema::numbers::{integer, unsigned};
 
 impl Readers {
-    /// What the runs of an experiment found so far, in the order of their numbers; nothing of one that does not
-    /// depend on its own results.
+    /// Returns the results so far of an experiment's runs, in the order of their numbers; empty for an experiment that
+    /// does not depend on its own results.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -24,8 +24,8 @@ impl Readers {
     }
 }
 
-/// What the runs of an experiment found so far: of their estimates only the latest are read, and of the
-/// individuals that they bred only the best of the latest generation and its ancestors.
+/// Results so far of an experiment's runs. Only the latest estimates are read, and of the bred individuals only the
+/// best of the latest generation and its ancestors.
 pub(crate) async fn runs(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -41,8 +41,8 @@ pub(crate) async fn runs(
     )
     .fetch_all(&mut *connection)
     .await?;
-    // Each generation in which one was bred has one of a family at least, so that no more of them are looked at than are
-    // shown; elite are followed to where they were bred.
+    // Each breeding generation contributes at least one member of a family, so no more generations are read than are
+    // shown; elite individuals are followed to where they were bred.
     let generations = integer(FAMILY_MAX as u64);
     let families = sqlx::query_as!(
         NoteRow,
@@ -86,7 +86,7 @@ pub(crate) async fn runs(
     Ok(runs_of(notes.into_iter().flatten()))
 }
 
-/// A row of course_notes.
+/// A row of `course_notes`.
 struct NoteRow {
     run: i64,
     kind: String,

@@ -1,4 +1,4 @@
-//! The texts of sweeps as they were stored, with the builds of their engines.
+//! Stored texts of sweeps, with the builds of their engines.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,19 @@ use crate::write::sweep_files::files;
 pub struct StoredSweep {
     /// The experiment's UUID.
     pub uuid: String,
-    /// Its name.
+    /// The experiment's name.
     pub name: String,
-    /// The text.
+    /// The sweep's text.
     pub toml: String,
-    /// The files that it names.
+    /// The files that the sweep names.
     pub files: BTreeMap<String, String>,
-    /// Whether the submit that was asked about was carried out.
+    /// Whether the given submit was already carried out.
     pub repeated: bool,
 }
 
 impl Readers {
-    /// The sweep of the experiment that a submit is about, if it is there: the one that it was for, if it is repeated;
-    /// or else the newest of the name that is not over, or the newest.
+    /// Returns the sweep of a submit's experiment, if there is one: for a repeated submit, the experiment it was for;
+    /// otherwise the newest unfinished one of the name, or else the newest.
     ///
     /// # Errors
     /// If the database fails.
@@ -56,7 +56,7 @@ impl Readers {
         }))
     }
 
-    /// The sweeps of open experiments that wait for the builds of their engines, oldest first.
+    /// Returns the sweeps of open experiments that wait for the builds of their engines, oldest first.
     ///
     /// # Errors
     /// If the database fails.

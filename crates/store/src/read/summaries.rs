@@ -1,4 +1,4 @@
-//! Experiments and workers at a glance.
+//! Summaries of experiments and workers.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::schema::experiment_states::state_of;
 use crate::schema::machine_columns::labels_of;
 use crate::schema::numbers::unsigned;
 
-/// Experiments that `status` looks at and shows: well below the bytes of a message, and as quick beside
-/// many more (invariant 9).
+/// Maximum number of experiments that `status` reads and shows: well below the size limit of a message, and as quick
+/// beside many more (invariant 9).
 pub(crate) const STATUS_EXPERIMENTS_MAX: u32 = 1_000;
 
 impl Readers {
-    /// Experiments, oldest first: those after this one, or from the first on, at most so many.
+    /// Returns a page of experiments, oldest first: from the start, or after this one.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -29,7 +29,7 @@ impl Readers {
         experiments_max: u32,
     ) -> Result<ExperimentsPage, StoreError> {
         let first = after.map_or(0, |ExperimentId(after)| after.saturating_add(1));
-        // One more tells whether there are more.
+        // One extra row shows whether there are more.
         let limit = i64::from(experiments_max) + 1;
         let reading = async {
             let mut snapshot = self.snapshot().await?;
@@ -50,8 +50,8 @@ impl Readers {
         Ok(ExperimentsPage::of(self.in_time(reading).await?, experiments_max))
     }
 
-    /// The experiments that `status` is about, oldest first: those that are not over, newest first, and
-    /// the newest others, `STATUS_EXPERIMENTS_MAX` in all. And how many there are.
+    /// Returns the experiments that `status` shows, oldest first, and the total number. Unfinished ones are chosen
+    /// first, newest first, then the newest others, `STATUS_EXPERIMENTS_MAX` in all.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -59,7 +59,7 @@ impl Readers {
         self.in_time(async { current(&mut *self.snapshot().await?).await }).await
     }
 
-    /// Where the stop rules of these experiments' cells stand, in the order of the experiments.
+    /// Returns the state of the stop rules of these experiments' cells, in the order of the experiments.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -95,8 +95,8 @@ impl Readers {
         self.in_time(reading).await
     }
 
-    /// The experiment with this UUID, or with this name. Of several with the name it is the newest that
-    /// is not over, or the newest.
+    /// Returns the experiment with this UUID or name. Among several with the name, the newest unfinished one wins, or
+    /// else the newest.
     ///
     /// # Errors
     /// If the database fails, or takes too long.
@@ -109,7 +109,7 @@ impl Readers {
         self.in_time(reading).await
     }
 
-    /// Its id alone, which is found at once.
+    /// Returns only the experiment's id, which is fast.
     ///
     /// # Errors
     /// If the database fails.
@@ -117,8 +117,8 @@ impl Readers {
         self.in_time(async { find(&mut *self.snapshot().await?, which).await }).await
     }
 
-    /// The workers that introduced themselves last, newest first, at most so many; what only a
-    /// running coordinator knows of them is 0.
+    /// Returns the workers that introduced themselves most recently, newest first, up to `workers_max`; fields known
+    /// only to a running coordinator are 0.
     ///
     /// # Errors
     /// If the database fails.
@@ -154,8 +154,8 @@ impl Readers {
     }
 }
 
-/// The experiment with this UUID or name: see [`Readers::experiment`]. One that is being deleted is not
-/// there any more.
+/// Finds the experiment with this UUID or name: see [`Readers::experiment`]. An experiment that is being deleted counts
+/// as missing.
 pub(crate) async fn find(
     connection: &mut SqliteConnection,
     which: &str,
@@ -174,7 +174,6 @@ pub(crate) async fn find(
     Ok(found.map(ExperimentId))
 }
 
-/// An experiment at a glance.
 pub(crate) async fn summary(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -182,7 +181,7 @@ pub(crate) async fn summary(
     Ok(summaries(connection, &[experiment.0]).await?.pop())
 }
 
-/// What `status` is about: see [`Readers::current_experiments`].
+/// The experiments that `status` shows: see [`Readers::current_experiments`].
 pub(crate) async fn current(
     connection: &mut SqliteConnection,
 ) -> Result<(Vec<ExperimentSummary>, u64), StoreError> {
@@ -207,13 +206,12 @@ pub(crate) async fn current(
     Ok((summaries(connection, &list).await?, unsigned(total)))
 }
 
-/// What is summed up over an experiment's cells: how many they are, and their games planned, settled and
-/// failed.
+/// Sums over an experiment's cells: cells, games planned, games settled, games failed.
 #[derive(Deserialize)]
 struct Sums(u64, u64, u64, u64);
 
-/// These experiments, oldest first: as the view `experiment_progress` has them, but that each one's cells
-/// are read once for all sums.
+/// Summaries of these experiments, oldest first: as in the view `experiment_progress`, except that each experiment's
+/// cells are read once for all sums.
 async fn summaries(
     connection: &mut SqliteConnection,
     list: &[i64],

@@ -1,4 +1,4 @@
-//! How time limits were scaled in the games of an experiment, and on what they were played.
+//! Scaling of time limits in an experiment's games, and the kinds of slots that played them.
 
 use spelrum_answers::{PlayedOn, Scaled};
 use spelrum_model::{CellId, ExperimentId};
@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::schema::numbers::{permille, scaling, unsigned};
 
-/// How time limits of an experiment are scaled, and were in the counted games of each cell.
+/// Scaling of an experiment's time limits, as configured and in the counted games of each cell.
 pub(crate) async fn scaled(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,
@@ -39,7 +39,8 @@ pub(crate) async fn scaled(
     Ok(scaled)
 }
 
-/// On what the timed games of an experiment were played that count, also those of cells that its sweep no longer names.
+/// An experiment's counted timed games by the kind of slot that played them, including cells that its sweep no longer
+/// names.
 pub(crate) async fn played_on(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

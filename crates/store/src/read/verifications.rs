@@ -1,4 +1,4 @@
-//! What came of verifications, and which games are to be verified.
+//! Results of verifications, and games to verify.
 
 use std::collections::BTreeMap;
 
@@ -13,71 +13,71 @@ use crate::schema::numbers::unsigned;
 use crate::write::verifications::VERIFICATION_NUMBER;
 use crate::write::workers::NamedWorker;
 
-/// What an answer names at most: pairs of workers, workers that are waited for, and games that differ.
+/// Maximum number of worker pairs and of waiting workers in an answer.
 const NAMED_MAX: i64 = 1_000;
 
-/// Games that an answer names at most: they may tell of two openings each.
+/// Maximum number of differing games in an answer: each may name two openings.
 const DIFFERENT_MAX: i64 = 100;
 
-/// What came of an experiment's verifications.
+/// Results of an experiment's verifications.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verifications {
-    /// Who played, who played again, and how many came out the same and not.
+    /// Pairs of player and verifier, with counts of identical and differing games.
     pub pairs: Vec<VerifiedPair>,
-    /// Those without a verdict, by who played: how many, of which so many are being played.
+    /// Verifications without a verdict, by original player: how many, and how many of them are being played.
     pub waiting: Vec<WaitingVerifications>,
-    /// Games that came out otherwise, oldest verdict first, of very many the first.
+    /// Differing games, oldest verdict first; cut off if there are very many.
     pub different: Vec<DifferentGame>,
-    /// How many these are.
+    /// Total number of differing games.
     pub different_total: u64,
-    /// How many could not be played again, and what most of them say.
+    /// Games that could not be replayed.
     pub not_played: u64,
-    /// See `not_played`.
+    /// The most frequent reason for `not_played`.
     pub not_played_because: Option<String>,
 }
 
-/// Games of one worker that another one has verified.
+/// Games of one worker that another worker verified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifiedPair {
-    /// Who played; `None` if that is not known.
+    /// The worker that played; `None` if unknown.
     pub played_by: Option<NamedWorker>,
-    /// Who played again.
+    /// The worker that replayed.
     pub verified_by: NamedWorker,
-    /// How many came out the same.
+    /// Identical games.
     pub same: u64,
-    /// How many did not.
+    /// Differing games.
     pub different: u64,
 }
 
-/// Games of one worker that wait to be verified.
+/// Games of one worker that wait for verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingVerifications {
-    /// Who played.
+    /// The worker that played.
     pub played_by: Option<NamedWorker>,
-    /// How many.
+    /// Number of games.
     pub games: u64,
-    /// Of these, how many are leased.
+    /// Games of these that are leased.
     pub leased: u64,
 }
 
-/// A game that came out otherwise.
+/// A game whose replay differed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferentGame {
-    /// Its id; `None` once its result was taken out.
+    /// Id of the game; `None` once its result was discarded.
     pub game_id: Option<i64>,
     /// Its cell and its number there.
     pub game: GameId,
-    /// Who played it.
+    /// The worker that played.
     pub played_by: Option<NamedWorker>,
-    /// Who played it again.
+    /// The worker that replayed.
     pub verified_by: NamedWorker,
-    /// Where they first differ.
+    /// The first difference.
     pub difference: Difference,
 }
 
 impl Readers {
-    /// The cells that an experiment's sweep names, in the grid's order, each with how many games it is to have. Those of
-    /// builds that play no more are left out: nobody could play them again.
+    /// The cells named by an experiment's sweep in grid order, each with its number of planned games. Cells of retired
+    /// builds are left out, since their games cannot be replayed.
     ///
     /// # Errors
     /// If the database fails.
@@ -96,10 +96,10 @@ impl Readers {
         Ok(found.into_iter().map(|row| (CellId(row.cell_id), unsigned(row.games))).collect())
     }
 
-    /// The engine whose games an experiment has.
+    /// Revision of the engine that plays an experiment's games.
     ///
     /// # Errors
-    /// If the database fails, or the experiment is not there.
+    /// If the database fails, or the experiment is missing.
     pub async fn engine_revision_of(&self, experiment: ExperimentId) -> Result<u32, StoreError> {
         let revision = sqlx::query_scalar!(
             r#"SELECT engine_revision AS "revision: u32" FROM experiments WHERE experiment_id = ?"#,
@@ -110,7 +110,7 @@ impl Readers {
         Ok(revision)
     }
 
-    /// Those of these results, by their ids, that were verified by this engine, or are to be.
+    /// Returns the ids of those of these results that were verified by this engine, or wait for it.
     ///
     /// # Errors
     /// If the database fails.
@@ -129,7 +129,7 @@ impl Readers {
         Ok(found)
     }
 
-    /// The game that a verification is of, as it is stored; `None` if its result was taken out.
+    /// Returns the stored game that a verification is about; `None` if its result was discarded.
     ///
     /// # Errors
     /// If the database fails.
@@ -145,7 +145,7 @@ impl Readers {
         })
     }
 
-    /// What came of an experiment's verifications.
+    /// Returns the results of an experiment's verifications.
     ///
     /// # Errors
     /// If the database fails.
@@ -276,7 +276,7 @@ impl Readers {
     }
 }
 
-/// A difference as it was stored; nothing of one that a later version has written otherwise.
+/// Parses a stored difference; an empty one if a later version wrote it in another form.
 fn read_difference(json: &str) -> Difference {
     serde_json::from_str(json).unwrap_or(Difference { ply: None, fields: Vec::new() })
 }

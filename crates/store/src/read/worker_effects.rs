@@ -1,4 +1,4 @@
-//! What workers add to scores, times and nodes, of the first games of each cell.
+//! Effects of workers on scores, times and nodes, from the first games of each cell.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::schema::numbers::{integer, unsigned};
 
-/// What is the same in all games of a cell.
+/// Facts shared by all games of a cell.
 struct ComparedCell {
     swap_sides: bool,
-    /// Whether moves of its first and of its second player have a time limit.
+    /// Whether moves of the first and of the second player have a time limit.
     is_timed: [bool; 2],
 }
 
-/// What these workers, who played an experiment's counted games, add.
+/// Effects of these workers, which played an experiment's counted games.
 pub(crate) async fn effects(
     connection: &mut SqliteConnection,
     experiment: ExperimentId,

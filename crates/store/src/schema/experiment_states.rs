@@ -1,8 +1,8 @@
-//! States of experiments as they are stored.
+//! Experiment states in their stored form.
 
 use spelrum_model::ExperimentState;
 
-/// A state as it is stored.
+/// The stored name of a state.
 pub(crate) fn state_name(state: ExperimentState) -> &'static str {
     match state {
         ExperimentState::Running => "running",
@@ -12,7 +12,7 @@ pub(crate) fn state_name(state: ExperimentState) -> &'static str {
     }
 }
 
-/// A state as it was stored.
+/// Parses a stored state.
 pub(crate) fn state_of(name: &str) -> ExperimentState {
     match name {
         "paused" => ExperimentState::Paused,

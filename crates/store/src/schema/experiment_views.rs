@@ -1,9 +1,8 @@
 //! An experiment's own views: results and times with a column for each of its axes.
 //!
-//! Every connection keeps the whole schema in memory, and reads all of it again after each change: 10,000
-//! views are some 50 MB and half a second for each of them. So the file has the views of those experiments
-//! only that were stored or changed last. All have their names for good, and whoever asks for others through
-//! us gets them made for that query (`query`).
+//! Every connection keeps the whole schema in memory, and rereads all of it after each change: 10,000 views are some
+//! 50 MB and half a second for each change. So the file has only the views of the experiments stored or changed last.
+//! All views keep their names for good, and queries through this program get missing views made for them (`query`).
 
 use rusqlite::OptionalExtension as _;
 use spelrum_model::{Role, Task};
@@ -12,15 +11,15 @@ use sqlx::AssertSqlSafe;
 use crate::error::StoreError;
 use crate::write::transaction::Transaction;
 
-/// Experiments that have their own views in the file: the time of a submit, and of the first read after it,
-/// grows with them.
+/// Maximum number of experiments with their own views in the file: the time of a submit, and of the first read after
+/// it, grows with them.
 pub(crate) const EXPERIMENTS_WITH_VIEWS_MAX: i64 = 100;
 
-/// Experiments that lose their views at once: files from before there was a bound come to it bit by bit.
+/// Experiments that lose their views at once: files from before this bound reach it gradually.
 const TRIMMED_AT_ONCE: i64 = 4;
 
-/// Creates the experiment's own views, those of all experiments with a column for each axis, and drops
-/// the oldest others that are too many.
+/// Creates the experiment's own views, those over all experiments with a column for each axis, and drops the oldest
+/// surplus views.
 pub(crate) async fn create_views(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -52,7 +51,7 @@ pub(crate) async fn drop_views(
     Ok(())
 }
 
-/// Gives an experiment's own views back to the file, if it lacks them.
+/// Restores an experiment's own views in the file, if missing.
 pub(crate) async fn restore_views(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -69,8 +68,8 @@ pub(crate) async fn restore_views(
     if lacks { create_views(tx, experiment).await } else { Ok(()) }
 }
 
-/// Gives an experiment's views their names. One that is taken, by a table or by another
-/// experiment's view, gets the experiment's id behind it, and a number behind that if need be.
+/// Gives an experiment's views their names. A name already taken, by a table or another experiment's view, gets the
+/// experiment's id appended, and then a number if needed.
 pub(crate) async fn name_views(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -111,9 +110,9 @@ pub(crate) async fn name_views(
     Ok(())
 }
 
-/// Drops own views that are too many, some at a time: those made last stay.
+/// Drops surplus views, some at a time: the latest stay.
 async fn trim_views(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
-    // SQLite numbers what is in the schema as it comes.
+    // SQLite numbers the schema's entries in order of creation.
     let surplus = sqlx::query_scalar!(
         r#"SELECT e.experiment_id AS "experiment_id!: i64"
         FROM sqlite_schema AS s
@@ -131,13 +130,13 @@ async fn trim_views(tx: &mut Transaction<'_>) -> Result<(), StoreError> {
 }
 
 async fn change_schema(tx: &mut Transaction<'_>, sql: String) -> Result<(), StoreError> {
-    // Made of our own text, an integer, and names in quotes; never used again, so it must not drive
-    // others from those that are kept prepared.
+    // Made of our own text, an integer, and quoted names; never used again, so it must not evict other prepared
+    // statements.
     sqlx::query(AssertSqlSafe(sql)).persistent(false).execute(tx.connection()).await?;
     Ok(())
 }
 
-/// What an experiment is made of.
+/// The task of an experiment.
 async fn task_of(tx: &mut Transaction<'_>, experiment: i64) -> Result<Task, StoreError> {
     let kind =
         sqlx::query_scalar!("SELECT kind FROM experiments WHERE experiment_id = ?", experiment)
@@ -249,26 +248,26 @@ const TIMES_COLUMNS: &[&str] = &[
     "nodes_per_second",
 ];
 
-/// What a view is of.
+/// The subject of a view.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A row for each cell, seen from its first player; of an accuracy experiment, how well that player chooses.
+    /// A row for each cell, from its first player's view; for an accuracy experiment, how well that player chooses.
     Results,
-    /// A row for each cell and player, seen from that player.
+    /// A row for each cell and player, from that player's view.
     Times,
 }
 
-/// An axis's value in an experiment's own views: an integer as an integer, a switch as 1 or 0 (switches
-/// had no numbers once), another number (also a duration) as a real, all else as its text. What is written
-/// with a point stays a real, so that `[0.5, 1.0]` is a column of one type.
+/// An axis's value in an experiment's own views: integers as integers, switches as 1 or 0 (older switches have no
+/// numbers), other numbers (also durations) as reals, everything else as text. A number written with a point stays a
+/// real, so that `[0.5, 1.0]` is a column of one type.
 const AXIS_VALUE: &str = "CASE a.value_text WHEN 'true' THEN 1 WHEN 'false' THEN 0 \
      WHEN CAST(CAST(a.value_number AS INTEGER) AS TEXT) THEN CAST(a.value_number AS INTEGER) \
      ELSE coalesce(a.value_number, a.value_text) END";
 
 impl Kind {
     fn select(self, experiment: i64, axes: &[String], task: Task) -> String {
-        // The fewer words, the sooner is the schema read: no name has its table before it that need not. An
-        // axis may be called `number`.
+        // Fewer words make the schema faster to read: names get a table prefix only where needed. An axis can be
+        // called `number`.
         let (results, results_columns) = match task {
             Task::Game => ("results AS s", RESULTS_COLUMNS),
             Task::Choice => ("accuracy AS s", ACCURACY_COLUMNS),
@@ -283,7 +282,7 @@ impl Kind {
         };
         let mut list = Vec::with_capacity(axes.len() + columns.len());
         for (name, axis) in self.axis_columns(axes) {
-            // An axis may have any name, also that of another column.
+            // An axis can have any name, also that of another column.
             let taken = ["cell_id"]
                 .iter()
                 .chain(results_columns)
@@ -303,11 +302,10 @@ impl Kind {
         )
     }
 
-    /// A column for each axis, with an expression for the axis whose value it has.
+    /// A column for each axis, with an expression for the axis whose value the column has.
     ///
-    /// `player.depth` is of the cell's first player. So where each player has rows of its own, the
-    /// rows of the second have it from `opponent.depth`, and there is a column for both as soon as
-    /// there is one.
+    /// `player.depth` concerns the cell's first player. So where each player has separate rows, the second player's
+    /// rows take it from `opponent.depth`, and both columns exist as soon as one does.
     fn axis_columns(self, axes: &[String]) -> Vec<(String, String)> {
         let mut columns = Vec::<(String, String)>::new();
         for name in axes {
@@ -331,7 +329,7 @@ impl Kind {
     }
 }
 
-/// A text in quotes, as SQL has them: a quote inside is doubled.
+/// A quoted text in SQL: a quote inside is doubled.
 pub(crate) fn quoted(text: &str, quote: char) -> String {
     let doubled = text.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")

@@ -1,4 +1,4 @@
-//! Labels and limits of workers' machines as they are stored.
+//! Stored labels and limits of workers' machines.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use spelrum_model::labels::{LABELS_MAX, Label};
 
 use crate::error::StoreError;
 
-/// Labels as they are stored.
+/// Encodes labels for storage.
 pub(crate) fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
     let values: BTreeMap<&str, &str> =
         labels.iter().map(|label| (&*label.name, &*label.value)).collect();
@@ -15,20 +15,20 @@ pub(crate) fn labels_column(labels: &[Label]) -> Result<String, StoreError> {
         .map_err(|error| StoreError::Sql(sqlx::Error::Encode(error.into())))
 }
 
-/// The same, read again. What is none is left out.
+/// Parses stored labels, skipping invalid ones.
 pub(crate) fn labels_of(column: &str) -> Vec<Label> {
     let values: BTreeMap<String, String> = serde_json::from_str(column).unwrap_or_default();
     let labels = values.into_iter().map(|(name, value)| Label { name, value });
     labels.filter(|label| label.check().is_ok()).take(LABELS_MAX).collect()
 }
 
-/// A limit of CPU time as it is stored: what may be taken in a period, and the period.
+/// Encodes a limit of CPU time: the amount per period, and the period.
 pub(crate) fn quota_columns(quota: Option<CpuQuota>) -> [Option<i64>; 2] {
     let us = |us: u64| i64::try_from(us).unwrap_or(i64::MAX);
     quota.map_or([None; 2], |quota| [Some(us(quota.quota_us)), Some(us(quota.period_us))])
 }
 
-/// The same, read again.
+/// Parses a stored limit.
 pub(crate) fn quota_of(columns: [Option<i64>; 2]) -> Option<CpuQuota> {
     let [quota_us, period_us] = columns.map(|us| us.and_then(|us| u64::try_from(us).ok()));
     CpuQuota::new(quota_us?, period_us?)

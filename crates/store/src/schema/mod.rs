@@ -1,4 +1,4 @@
-//! The schema, and how values stand in its columns.
+//! The schema, and the encoding of values in its columns.
 //!
 //! | file | subject |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Numbers as SQLite has them, and the greatest that the database holds.
+//! Numbers as SQLite stores them, and the greatest that the database holds.
 
 use spelrum_model::speed::{ScaledTime, Scaling};
 
@@ -7,17 +7,17 @@ use crate::error::StoreError;
 /// The greatest number that the database holds: 2^53 - 1.
 pub(crate) const SAFE_MAX: u64 = (1 << 53) - 1;
 
-/// A count as SQLite has it. Results are checked to be below 2^53 before they come here.
+/// A count as a SQLite integer. Results are checked to be below 2^53 before they come here.
 pub(crate) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A length as SQLite has it.
+/// A length as a SQLite integer.
 pub(crate) fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
 }
 
-/// A sum over one game as SQLite has it: below 2^53.
+/// A sum over one game as a SQLite integer: below 2^53.
 #[expect(clippy::cast_possible_truncation, reason = "bounded, and without a fraction")]
 pub(crate) fn bounded(sum: f64) -> i64 {
     sum.clamp(0.0, real(SAFE_MAX)) as i64
@@ -29,44 +29,44 @@ pub(crate) fn real(number: u64) -> f64 {
     number as f64
 }
 
-/// A number as it is stored, if the database can hold it.
+/// A number for storage, if the database can hold it.
 pub(crate) fn safe(what: &'static str, value: u64) -> Result<i64, StoreError> {
     if value > SAFE_MAX { Err(StoreError::TooLarge { what, value }) } else { Ok(integer(value)) }
 }
 
-/// How an experiment's time limits are scaled, by its columns.
+/// The scaling of an experiment's time limits, from its columns.
 pub(crate) fn scaling(reference_speed: Option<i64>, factor_max_permille: u32) -> Option<Scaling> {
     let reference = u64::try_from(reference_speed?).ok()?;
     Some(Scaling { reference, factor_max_permille })
 }
 
-/// The columns of how an experiment's time limits are scaled.
+/// The columns of the scaling of an experiment's time limits.
 pub(crate) fn scaling_columns(scaling: Option<Scaling>) -> (Option<i64>, u32) {
     let reference_speed = scaling.map(|it| integer(it.reference));
     (reference_speed, scaling.map_or(Scaling::FACTOR_MAX_PERMILLE, |it| it.factor_max_permille))
 }
 
-/// `time_factor` and `speed` of a game.
+/// The columns `time_factor` and `speed` of a game.
 pub(crate) fn scaled_columns(scaled: Option<ScaledTime>) -> (Option<f64>, Option<i64>) {
     let factor = scaled.map(|it| f64::from(it.factor_permille) / 1_000.0);
     (factor, scaled.map(|it| integer(it.nodes_per_second)))
 }
 
-/// How time limits were scaled in a game, by its columns; `None` if they were not, or these say nothing that can be.
+/// The scaling of time limits in a game, from its columns; `None` if they were not scaled or the columns are invalid.
 pub(crate) fn scaled(time_factor: Option<f64>, speed: Option<i64>) -> Option<ScaledTime> {
     let factor_permille = permille(time_factor?)?;
     let nodes_per_second = u64::try_from(speed?).ok().filter(|speed| *speed > 0)?;
     Some(ScaledTime { factor_permille, nodes_per_second })
 }
 
-/// A factor in thousandths, if it is one.
+/// A factor in thousandths, if valid.
 pub(crate) fn permille(factor: f64) -> Option<u32> {
     let permille = (factor * 1_000.0).round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in bounds")]
     (1.0..=f64::from(u32::MAX)).contains(&permille).then_some(permille as u32)
 }
 
-/// A count from the database, where no negative one is ever stored.
+/// A count from the database, which never stores negative counts.
 pub(crate) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

@@ -1,10 +1,8 @@
-//! A copy of the whole database, taken while others write to it, by SQLite's own means
-//! (sqlite.org/backup.html).
+//! Copies the whole database while others write to it, with SQLite's backup API (sqlite.org/backup.html).
 //!
-//! It is of one moment: a snapshot is held until everything is copied. Without one the copy would begin
-//! again with every commit of somebody else, and never end beside a busy coordinator. It grows under
-//! another name, and gets its own when it is whole and on disk: whatever happens, what has that name is a
-//! backup.
+//! A read transaction is held until everything is copied, so the copy is a snapshot. Without that transaction, the copy
+//! would restart with every other commit and never finish beside a busy coordinator. The copy is written under a
+//! temporary name and renamed once it is complete and on disk, so a file with the final name is always a valid backup.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io::ErrorKind;
@@ -24,78 +22,78 @@ use crate::open::connection::{BUSY_TIMEOUT, COPIED, INSTRUCTIONS_BETWEEN_LOOKS};
 use crate::query::queries::immutable_uri;
 use crate::read::readers::Readers;
 
-/// Pages that are copied between two looks at whether somebody still wants them: 4 MiB.
+/// Pages copied between two checks for cancellation: 4 MiB.
 const PAGES_PER_STEP: i32 = 1_024;
 
-/// What SQLite keeps beside a database of this name: beside a copy it would be somebody else's.
+/// Suffixes of SQLite's companion files. Next to a copy, such a file would belong to another database.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// How far a copy is.
+/// Progress of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
-    /// Pages that are copied.
+    /// Pages copied so far.
     pub pages: u64,
-    /// Pages that there are.
+    /// Pages in total.
     pub of: u64,
 }
 
-/// A copy that is whole and on disk.
+/// A complete copy on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackedUp {
-    /// Its size.
+    /// Size of the copy.
     pub bytes: u64,
-    /// Games that have their result in it.
+    /// Games with a result in the copy.
     pub games: u64,
 }
 
-/// Why there is no copy. Nothing of the name is there then that was not there before.
+/// Why a copy failed. No new file with the requested name is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
     /// The database cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Something has the name already.
+    /// A file with this name already exists.
     #[error("failed to write {}: there is {} already", to.display(), there.display())]
     Exists {
-        /// The copy.
+        /// Path of the copy.
         to: PathBuf,
-        /// What is there.
+        /// The existing file.
         there: PathBuf,
     },
-    /// The name is not one of a file in a directory that is there.
+    /// The path has no existing parent directory, or no file name.
     #[error("failed to write {}: there is no directory for it", to.display())]
     NoDirectory {
-        /// The copy.
+        /// Path of the copy.
         to: PathBuf,
     },
-    /// Somebody else writes a copy of this name.
+    /// Another process is writing a copy with this name.
     #[error("failed to write {}: somebody else is writing it", to.display())]
     Busy {
-        /// The copy.
+        /// Path of the copy.
         to: PathBuf,
     },
     /// The copy cannot be written.
     #[error("failed to write {}: {source}", to.display())]
     Write {
-        /// The copy.
+        /// Path of the copy.
         to: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The copy is not whole, and has been thrown away.
+    /// The copy was damaged and has been deleted.
     #[error("failed to copy: the copy is damaged: {said}")]
     Damaged {
-        /// What SQLite says first.
+        /// The first problem that SQLite reported.
         said: String,
     },
-    /// Nobody wants it any more.
+    /// The caller cancelled the copy.
     #[error("failed to copy: it was given up")]
     GivenUp,
 }
 
 impl BackupError {
-    /// What to do about it, as a sentence without an end mark.
+    /// How to fix the error, as a sentence without a final period.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {
@@ -121,12 +119,11 @@ impl BackupError {
 }
 
 impl Readers {
-    /// Copies the database, as it is now, into a new file, and checks the copy. Takes as long as the disks
-    /// need, on the thread of the caller. `look` is shown how far it is, and can break it off.
+    /// Copies the current database into a new file and checks the copy. Blocks the calling thread for as long as the
+    /// disks need. `look` receives the progress and can cancel.
     ///
     /// # Errors
-    /// If there is something of this name, the database cannot be read, the copy cannot be written or is
-    /// not whole, or `look` breaks it off.
+    /// If the name is taken, the database cannot be read, the copy cannot be written or is damaged, or `look` cancels.
     pub fn back_up(
         &self,
         to: &Path,
@@ -137,7 +134,7 @@ impl Readers {
         self.copy_pages(&unfinished, &mut look).map_err(|error| self.heard(error))?;
         let games = unfinished.check(look)?;
         unfinished.mark_copied()?;
-        // Who may read the one may read the other.
+        // The copy gets the database's permissions.
         let permissions = std::fs::metadata(self.path()).map(|metadata| metadata.permissions());
         let bytes = unfinished.publish(permissions.ok())?;
         Ok(BackedUp { bytes, games })
@@ -158,7 +155,7 @@ impl Readers {
                 break;
             }
             if step != StepResult::More {
-                // Whoever reads a snapshot waits for nobody, and nobody else knows the copy.
+                // Readers of a snapshot wait for no lock, and no other process has the copy open.
                 return Err(StoreError::Busy.into());
             }
             let progress = copying.progress();
@@ -174,7 +171,7 @@ impl Readers {
         unfinished.seal()
     }
 
-    /// Tells the alarm of damage that a copy has met.
+    /// Reports damage met by a copy to the alarm.
     pub(crate) fn heard(&self, error: BackupError) -> BackupError {
         if let BackupError::Store(error) = &error {
             self.alarm().hear(error);
@@ -182,7 +179,7 @@ impl Readers {
         error
     }
 
-    /// A connection that holds a snapshot.
+    /// Opens a connection that holds a snapshot.
     pub(crate) fn connect(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = if self.is_at_rest() {
@@ -193,14 +190,14 @@ impl Readers {
         };
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.execute_batch("BEGIN")?;
-        // It begins with the first read.
+        // The snapshot begins with the first read.
         connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
         Ok(connection)
     }
 }
 
-/// Refuses a name that is taken, also by what SQLite would take for the copy's own.
+/// Refuses a name that is taken, or whose companion files exist: SQLite would use these as the copy's own.
 pub(crate) fn refuse_existing(to: &Path) -> Result<(), BackupError> {
     let companions = COMPANIONS.iter().map(|suffix| with_suffix(to, suffix));
     for there in std::iter::once(to.to_owned()).chain(companions) {
@@ -213,10 +210,10 @@ pub(crate) fn refuse_existing(to: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// The copy while it is not whole, under the name that it has so long. One that a killed backup left
-/// behind is begun anew by the next. It goes when it is dropped, unless it was published.
+/// An incomplete copy under its temporary name. The next backup overwrites a leftover of a killed one. Dropping this
+/// deletes the file, unless it was published.
 pub(crate) struct Unfinished {
-    /// What it will be called.
+    /// The final name.
     to: PathBuf,
     directory: PathBuf,
     path: PathBuf,
@@ -243,7 +240,7 @@ impl Unfinished {
                 .write(true)
                 .create(true)
                 .truncate(false)
-                // It gets the database's own mode in the end: until then nobody else's business.
+                // Private until the copy gets the database's own mode at the end.
                 .mode(0o600)
                 .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
                 .open(&path)
@@ -255,7 +252,7 @@ impl Unfinished {
                 }
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
-            // Whoever had it may have given it its name, or thrown it away, since it was opened.
+            // The previous lock holder may have renamed or deleted the file since it was opened.
             let ours = file.metadata().map_err(failed)?;
             let is_there = std::fs::symlink_metadata(&path)
                 .is_ok_and(|there| (there.dev(), there.ino()) == (ours.dev(), ours.ino()));
@@ -270,15 +267,14 @@ impl Unfinished {
 
     pub(crate) fn connect(&self) -> rusqlite::Result<Connection> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        // Nobody else has this file, and some file systems of other machines, which are good enough for a
-        // copy, have no locks.
+        // No other process uses this file, and some network file systems that can hold a copy lack locks.
         let connection = Connection::open_with_flags_and_vfs(&self.path, flags, c"unix-none")?;
-        // Before it is whole, it is worth nothing, and then it is synced at once.
+        // An incomplete copy is worthless, and a complete one is synced at once.
         connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
         Ok(connection)
     }
 
-    /// Whose failure it is.
+    /// Attributes an error to the database or the copy.
     pub(crate) fn failed(&self, error: rusqlite::Error) -> BackupError {
         let is_writing = error.sqlite_error().is_some_and(|error| {
             const WRITING: [i32; 4] = [
@@ -299,7 +295,7 @@ impl Unfinished {
         }
     }
 
-    /// Reads the whole copy: it is whole, and has so many games.
+    /// Checks the whole copy and counts its games.
     pub(crate) fn check(
         &self,
         mut look: impl FnMut(Copied) -> ControlFlow<()> + Send + 'static,
@@ -308,7 +304,7 @@ impl Unfinished {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
             | OpenFlags::SQLITE_OPEN_URI;
         let read = || {
-            // Nothing is made beside it.
+            // No companion files are created.
             let connection = Connection::open_with_flags(immutable_uri(&self.path), flags)?;
             let all = Copied { pages: 1, of: 1 };
             connection
@@ -333,10 +329,10 @@ impl Unfinished {
         }
     }
 
-    /// Writes the digests of its tables into a copy of a whole database.
+    /// Writes the digests of the tables into a copy of a whole database.
     fn seal(&self) -> Result<(), BackupError> {
-        // The copy keeps a log, as its database does, and SQLite cannot make one for a file without locks. So the file
-        // says meanwhile that it has none (sqlite.org/fileformat2.html, "File format version numbers").
+        // The copy is in WAL mode like its database, and SQLite cannot create a WAL for a file without locks. So the
+        // header says meanwhile that the file has none (sqlite.org/fileformat2.html, "File format version numbers").
         const VERSIONS_OFFSET: u64 = 18;
         let written = |source| BackupError::Write { to: self.to.clone(), source };
         let mut versions = [0; 2];
@@ -350,21 +346,21 @@ impl Unfinished {
         self.file.write_all_at(&versions, VERSIONS_OFFSET).map_err(written)
     }
 
-    /// Lets the first coordinator that opens it know that it is a copy.
+    /// Marks the file as a copy for the first coordinator that opens it.
     fn mark_copied(&self) -> Result<(), BackupError> {
-        // Not by SQLite, which would have to make the copy's log for that. Where the number is in the file does
-        // not change (sqlite.org/fileformat2.html#database_header).
+        // Not through SQLite, which would have to create the copy's WAL. The number has a fixed offset in the file
+        // (sqlite.org/fileformat2.html#database_header).
         const USER_VERSION_OFFSET: u64 = 60;
         let written = self.file.write_all_at(&COPIED.to_be_bytes(), USER_VERSION_OFFSET);
         written.map_err(|source| BackupError::Write { to: self.to.clone(), source })
     }
 
-    /// The file, to write it by other means than SQLite.
+    /// The file, for writing without SQLite.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// On disk, and under its name: how many bytes.
+    /// Syncs the file and gives it its final name; returns its size in bytes.
     pub(crate) fn publish(mut self, permissions: Option<Permissions>) -> Result<u64, BackupError> {
         let bytes = self.rename(permissions).map_err(|source| {
             let to = self.to.clone();
@@ -384,7 +380,7 @@ impl Unfinished {
         }
         self.file.sync_all()?;
         match renameat_with(CWD, &self.path, CWD, &self.to, RenameFlags::NOREPLACE) {
-            // Not every file system can.
+            // Not every file system supports this rename.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 if self.to.try_exists()? {
                     return Err(ErrorKind::AlreadyExists.into());
@@ -401,7 +397,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.is_published {
-            // Still locked: it is ours. The next backup of this name would begin it anew.
+            // Still locked by this process; the next backup with this name would overwrite the file anyway.
             let _stays = std::fs::remove_file(&self.path);
         }
     }

@@ -1,10 +1,9 @@
-//! Whole experiments as one file, which is a results database of the same schema with nothing else in it:
-//! for other people, other programs, and for import.
+//! Exports whole experiments as one file: a results database of the same schema with nothing else in it, for other
+//! people, other programs and import.
 //!
-//! It is of one moment, and keeps all ids: what is said of a game in the one is true in the other. It has
-//! what was asked and what came of it; who works and what is leased stays behind, and what is being played
-//! is given back in it, so that a coordinator that opens the file can go on with it. As nobody plays what
-//! is in a file, experiments that run are paused in it.
+//! An export is a snapshot and keeps all ids, so a statement about a game holds in both databases. It contains
+//! experiments and their results; workers' credentials and leases stay behind. Games in progress are returned to the
+//! queue, so a coordinator that opens the file can continue, and running experiments are paused.
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
@@ -24,24 +23,24 @@ use crate::schema::experiment_views::{make_in, quoted};
 use crate::schema::migrations::APPLICATION_ID;
 use crate::transfer::backup::{BackedUp, BackupError, Copied, Unfinished, refuse_existing};
 
-/// Which rows of a table go along.
+/// Rows of a table to copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rows {
-    /// All of them.
+    /// All rows.
     All,
-    /// Those of the experiments.
+    /// Rows of the exported experiments.
     OfExperiments,
-    /// Those of their cells.
+    /// Rows of their cells.
     OfCells,
-    /// Those of their games.
+    /// Rows of their games.
     OfGames,
-    /// Those for which this holds; it may name what was copied before.
+    /// Rows that satisfy this condition, which may refer to tables copied before.
     Where(&'static str),
-    /// None: what is of this database or of its coordinator alone.
+    /// No rows: the table belongs to this database or its coordinator alone.
     None,
 }
 
-/// Every table, in the order in which they are copied. A further rollup is one line more.
+/// Every table, in copying order. A further rollup is one more line.
 const TABLES: &[(&str, Rows)] = &[
     ("_sqlx_migrations", Rows::All),
     ("coordinators", Rows::All),
@@ -137,14 +136,14 @@ const TABLES: &[(&str, Rows)] = &[
     ("returned_ranges", Rows::None),
     ("removals", Rows::None),
     ("exclusions", Rows::None),
-    // Made anew for the copy.
+    // Recomputed for the copy.
     ("table_digests", Rows::None),
 ];
 
 const OF_NETWORKS: Rows = Rows::Where("network_id IN (SELECT network_id FROM main.networks)");
 
-/// What makes of the copied rows a database of its own: a name among all others, nobody who plays or proves who they are, and all
-/// games given back that are not settled.
+/// Turns the copied rows into a database of its own: a new UUID, no active workers or credentials, and all unsettled
+/// games returned to the queue.
 const AFTER: &str = "
     INSERT INTO main.databases (database_id, uuid) VALUES (1, lower(hex(randomblob(16))));
     UPDATE main.experiments SET state = 'paused' WHERE state = 'running';
@@ -170,8 +169,8 @@ const AFTER: &str = "
     WHERE number - before > 1;";
 
 impl Readers {
-    /// Copies experiments, as they are now, with everything of them into a new file, and checks it. Takes as
-    /// long as the disks need, on the thread of the caller. `look` can break it off.
+    /// Copies experiments in their current state with all their data into a new file, and checks it. Blocks the calling
+    /// thread for as long as the disks need. `look` can cancel.
     ///
     /// # Errors
     /// As [`Self::back_up`].
@@ -184,16 +183,16 @@ impl Readers {
         refuse_existing(to)?;
         let unfinished = Unfinished::create(to)?;
         let games = self.copy_experiments(&unfinished, experiments, look)?;
-        // Who may read the one may read the other.
+        // The export gets the database's permissions.
         let permissions = std::fs::metadata(self.path()).map(|metadata| metadata.permissions());
         let bytes = unfinished.publish(permissions.ok())?;
         Ok(BackedUp { bytes, games })
     }
 
-    /// The same into a file that has no name, beside the database, to be read from its beginning.
+    /// Exports into an unnamed file beside the database, to be read from its beginning.
     ///
     /// # Errors
-    /// As [`Self::export`]; [`BackupError::Busy`] while another one is being made.
+    /// As [`Self::export`]; [`BackupError::Busy`] while another unnamed export is being made.
     pub fn export_unnamed(
         &self,
         experiments: &[ExperimentId],
@@ -238,7 +237,7 @@ impl Readers {
     ) -> rusqlite::Result<()> {
         into.busy_timeout(BUSY_TIMEOUT)?;
         into.progress_handler(INSTRUCTIONS_BETWEEN_LOOKS, Some(move || look().is_break()))?;
-        // Not that of the copy, which has no locks.
+        // Not the copy's VFS, which lacks locks.
         let whole = if self.is_at_rest() { "immutable=1&vfs=unix" } else { "mode=ro&vfs=unix" };
         into.execute("ATTACH ? AS source", [uri(self.path(), whole)])?;
         into.execute_batch(&format!(
@@ -275,7 +274,7 @@ impl Readers {
     }
 }
 
-/// Makes what the source's schema has, of what is so.
+/// Creates the matching objects of the source's schema.
 fn make(into: &Connection, which: &str) -> rusqlite::Result<()> {
     let statements: Vec<String> = into
         .prepare(&format!(
@@ -283,7 +282,7 @@ fn make(into: &Connection, which: &str) -> rusqlite::Result<()> {
         ))?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    // An unqualified name is one of the copy.
+    // Unqualified names refer to the copy.
     statements.iter().try_for_each(|statement| into.execute_batch(statement))
 }
 
@@ -298,7 +297,7 @@ fn copy(into: &Connection, table: &str, rows: Rows) -> rusqlite::Result<()> {
     };
     let exists =
         "SELECT EXISTS (SELECT 1 FROM source.sqlite_schema WHERE type = 'table' AND name = ?)";
-    // A database of an older schema has fewer.
+    // Older schemas have fewer tables.
     if !into.query_row(exists, [table], |row| row.get::<_, bool>(0))? {
         return Ok(());
     }
@@ -308,16 +307,16 @@ fn copy(into: &Connection, table: &str, rows: Rows) -> rusqlite::Result<()> {
     ))
 }
 
-/// A file that comes in pieces, such as an export from a coordinator. It gets its name when it is whole and
+/// A file received in pieces, such as an export from a coordinator. It gets its final name once it is complete and
 /// checked.
 pub struct Received {
     unfinished: Unfinished,
 }
 
-/// Begins a file that comes in pieces.
+/// Begins a file that is received in pieces.
 ///
 /// # Errors
-/// If there is something of this name, or it cannot be written.
+/// If the name is taken, or the file cannot be written.
 pub fn export_from_pieces(to: &Path) -> Result<Received, BackupError> {
     refuse_existing(to)?;
     Ok(Received { unfinished: Unfinished::create(to)? })
@@ -334,10 +333,10 @@ impl Received {
         file.write_all(piece).map_err(|source| BackupError::Write { to: to(), source })
     }
 
-    /// There are no more: checks what came.
+    /// Checks the received file and gives it its final name.
     ///
     /// # Errors
-    /// If it is not a whole results database, or cannot get its name.
+    /// If the file is not a whole results database, or cannot be renamed.
     pub fn finish(
         self,
         mut look: impl FnMut() -> ControlFlow<()> + Send + 'static,
@@ -355,7 +354,7 @@ mod tests {
     use super::*;
     use crate::open::writer::Writer;
 
-    /// A migration that makes a table must say here whether its rows go along.
+    /// A migration that creates a table must state here whether its rows are exported.
     #[tokio::test]
     async fn every_table_is_copied_or_left_on_purpose() {
         let directory = tempfile::tempdir().unwrap();

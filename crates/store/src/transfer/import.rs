@@ -1,9 +1,9 @@
-//! Experiments of an export, taken into another database without doubling anything.
+//! Imports experiments from an export without duplicating anything.
 //!
-//! An experiment is known by its UUID, a cell by the hash of its definition, a worker by its UUID, a game by
-//! its cell and number. All of a file is read and checked before anything of it is written; then each
-//! experiment comes in a transaction, and each cell's games in one of their own. What was killed in the middle
-//! is whole as far as it came, and the same import again completes it.
+//! An experiment is identified by its UUID, a cell by the hash of its definition, a worker by its UUID, a game by its
+//! cell and number. The whole file is read and checked before anything is written; then each experiment comes in a
+//! transaction of its own, and so do each cell's games. An interrupted import leaves consistent data, and repeating the
+//! import completes it.
 
 mod claims;
 mod course_notes;
@@ -40,31 +40,31 @@ use writing::{Known, is_ours};
 pub use error::ImportError;
 pub use refereeing::Refereed;
 
-/// Numbers are from here on, and ids above.
+/// Lower bound of numbers (inclusive) and ids (exclusive).
 const FIRST: i64 = 0;
 
-/// What became of an experiment.
+/// Result of importing an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Its name.
+    /// Name of the experiment.
     pub name: String,
-    /// Its UUID.
+    /// UUID of the experiment.
     pub uuid: String,
-    /// Whether it was not there before.
+    /// Whether the experiment is new here.
     pub is_new: bool,
-    /// Whether its sweep became that of the file, which is newer.
+    /// Whether its sweep was updated to the file's newer version.
     pub is_changed: bool,
-    /// Its state now.
+    /// Its state after the import.
     pub state: String,
-    /// Games that were played, and stored.
+    /// Played games that were stored.
     pub games: u64,
     /// Games that finally failed and were stored as such.
     pub failed: u64,
-    /// Games that were there already: the very same, or known otherwise.
+    /// Games that already existed: identical ones, or known otherwise.
     pub known: u64,
-    /// Other results of games that were there, kept beside: that say the same or need not.
+    /// Other results of existing games, kept beside: identical in content, or free to differ.
     pub repeats: u64,
-    /// That differ where they must not.
+    /// Other results of existing games that differ where they must not.
     pub conflicts: u64,
     /// Results that the file had beside the settled ones.
     pub uncounted: u64,
@@ -80,7 +80,7 @@ impl Imported {
         *is_new || *is_changed || games + failed + repeats + conflicts + uncounted > 0
     }
 
-    /// A result that is kept beside the settled one, if it was not before.
+    /// Counts another result of an existing game by its kind; `None` is one that was kept already.
     fn count(&mut self, found: Option<Repeated>, is_excluded: bool) {
         match found {
             None => self.known += 1,
@@ -91,34 +91,34 @@ impl Imported {
     }
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportProgress {
     /// Whether the file is still being checked.
     pub is_checking: bool,
-    /// Cells that are done.
+    /// Cells done so far.
     pub cells: u64,
-    /// Cells that there are.
+    /// Cells in total.
     pub of: u64,
 }
 
-/// What is done with an experiment of the file.
+/// How an experiment of the file is imported.
 enum Kind {
-    /// It is stored.
+    /// The experiment is stored.
     New,
-    /// It becomes what the file says.
+    /// The experiment here is updated to the file's version.
     Newer(Known),
-    /// Only games that are missing are stored.
+    /// Only missing games are stored.
     There(Known),
 }
 
 impl Writer {
-    /// Takes the experiments of a file. With `new_experiment` also those of which another one has the name.
-    /// `look` is shown how far it is, and can break it off.
+    /// Imports the experiments of a file. With `new_experiment`, also those whose name another experiment has. `look`
+    /// receives the progress and can cancel.
     ///
     /// # Errors
-    /// If the file cannot be read or is not what we write, or an experiment of it cannot come here: nothing
-    /// was changed then. If it is broken off or the database fails, what was done stays and is whole.
+    /// If the file cannot be read or is not a Spelrum export, or an experiment cannot be imported: then nothing was
+    /// changed. After cancellation or a database failure, data imported so far stays and is consistent.
     pub async fn import(
         &mut self,
         path: &Path,
@@ -243,7 +243,7 @@ impl Writer {
         };
         let mut transaction = self.begin().await?;
         imported.state = match was {
-            // One that was killed before may have all its games, and not be finished yet.
+            // After an interrupted import, all games may be stored and the experiment not finished yet.
             Some(state) if !imported.is_anything() && state != "paused" => state,
             _ => writing::settle_state(&mut transaction, experiment, of, is_new).await?,
         };
@@ -251,7 +251,7 @@ impl Writer {
         Ok(imported)
     }
 
-    /// A cell's games, in one transaction.
+    /// Imports a cell's games in one transaction.
     async fn import_cell(
         &mut self,
         source: &Source,
@@ -291,7 +291,7 @@ impl Writer {
             writing::finish_cell(&mut transaction, to.cell).await?;
             transaction.commit().await?;
         } else {
-            // Nothing is stored of it, nor who played.
+            // Neither the games nor their workers were stored.
             drop(transaction);
             workers.clear();
         }
@@ -304,13 +304,12 @@ impl Writer {
     }
 }
 
-/// Where games go.
 struct Target<'t> {
     cell: CellId,
     playable: &'t PlayableCell,
 }
 
-/// Stores what was asked.
+/// Stores the experiment without its games.
 async fn adopt(
     transaction: &mut Transaction<'_>,
     source: &Source,
@@ -322,7 +321,7 @@ async fn adopt(
     Ok(writing::adopt(transaction, of, known, &whole, &parts).await?)
 }
 
-/// Its cells, those together that have a stop rule and a place in common.
+/// The cells, grouped by stop rule and by when their course requested them.
 fn parts<'c>(
     source: &Source,
     of: &'c SourceExperiment,
@@ -365,7 +364,7 @@ fn check_experiment(source: &Source, of: &SourceExperiment) -> Result<(), Import
     parts(source, of).map(drop)
 }
 
-/// A cell that its games are played in.
+/// A playable cell for its games.
 fn playable(
     source: &Source,
     of: &SourceExperiment,
@@ -377,7 +376,7 @@ fn playable(
         .map_err(|error| source.unknown(&of.name, format!("cell {}: {error}", cell.id)))
 }
 
-/// Refuses a cell that has what is not a game of it.
+/// Refuses a cell with records that are not games of it.
 fn check_cell(
     source: &Source,
     of: &SourceExperiment,
@@ -427,7 +426,7 @@ fn read(
     games.into_iter().map(one).collect()
 }
 
-/// Makes the workers known who played these games.
+/// Stores the workers that played these games.
 async fn meet_players(
     transaction: &mut Transaction<'_>,
     source: &Source,

@@ -2,9 +2,9 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `backup` | a copy of the whole, while others write |
+//! | `backup` | copying the whole database while others write |
 //! | `export`, `import` | experiments as a database of their own, and back |
-//! | `rescue`, `salvage` | saving what a moved, deleted or damaged database still has |
+//! | `rescue`, `salvage` | saving the contents of a moved, deleted or damaged database |
 
 pub(crate) mod backup;
 pub(crate) mod export;

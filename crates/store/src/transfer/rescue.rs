@@ -1,5 +1,5 @@
-//! How the writer ends after an error that does not mend: what was committed is saved if its file is not
-//! at its path any more, or is damaged.
+//! Shutdown of the writer after a permanent error: committed data is saved if its file is damaged or no longer at its
+//! path.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,9 @@ use crate::open::writer::Writer;
 use crate::transfer::salvage::{self, Salvaged};
 
 impl Writer {
-    /// Closes what can be closed. If the database is not at its path any more, what was committed is
-    /// saved: into the file, where that has only another name, or into a new one beside the path. If it is
-    /// damaged, what can be read is written into a new file, and the database and its log stay as they are.
-    /// Both are logged.
+    /// Closes what can be closed. If the database is no longer at its path, committed data is saved: into the file
+    /// itself if that was renamed, or else into a new file beside the path. If the database is damaged, all readable
+    /// data is written into a new file, and the database and its log stay unchanged. Both are logged.
     pub async fn abandon(self, checkpointer: Checkpointer) {
         let found = self.files.now().check();
         let fate = matches!(found, Err(StoreError::Gone { .. })).then(|| self.files.now().fate());
@@ -29,12 +28,12 @@ impl Writer {
             Some(Fate::Deleted) => save(&mut connection, &free_name(&path)).await,
         }
         if is_elsewhere {
-            // What is at the path now has another log.
+            // The file now at the path has another log.
             let _stays = lock.forget();
         }
         let keeper = is_damaged.then_some(keeper);
         readers.close().await;
-        // SQLite leaves the log of a file that has moved where it is.
+        // SQLite leaves the log of a moved file in place.
         for closed in [checkpointer.close().await, connection.close().await.map_err(Into::into)] {
             if let Err(error) = closed {
                 tracing::warn!("failed to close the database: {error}");
@@ -44,12 +43,12 @@ impl Writer {
     }
 }
 
-/// Writes what can be read of a damaged database into a new file.
+/// Writes the readable data of a damaged database into a new file.
 async fn salvage(connection: &mut SqliteConnection, path: &Path) {
     let copy = free_name(path);
     let (file, db) = (copy.display(), path.display());
     let name = copy.to_string_lossy();
-    // By the connection that has committed, which has in memory what may be nowhere else.
+    // Uses the committing connection, whose memory may hold the only copy of some data.
     let is_whole = sqlx::query("VACUUM INTO ?").bind(&*name).execute(connection).await.is_ok();
     let salvaged = if is_whole { salvage::count(&copy) } else { salvage::salvage(path, &copy) };
     match salvaged {
@@ -76,8 +75,7 @@ async fn salvage(connection: &mut SqliteConnection, path: &Path) {
     }
 }
 
-/// Moves what is in the log into the file: the log has kept its name, and whoever moved the file may not
-/// know of it.
+/// Moves the log's contents into the file: the log kept its name, and the user who moved the file may be unaware of it.
 async fn complete(connection: &mut SqliteConnection, path: &Path, now: &Path) {
     let file = now.display();
     match checkpoint::checkpoint(connection, path).await {
@@ -92,7 +90,7 @@ async fn complete(connection: &mut SqliteConnection, path: &Path, now: &Path) {
     }
 }
 
-/// Writes all that is in the database into a new file.
+/// Writes the whole database into a new file.
 async fn save(connection: &mut SqliteConnection, copy: &Path) {
     let file = copy.display();
     let path = copy.to_string_lossy();
@@ -107,7 +105,7 @@ async fn save(connection: &mut SqliteConnection, copy: &Path) {
     }
 }
 
-/// Where a deleted database is saved: beside its path.
+/// A free name beside the path for saving a deleted database.
 fn free_name(path: &Path) -> PathBuf {
     let named = |number: u32| {
         let mut name = path.as_os_str().to_owned();

@@ -1,8 +1,8 @@
-//! What can still be read of a damaged database, written into a new one: table by table, and past what cannot be
-//! read. The damaged files are only read.
+//! Copies the readable data of a damaged database into a new one, table by table, skipping unreadable parts. The
+//! damaged files are only read.
 //!
-//! Two things are read, one after the other: the database with its log, and the file alone, which has an earlier
-//! state of what is lost in the log. Rows of the first go before those of the second.
+//! Two sources are read, one after the other: the database with its log, and the file alone, which has an earlier state
+//! of the data lost in the log. Rows of the first take precedence.
 
 use std::path::Path;
 
@@ -14,24 +14,24 @@ use crate::open::connection::BUSY_TIMEOUT;
 use crate::query::queries::immutable_uri;
 use crate::schema::migrations::APPLICATION_ID;
 
-/// Rescues a damaged database by the sqlite3 shell, as `docs/operating.md` has it. Not `.recover`, which the shell of
-/// Debian 12 is built without. The pragmas are what a dump leaves out.
+/// Rescues a damaged database with the sqlite3 shell, as in `docs/operating.md`. Not by `.recover`, which the shell of
+/// Debian 12 lacks. The pragmas set what a dump omits.
 pub const RESCUE_COMMAND: &str = "(echo 'PRAGMA auto_vacuum = 2; PRAGMA application_id = 1399876717;'; sqlite3 FILE \
                                   .dump | sed 's/^ROLLBACK; -- due to errors$/COMMIT;/') | sqlite3 NEW";
 
-/// What was written into the new file.
+/// Contents of the new file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Salvaged {
     /// Games with their results.
     pub(crate) games: u64,
-    /// Tables of which something could not be read.
+    /// Tables that were only partly readable.
     pub(crate) tables_cut: Vec<String>,
 }
 
-/// How often a table is sought on past what cannot be read, so that it ends.
+/// Maximum number of seeks past unreadable parts of a table, so that the search ends.
 const SEEKS_MAX: u32 = 100_000;
 
-/// Writes what can be read of a database into a new file.
+/// Writes the readable data of a database into a new file.
 pub(crate) fn salvage(path: &Path, copy: &Path) -> Result<Salvaged, StoreError> {
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let with_log = Connection::open_with_flags(path, read_only)?;
@@ -43,7 +43,7 @@ pub(crate) fn salvage(path: &Path, copy: &Path) -> Result<Salvaged, StoreError> 
         Ok(schema) => schema,
         Err(_) => schema(&sources[1])?,
     };
-    // What was begun of it before.
+    // A leftover of an earlier attempt.
     let _may_not_be_there = std::fs::remove_file(copy);
     let into = Connection::open(copy)?;
     into.execute_batch(&format!(
@@ -55,7 +55,7 @@ pub(crate) fn salvage(path: &Path, copy: &Path) -> Result<Salvaged, StoreError> 
         if !object.name.starts_with("sqlite_") {
             into.execute_batch(&object.sql)?;
         } else if object.name != "sqlite_sequence" {
-            // SQLite makes it itself, by `ANALYZE`; the other by a table that counts its ids.
+            // SQLite creates these itself: one by `ANALYZE`, the other with tables that count their ids.
             continue;
         }
         let is_whole = sources.iter().any(|from| copy_table(from, &into, &object.name));
@@ -64,7 +64,7 @@ pub(crate) fn salvage(path: &Path, copy: &Path) -> Result<Salvaged, StoreError> 
         }
     }
     for object in schema.iter().filter(|object| object.kind != "table" && !object.sql.is_empty()) {
-        // An index may not fit rows of two sources: the rows are worth more.
+        // Rows from two sources may violate a unique index; the rows matter more.
         let _stays_without = into.execute_batch(&object.sql);
     }
     into.execute_batch("COMMIT")?;
@@ -73,7 +73,7 @@ pub(crate) fn salvage(path: &Path, copy: &Path) -> Result<Salvaged, StoreError> 
     Ok(salvaged)
 }
 
-/// What is in a copy that SQLite has made.
+/// Counts the contents of a copy that SQLite has made.
 pub(crate) fn count(copy: &Path) -> Result<Salvaged, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let copy = Connection::open_with_flags(immutable_uri(copy), flags)?;
@@ -100,7 +100,7 @@ fn schema(from: &Connection) -> rusqlite::Result<Vec<Object>> {
     statement.query_map([], object)?.collect()
 }
 
-/// Copies the rows of a table that are not there yet; whether all could be read.
+/// Copies missing rows of a table; returns whether all could be read.
 fn copy_table(from: &Connection, into: &Connection, table: &str) -> bool {
     let columns = columns(into, table).unwrap_or_default();
     let name = quoted(table);
@@ -111,7 +111,7 @@ fn copy_table(from: &Connection, into: &Connection, table: &str) -> bool {
         let places = vec!["?"; columns.len()].join(", ");
         let insert = format!("INSERT OR IGNORE INTO {name} ({list}) VALUES ({places})");
         let key = key(into, table).unwrap_or_default();
-        // From both ends, up to what cannot be read.
+        // From both ends, up to the unreadable part.
         return [key.join(", "), key.join(" DESC, ") + " DESC"].iter().any(|order| {
             let read = format!("SELECT {list} FROM {name} ORDER BY {order}");
             copy_rows(from, into, &read, &insert, &mut |_| ()).is_ok()
@@ -138,7 +138,7 @@ fn copy_table(from: &Connection, into: &Connection, table: &str) -> bool {
     false
 }
 
-/// Copies what a statement reads, up to where it cannot go on.
+/// Copies rows from a statement until it fails.
 fn copy_rows(
     from: &Connection,
     into: &Connection,
@@ -153,15 +153,15 @@ fn copy_rows(
     while let Some(row) = rows.next()? {
         let row = (0..width).map(|column| row.get(column)).collect::<Result<Vec<Value>, _>>()?;
         take_note(&row);
-        // What the new file's own rules refuse is damage, too.
+        // Rows that violate the new file's constraints count as damage, too.
         let _left_out = insert.execute(params_from_iter(&row));
     }
     Ok(())
 }
 
-/// The smallest id after which a row can be read again, beyond one where nothing can.
+/// The smallest id after which a row can be read again, beyond an unreadable one.
 fn next_readable(from: &Connection, table: &str, last: i64) -> Option<i64> {
-    // Whether there is a row, if that can be known.
+    // Whether there is a row, if that can be determined.
     let look = |after: i64| {
         let sql = format!("SELECT rowid FROM {table} WHERE rowid > {after} ORDER BY rowid LIMIT 1");
         let mut statement = from.prepare(&sql)?;

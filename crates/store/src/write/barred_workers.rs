@@ -1,5 +1,5 @@
-//! Workers that get no games of an engine, since it forfeits them there and not elsewhere: kept as exclusions from
-//! that engine's games, so that what they played with it is taken out like all results of one who is excluded.
+//! Workers barred from an engine because it forfeits on them and not elsewhere. A bar is stored as an exclusion from
+//! that engine's games, so their results with the engine are discarded like those of any excluded worker.
 
 use spelrum_model::ExperimentState;
 use spelrum_model::withheld::Barred;
@@ -11,8 +11,8 @@ use crate::schema::numbers::{integer, unsigned};
 use crate::write::experiments;
 use crate::write::transaction::Transaction;
 
-/// Bars a worker from an engine: its results with it are taken out, and none count any more. Doing it again
-/// changes nothing.
+/// Bars a worker from an engine: its results with that engine are discarded and new ones do not count. Repeating the
+/// call changes nothing.
 ///
 /// # Errors
 /// If the database fails.
@@ -43,8 +43,8 @@ pub(crate) async fn bar(
     Ok(())
 }
 
-/// Bars a worker that has said Hello, and has had no lease yet, from what an earlier start of it is barred from:
-/// a worker of the same name on the same host. Returns what that is.
+/// Bars a worker that has said Hello, and has had no lease yet, from the engines that an earlier start of it (a worker
+/// of the same name and host) is barred from. Returns these engines.
 ///
 /// # Errors
 /// If the database fails.
@@ -91,7 +91,7 @@ pub(crate) async fn inherit(
     Ok(barred)
 }
 
-/// Who is barred from engines.
+/// The workers barred from engines.
 pub(crate) async fn barred(
     tx: &mut Transaction<'_>,
 ) -> Result<Vec<(WorkerId, Barred)>, StoreError> {
@@ -117,7 +117,7 @@ pub(crate) async fn barred(
     Ok(barred.collect())
 }
 
-/// Keeps how an engine forfeited the last game that is about to be taken out, and what it said.
+/// Keeps the engine's fault and message of its last forfeited game, before the game is discarded.
 pub(crate) async fn keep_last_forfeit(
     tx: &mut Transaction<'_>,
     exclusion: i64,
@@ -141,7 +141,7 @@ pub(crate) async fn keep_last_forfeit(
     Ok(())
 }
 
-/// Whether a player of a cell plays with an engine.
+/// Whether a player of a cell uses an engine.
 pub(crate) async fn plays_with(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -162,7 +162,7 @@ pub(crate) async fn plays_with(
     .unwrap_or(false))
 }
 
-/// The engines of a cell's players by their names in sweeps, of who moves first in this game and of the other.
+/// The engines of a cell's two players, by their names in sweeps; the first to move in this game comes first.
 ///
 /// # Errors
 /// If the database fails.
@@ -188,7 +188,7 @@ pub(crate) async fn engines_of_sides(
     }))
 }
 
-/// Notes experiments with these cells in which a player has forfeited more games than the sweep allows: each as
+/// Marks experiments with these cells in which a player has forfeited more games than the sweep allows: each as
 /// stopped for that player.
 ///
 /// # Errors
@@ -231,7 +231,7 @@ pub(crate) async fn stop_for_forfeits(
             forfeits_max: unsigned(row.forfeits_max),
         })
         .collect();
-    // Who has most, of each.
+    // Keep the player with most forfeits in each.
     stopped.dedup_by_key(|it| it.experiment);
     for it in &stopped {
         experiments::set_state(tx, it.experiment, ExperimentState::Paused).await?;
@@ -246,17 +246,17 @@ pub(crate) async fn stop_for_forfeits(
     Ok(stopped)
 }
 
-/// An experiment that is paused, since a player forfeited more games than its sweep allows.
+/// An experiment paused because a player forfeited more games than its sweep allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoppedForForfeits {
     /// The experiment.
     pub experiment: ExperimentId,
-    /// Its name.
+    /// The experiment's name.
     pub name: String,
     /// The player.
     pub player: String,
-    /// How many it forfeited since the experiment was begun or resumed.
+    /// Number of forfeits since the experiment began or was resumed.
     pub forfeits: u64,
-    /// How many it may.
+    /// Number of forfeits allowed.
     pub forfeits_max: u64,
 }

@@ -1,4 +1,4 @@
-//! What the writer remembers between transactions.
+//! The writer's memory between transactions.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use spelrum_model::disturbance::TimedCell;
 
 use crate::write::removal_walk::{ExclusionWalk, Walk};
 
-/// What the writer keeps in memory between transactions, because it never changes once it is
-/// committed, unless a removal says so. Everything in it can be read again.
+/// Facts that the writer caches between transactions because they never change once committed, except by a removal.
+/// All of them can be read again.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    /// Whether the transaction that filled it was committed.
+    /// Whether the transaction that filled the cache was committed.
     pub(crate) committed: bool,
     /// By cell.
     pub(crate) cells: HashMap<i64, Arc<CellInfo>>,
     /// Opening ids by game and position.
     pub(crate) openings: HashMap<(String, String), i64>,
-    /// The removal at work.
+    /// The removal in progress.
     pub(crate) removal: Option<Walk>,
-    /// The exclusion at work.
+    /// The exclusion in progress.
     pub(crate) exclusion: Option<ExclusionWalk>,
 }
 
@@ -30,27 +30,27 @@ impl Cache {
     pub(crate) const ENTRIES_MAX: usize = 50_000;
 }
 
-/// What never changes of a cell, or tells the cache when it does.
+/// Facts of a cell that never change, or whose changes update the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct CellInfo {
     pub(crate) experiment: i64,
     pub(crate) game: String,
-    /// The first player, who moves first in even numbers, or in all if sides are fixed, and the second.
+    /// The first player, which moves first in even numbers (in all if sides are fixed), and the second.
     pub(crate) players: [i64; 2],
-    /// Whether its players swap sides in odd numbers, so that its games come in pairs.
+    /// Whether the players swap sides in odd numbers, so that games come in pairs.
     pub(crate) swap_sides: bool,
-    /// After how many openings the first comes again.
+    /// The number of openings after which the first one repeats.
     pub(crate) openings_count: Option<i64>,
     pub(crate) record_moves: bool,
-    /// If its numbers are choices: what their positions are valued by.
+    /// If the cell's numbers are choices: how their positions are valued.
     pub(crate) valued_by: Option<ValuedBy>,
-    /// Where its stop rule ends it.
+    /// Where the stop rule ends the cell.
     pub(crate) stop_number: Option<i64>,
-    /// How its games are looked at, if they are timed.
+    /// How games are checked for disturbance, if they are timed.
     pub(crate) timed: Option<TimedCell>,
 }
 
-/// What the values of positions are told apart by, beside the position.
+/// Key of the values of positions, beside the position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValuedBy {
     pub(crate) conditions: i64,
@@ -59,7 +59,7 @@ pub(crate) struct ValuedBy {
 }
 
 impl CellInfo {
-    /// Whether the game counts, if it was played: it is not beyond the cell's end (invariant 7).
+    /// Whether the game counts once played: it is not beyond the cell's end (invariant 7).
     pub(crate) fn counts(&self, number: i64) -> bool {
         self.stop_number.is_none_or(|stop| number < stop)
     }
@@ -70,7 +70,7 @@ impl CellInfo {
         if self.first_player_moves_first(number) { [first, second] } else { [second, first] }
     }
 
-    /// Of a timed game: the share of its time of which a player was robbed, and whether that disturbed it.
+    /// For a timed game: the share of a player's time lost to other processes, and whether that disturbed the game.
     pub(crate) fn disturbance(&self, number: i64, moves: &[MoveRecord]) -> Option<(f64, bool)> {
         let share = self.timed?.robbed_share(number.unsigned_abs(), moves)?;
         Some((share, self.timed?.disturbs(share)))

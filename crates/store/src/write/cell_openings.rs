@@ -15,18 +15,18 @@ use crate::write::cache::CellInfo;
 use crate::write::margins::of_first_player;
 use crate::write::rollup_sums::{self, GameTimes, Openings, SideSearches, half_points};
 
-/// Games that are gone through together. Even: no pair is in two pieces.
+/// Games processed together. Even, so no pair is split.
 const NUMBERS_AT_ONCE: i64 = 2_000;
 
-/// Where a sum lost so much that what is left of it has lost its digits, it is summed up again.
+/// The loss factor from which the rest of a sum has lost its digits and is summed again.
 const CANCELLATION: f64 = 1_024.0;
 
-/// How a cell's games are told apart by opening.
+/// How a cell's games map to openings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbering {
-    /// Whether its players swap sides, so that two games are a pair.
+    /// Whether the players swap sides, so that two games are a pair.
     pub(crate) swap_sides: bool,
-    /// After so many openings the first comes again.
+    /// The number of openings after which the first one repeats.
     pub(crate) openings_count: Option<i64>,
 }
 
@@ -37,8 +37,8 @@ impl Numbering {
         self.openings_count.map_or(unit, |openings| unit % openings)
     }
 
-    /// Whether openings come again among so many units (pairs, or games), so that the opening is the unit
-    /// of the score's interval. Where there is one alone the score is about that one.
+    /// Whether openings repeat among this many units (pairs, or games), so that the opening is the unit of the score's
+    /// interval. With a single opening the score is about that opening.
     pub(crate) fn come_again(self, units: i64) -> bool {
         self.openings_count.is_some_and(|openings| openings > 1 && openings < units)
     }
@@ -157,7 +157,7 @@ pub(crate) async fn add(
     Ok(())
 }
 
-/// What the counted games of a cell with numbers in a range add; it ends between pairs.
+/// The sums of a cell's counted games with numbers in a range, which ends between pairs.
 pub(crate) async fn sums(
     connection: &mut SqliteConnection,
     cell: i64,
@@ -165,7 +165,7 @@ pub(crate) async fn sums(
     [first, end]: [i64; 2],
 ) -> Result<Openings, StoreError> {
     let mut openings = Openings::new();
-    // The plus keeps SQLite from the index of counted games, which is in another order.
+    // The plus keeps SQLite from using the index of counted games, which has another order.
     let found = sqlx::query!(
         r#"SELECT g.number, g.outcome AS "outcome!: String", g.margin AS "margin: i32",
             coalesce(a.searched_moves, 0) AS "first_moves!: i64",
@@ -214,7 +214,7 @@ pub(crate) async fn sums(
     Ok(openings)
 }
 
-/// Takes games of a cell from `cell_openings`.
+/// Subtracts a cell's games from `cell_openings`.
 pub(crate) async fn take(
     connection: &mut SqliteConnection,
     cell: i64,
@@ -234,7 +234,7 @@ pub(crate) async fn take(
     Ok(())
 }
 
-/// Whether sums of a cell have lost digits when these were taken from them (given as what was added).
+/// Whether sums of a cell lost digits when these were subtracted (given as the sums that were added).
 async fn has_cancelled(
     connection: &mut SqliteConnection,
     cell: i64,
@@ -259,7 +259,7 @@ async fn has_cancelled(
         let [first, second] = added.times;
         let games = |games: i64| real(unsigned(games));
         [
-            // A sum of logarithms may be nothing: what it lost is told by its games.
+            // A sum of logarithms can be zero: the number of its games measures the loss.
             (games(row.first_player_searched_games), games(-first.games)),
             (games(row.second_player_searched_games), games(-second.games)),
             (row.first_player_wall_us_mean_sum, -first.wall.means),
@@ -273,7 +273,7 @@ async fn has_cancelled(
     Ok(has_cancelled)
 }
 
-/// Sums up a cell's results by opening again, from all its counted games.
+/// Recomputes a cell's results by opening from all its counted games.
 pub(crate) async fn sum_up(
     connection: &mut SqliteConnection,
     cell: i64,
@@ -298,7 +298,7 @@ pub(crate) async fn sum_up(
     Ok(())
 }
 
-/// How the scores of these cells vary from opening to opening.
+/// The variation of these cells' scores from opening to opening.
 pub(crate) async fn spreads(
     connection: &mut SqliteConnection,
     cells: &[i64],
@@ -338,7 +338,7 @@ pub(crate) async fn spreads(
     Ok(counts.into_iter().map(spread).collect())
 }
 
-/// What these cells' counted games gave, by who moved first in them.
+/// The results of these cells' counted games, by first mover.
 pub(crate) async fn by_mover(
     connection: &mut SqliteConnection,
     cells: &[i64],

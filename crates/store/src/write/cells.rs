@@ -1,4 +1,4 @@
-//! Storing what a plan's cells are made of: players, conditions, and the cells themselves.
+//! Storing the parts of a plan's cells: players, conditions, and the cells themselves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use crate::schema::numbers::{count, integer, safe};
 use crate::write::transaction::Transaction;
 use crate::write::{networks, stop_rules};
 
-/// Cells and players are stored so many at a time: a bound on the memory for their rows.
+/// Cells and players stored at a time, which bounds the memory for their rows.
 pub(crate) const ROWS_AT_ONCE: usize = 2000;
 
-/// Where cells of a plan come in their experiment.
+/// Position of a plan's cells in their experiment.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Place {
     /// The number of the plan's first cell.
     pub(crate) first: i64,
-    /// How many cells the experiment's course had been told of when it asked for them; `None` if its sweep
+    /// Number of cells whose results the experiment's course had received when it asked for these; `None` if its sweep
     /// names them.
     pub(crate) asked_after: Option<i64>,
 }
 
-/// Where a plan's players and conditions are in the database: players by what they are, conditions by their
-/// numbers in the plan.
+/// Ids of a plan's players and conditions in the database: players by their content, conditions by their numbers in
+/// the plan.
 pub(crate) struct Parts {
     players: HashMap<Arc<PlannedPlayer>, i64>,
     conditions: Vec<i64>,
 }
 
 impl Parts {
-    /// A plan's players with where they are in the database.
+    /// A plan's players with their ids in the database.
     pub(crate) fn players<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = (i64, &'p str)> {
         plan.players.iter().map(|player| (self.players[player], &*player.parameters_json))
     }
@@ -61,7 +61,7 @@ pub(crate) async fn insert_cells(
     Ok(states)
 }
 
-/// Stores the players and conditions that are new.
+/// Stores new players and conditions.
 pub(crate) async fn insert_parts(
     tx: &mut Transaction<'_>,
     plan: &Plan,
@@ -78,7 +78,7 @@ pub(crate) async fn insert_parts(
     Ok(Parts { players, conditions })
 }
 
-/// Stores players that are new; returns the ids of all.
+/// Stores new players; returns the ids of all.
 async fn insert_players(
     tx: &mut Transaction<'_>,
     players: &[Arc<PlannedPlayer>],
@@ -120,7 +120,7 @@ async fn insert_players(
     Ok(hashes.iter().map(|hash| ids[hash]).collect())
 }
 
-/// Stores conditions, if they are new; returns their id.
+/// Stores conditions if new; returns their id.
 async fn insert_conditions(tx: &mut Transaction<'_>, of: &Conditions) -> Result<i64, StoreError> {
     let definition = DefinitionJson::new(of);
     let prefix = definition.prefix();
@@ -132,7 +132,7 @@ async fn insert_conditions(tx: &mut Transaction<'_>, of: &Conditions) -> Result<
     .await?;
     let openings_count = of.openings_count.map(integer);
     if let Some(known) = known {
-        // Its openings are what they were: results have been summed up by them.
+        // Its openings stay unchanged: results have been summed by them.
         return Ok(known);
     }
     let id = sqlx::query_scalar!(
@@ -200,7 +200,7 @@ pub(crate) async fn insert_some_cells(
     Ok(states)
 }
 
-/// Stores where cells are on the axes.
+/// Stores the places of cells on the axes.
 pub(crate) async fn insert_places<'p>(
     tx: &mut Transaction<'_>,
     plan: &'p Plan,
@@ -223,7 +223,7 @@ pub(crate) async fn insert_places<'p>(
     Ok(())
 }
 
-/// A cell's own row but for its experiment, in the order of the statement that inserts it.
+/// A cell's own row without its experiment, in the order of the statement that inserts it.
 #[derive(Serialize)]
 struct CellRow<'p>(
     i64,
@@ -283,7 +283,7 @@ fn cell_row<'p>(
     ))
 }
 
-/// A game's rules: name, as a number if it is one, and as the sweep writes it.
+/// A game's rules: name, numeric value if any, and text as in the sweep.
 fn rule_columns(rules: &Rules) -> Vec<(&'static str, Option<f64>, String)> {
     let column = |(info, value): (&ParameterInfo, &Value)| {
         let (number, text) = match value {

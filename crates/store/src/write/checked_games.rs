@@ -1,4 +1,4 @@
-//! Games that are ready to be stored: checked, with what their rows refer to.
+//! Games ready for storing: checked, with the rows that they refer to.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::write::openings;
 use crate::write::rollup_sums::half_points;
 use crate::write::transaction::Transaction;
 
-/// A game that is ready to be stored.
+/// A game ready for storing.
 pub(crate) struct Checked<'g> {
     pub(crate) worker: WorkerId,
     pub(crate) played: &'g PlayedGame,
@@ -29,7 +29,7 @@ impl Checked<'_> {
         self.played.game.cell.0
     }
 
-    /// For who moved first.
+    /// The outcome for the first mover.
     pub(crate) fn outcome(&self) -> Outcome {
         self.played.record.outcome
     }
@@ -47,13 +47,13 @@ impl Checked<'_> {
         (self.cell_id(), self.number)
     }
 
-    /// Whether it counts, or lies beyond where its cell ends (invariant 7).
+    /// Whether the game counts; otherwise it lies beyond its cell's end (invariant 7).
     pub(crate) fn counts(&self) -> bool {
         self.cell.counts(self.number)
     }
 }
 
-/// Checks games, and looks up what goes with them.
+/// Checks games, and looks up their cells and openings.
 pub(crate) async fn check<'g>(
     tx: &mut Transaction<'_>,
     games: &'g [(WorkerId, PlayedGame)],
@@ -120,7 +120,7 @@ pub(crate) async fn fill_cells(
         let valued_by = positions.map(|definition| ValuedBy {
             conditions: cell.conditions_id,
             reference: cell.second_player_id,
-            // A cache of cells has no room for the positions of each.
+            // A cache of cells has no room for each cell's positions.
             positions: if matches!(definition.openings, OpeningsRule::Listed { .. }) {
                 OpeningsRule::Listed { positions: Arc::default() }
             } else {

@@ -1,4 +1,4 @@
-//! Claims: what a sweep states of its results, and what a changed sweep makes of what was stated.
+//! Claims: a sweep's statements about its results, and their updates when the sweep changes.
 
 use spelrum_model::Plan;
 use spelrum_model::claims::{
@@ -17,7 +17,7 @@ struct ClaimRow {
     known: KnownClaim,
 }
 
-/// Makes of an experiment's claims what a plan says, whose cells are stored.
+/// Updates an experiment's claims to a plan whose cells are stored.
 pub(crate) async fn state(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -37,7 +37,7 @@ pub(crate) async fn state(
                 set_claim_in_sweep(tx, row.id, *becomes == Restated::Again).await?;
             }
         }
-        // Before the first game it is stated of what its cells are now.
+        // Before the first game, a claim covers the current cells.
         if let Some(claim) = claim.filter(|_| !has_settled) {
             drop_claim_cells(tx, row.id).await?;
             set_claim_rule(tx, row.id, plan).await?;
@@ -104,7 +104,7 @@ async fn set_claim_rule(
     Ok(())
 }
 
-/// Stores in which cells a plan's claim is stated, with the games that these are to have now.
+/// Stores the cells of a plan's claim, with the games planned for them now.
 async fn insert_claim_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -119,7 +119,7 @@ async fn insert_claim_cells(
     let cells: Vec<(i64, String, &str)> =
         plan.claims[claim].cells.iter().enumerate().map(cell).collect();
     let cells = rows(&cells)?;
-    // CROSS JOIN holds SQLite to this order: each hash is looked up.
+    // CROSS JOIN forces SQLite to use this order: each hash is looked up.
     sqlx::query!(
         "INSERT INTO claim_cells (claim_id, number, cell_id, player, games)
         SELECT ?2, j.value ->> 0, c.cell_id, j.value ->> 2, c.games_planned
@@ -134,7 +134,7 @@ async fn insert_claim_cells(
     Ok(())
 }
 
-/// Removes what claims there are of cells.
+/// Removes the claims about cells.
 pub(crate) async fn remove_cells(tx: &mut Transaction<'_>, cells: &str) -> Result<(), StoreError> {
     sqlx::query!(
         "DELETE FROM claim_cells WHERE cell_id IN (SELECT value FROM json_each(?))",
@@ -145,7 +145,7 @@ pub(crate) async fn remove_cells(tx: &mut Transaction<'_>, cells: &str) -> Resul
     Ok(())
 }
 
-/// What a submit of this plan would leave of an experiment's claims. Changes nothing.
+/// The claims of an experiment after a submit of this plan. Changes nothing.
 pub(crate) async fn restated(
     connection: &mut SqliteConnection,
     experiment: i64,
@@ -157,7 +157,7 @@ pub(crate) async fn restated(
     Ok(Restatement::of(plan, &known, has_settled).standings(plan, &known))
 }
 
-/// How an experiment's claims stand.
+/// The standings of an experiment's claims.
 pub(crate) async fn standings(
     connection: &mut SqliteConnection,
     experiment: i64,
@@ -190,12 +190,12 @@ async fn claims(
     Ok(rows)
 }
 
-/// Whether a game of an experiment has, or had, a settled result, whatever it is.
+/// Whether any game of an experiment has, or had, a settled result.
 async fn has_settled(
     connection: &mut SqliteConnection,
     experiment: i64,
 ) -> Result<bool, StoreError> {
-    // Of each cell the first game that the index finds.
+    // The first game that the index finds in each cell.
     Ok(sqlx::query_scalar!(
         r#"SELECT EXISTS (
             SELECT 1 FROM cells AS c CROSS JOIN games AS g ON g.cell_id = c.cell_id

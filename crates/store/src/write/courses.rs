@@ -1,4 +1,4 @@
-//! Experiments that have a course: the cells that it asked for, and what it was told.
+//! Experiments with a course: the cells that it asked for, and the results that it received.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +17,22 @@ use crate::write::sweep_files::files;
 use crate::write::transaction::Transaction;
 use crate::write::{networks, requirements, stop_readings};
 
-/// An experiment whose course goes on, as it is found at a start.
+/// An experiment whose course is still open at a start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenCourse {
     /// The experiment.
     pub experiment: ExperimentId,
-    /// Its name.
+    /// The experiment's name.
     pub name: String,
-    /// Its sweep's text.
+    /// The text of its sweep.
     pub toml: String,
     /// The files that the sweep names.
     pub files: BTreeMap<String, String>,
-    /// Its cells, in the order of their numbers.
+    /// The experiment's cells, in the order of their numbers.
     pub cells: Vec<StoredCell>,
 }
 
-/// The experiments whose courses go on.
+/// The experiments whose courses are still open.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -57,7 +57,7 @@ pub(crate) async fn all_open(writer: &mut Writer) -> Result<Vec<OpenCourse>, Sto
     Ok(courses)
 }
 
-/// Notes that an experiment has a course: it is not finished when its games are.
+/// Records that an experiment has a course, so it does not finish with its games.
 ///
 /// # Errors
 /// If the database fails.
@@ -68,7 +68,7 @@ pub(crate) async fn open(
     set_course(tx, experiment, "open").await
 }
 
-/// Notes that the course of an experiment has ended.
+/// Records that an experiment's course has ended.
 ///
 /// # Errors
 /// If the database fails.
@@ -94,8 +94,8 @@ async fn set_course(
     Ok(())
 }
 
-/// Stores the cells of a plan behind those that an experiment has: its course asked for them, after
-/// it was told of so many. `None` if the experiment has one of them already; nothing is stored then.
+/// Appends the cells of a plan that an experiment's course asked for after receiving this many results. Returns `None`
+/// and stores nothing if the experiment already has one of the cells.
 ///
 /// # Errors
 /// If a number is too large, or the database fails.
@@ -139,7 +139,7 @@ pub(crate) async fn add_cells(
     Ok(Some(states))
 }
 
-/// Keeps what is to be known of an experiment's course. What is noted already stays.
+/// Stores facts about an experiment's course; existing ones stay.
 ///
 /// # Errors
 /// If a number is too large, or the database fails.
@@ -170,10 +170,10 @@ pub(crate) async fn note(
     Ok(())
 }
 
-/// What came of a settled cell, kept as what its experiment's course is told of it.
+/// Stores a settled cell's result as the course receives it.
 ///
 /// # Errors
-/// If the course was told of it before, or the database fails.
+/// If the course already received the result, or the database fails.
 pub(crate) async fn tell(
     tx: &mut Transaction<'_>,
     cell: CellId,
@@ -286,7 +286,7 @@ async fn axes_of_added(
     Ok(axes)
 }
 
-/// A row of told_cells.
+/// A row of `told_cells`.
 struct ToldRow {
     cell_id: i64,
     number: i64,

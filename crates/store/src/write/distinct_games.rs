@@ -1,4 +1,4 @@
-//! Games of a cell that differ from each other.
+//! Distinct games of a cell.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,18 @@ use crate::error::StoreError;
 use crate::schema::encoding::rows;
 use crate::write::transaction::Transaction;
 
-/// What games of a cell that are the same have in common: cell, hash of the moves, opening and who
-/// moved first.
+/// The common key of identical games of a cell: cell, hash of the moves, opening and first mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Likeness(pub(crate) i64, pub(crate) i64, pub(crate) i64, pub(crate) i64);
 
-/// Which of these have a counted game.
+/// The keys among these that have a counted game.
 pub(crate) async fn counted_likes(
     tx: &mut Transaction<'_>,
     likes: &BTreeSet<Likeness>,
 ) -> Result<BTreeSet<Likeness>, StoreError> {
     let keys: Vec<_> = likes.iter().copied().collect();
     let list = rows(&keys)?;
-    // Asked for each key whether there is any game: a cell may repeat one game a million times.
+    // Query each key for any one game: a cell can repeat one game a million times.
     let known = sqlx::query_scalar!(
         r#"SELECT j.key + 0 AS "key!: i64" FROM jsonb_each(?) AS j
         WHERE EXISTS (

@@ -1,5 +1,4 @@
-//! Disturbed games: results that are kept beside the settled ones while their games are played again, and how many
-//! there are.
+//! Disturbed games: results kept beside the settled ones while their games are replayed, and their number.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,11 +11,11 @@ use crate::write::number_runs::runs;
 use crate::write::transaction::Transaction;
 use crate::write::uncounted_games::{self, Reason};
 
-/// Under which leases disturbed results of a game are kept; 0 of one whose lease is not known.
+/// The leases of a game's kept disturbed results; 0 for an unknown lease.
 pub(crate) type KeptDisturbed = HashMap<(i64, i64), Vec<i64>>;
 
-/// Keeps results whole that were disturbed and whose games are played again: each once, by the lease under which it
-/// was reported.
+/// Stores complete results of disturbed games that will be replayed: each once, by the lease under which it was
+/// reported.
 ///
 /// # Errors
 /// If a game is not one that an engine reports (see [`PlayedGame::check`]), or the database fails.
@@ -44,12 +43,12 @@ pub(crate) async fn store(
     Ok(())
 }
 
-/// What is kept of these games.
+/// The disturbed results kept of these games.
 pub(crate) async fn kept(
     tx: &mut Transaction<'_>,
     games: &[GameId],
 ) -> Result<KeptDisturbed, StoreError> {
-    // One that comes twice would be counted twice.
+    // A duplicate would be counted twice.
     let games: BTreeSet<GameId> = games.iter().copied().collect();
     let list = rows(&runs(games.into_iter()))?;
     let found = sqlx::query!(

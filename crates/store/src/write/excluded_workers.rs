@@ -1,4 +1,4 @@
-//! Who is excluded: until somebody lets them in again, and with those that start in their places.
+//! Excluded workers: until they are readmitted, and including later starts that replace them.
 
 use spelrum_model::{ExperimentId, WorkerId};
 
@@ -6,8 +6,8 @@ use crate::error::StoreError;
 use crate::schema::encoding::rows;
 use crate::write::transaction::Transaction;
 
-/// Lets workers in again, and whoever was excluded for being a later start of one of them: whatever they were
-/// excluded from, or only to the games of an engine. Returns who that is.
+/// Readmits workers, and the later starts of them that were excluded with them: to everything they were excluded from,
+/// or only to an engine's games. Returns the readmitted workers.
 ///
 /// # Errors
 /// If the database fails.
@@ -38,8 +38,8 @@ pub(crate) async fn readmit(
     Ok(found)
 }
 
-/// Excludes a worker that has said Hello, and has had no lease yet, from what an earlier start of it is
-/// excluded from: a worker of the same name on the same host. Returns what that is.
+/// Excludes a worker that has said Hello, and has had no lease yet, from whatever an earlier start of it (a worker of
+/// the same name and host) is excluded from. Returns these exclusions.
 ///
 /// # Errors
 /// If the database fails.
@@ -73,7 +73,7 @@ pub(crate) async fn inherit(
     Ok(found)
 }
 
-/// Who is excluded, from an experiment or from all.
+/// The workers excluded from an experiment or from all.
 pub(crate) async fn excluded(
     tx: &mut Transaction<'_>,
 ) -> Result<Vec<(WorkerId, Option<ExperimentId>)>, StoreError> {
@@ -87,7 +87,7 @@ pub(crate) async fn excluded(
     Ok(found.into_iter().map(|row| who(row.worker_id, row.experiment_id)).collect())
 }
 
-/// Whether a worker's result of a cell's game is that of one who is excluded.
+/// Whether an excluded worker reported a cell's game.
 pub(crate) async fn is_excluded(
     tx: &mut Transaction<'_>,
     worker: WorkerId,

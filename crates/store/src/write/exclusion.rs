@@ -1,16 +1,15 @@
-//! Taking a worker's results out after the fact, in steps so small that nobody waits for them.
+//! Discarding a worker's results after the fact, in steps so small that nothing waits for them.
 //!
-//! From the moment at which it is decided nothing more of the worker counts. What counted follows, cell by
-//! cell: each result moves to `uncounted_games` with its moves, its game is one that was leased and came back,
-//! and the cell's stop rule reads what is left from the first unit again. The rollups lose it in the same
-//! transaction: the games of a few pairs are taken from them together, and those that stay are added again.
+//! From the decision on, the worker's new results do not count. The old ones follow cell by cell: each result moves to
+//! `uncounted_games` with its moves, its game becomes one that was leased and returned, and the cell's stop rule
+//! rereads the rest from the first unit. The rollups lose the result in the same transaction: the games of a few pairs
+//! are subtracted together, and those that stay are added again.
 //!
-//! Two kinds of experiments keep their results. What a course was told of its cells cannot be taken back: the
-//! cells that it asked for would not follow from the results any more. And an accuracy experiment's positions
-//! share their values, of which nobody knows who brought them.
+//! Two kinds of experiments keep their results. Results that a course has received cannot be withdrawn: the cells that
+//! it asked for would no longer follow from them. And the positions of an accuracy experiment share their values,
+//! whose origin is not recorded.
 //!
-//! Where it is stands in `exclusions`, in the same transaction as the steps, so a coordinator that was killed
-//! goes on from there.
+//! `exclusions` stores the progress in the same transaction as the steps, so a killed coordinator resumes there.
 
 use spelrum_answers::Removing;
 use spelrum_engine::ENGINE_REVISION;
@@ -30,64 +29,64 @@ use crate::write::transaction::Transaction;
 use crate::write::workers::NamedWorker;
 use crate::write::{barred_workers, checked_games, removal, scheduling, stop_readings, stops};
 
-/// Games that a step looks at.
+/// Games examined per step.
 const GAMES_AHEAD: i64 = 500;
 
-/// Numbers whose games a step takes from the rollups and adds again. Even: no pair is in two steps.
+/// Game numbers that a step takes from the rollups and adds again. Even, so no pair is split between steps.
 const NUMBERS_AT_ONCE: i64 = 64;
 
-/// Workers that may be meant by one name: all starts of a machine.
+/// Maximum workers that match one name: all starts of a machine.
 const WORKERS_MAX: u32 = 1_000;
 
-/// Experiments of which it is said that they keep their results.
+/// Maximum number of experiments reported as keeping their results.
 const KEPT_MAX: i64 = 100;
 
-/// What excluding somebody would do.
+/// Effect of excluding workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excludable {
-    /// Who is meant, in the order of their ids.
+    /// The matching workers, in the order of their ids.
     pub workers: Vec<NamedWorker>,
-    /// Whether more workers have the name, which then do not come with them.
+    /// Whether more workers have the name; those are not included.
     pub more: bool,
-    /// How many results that count they have in the experiments that are meant, without those that are kept.
+    /// Their results that count in the chosen experiments, without those that are kept.
     pub games: u64,
-    /// Experiments that keep what they have of these workers, oldest first, of very many the first.
+    /// Experiments that keep these workers' results, oldest first; only the first ones if there are very many.
     pub kept: Vec<KeptResults>,
-    /// Whether results of these workers, or of others of their names on their hosts, are being taken out.
+    /// Whether results of these workers, or of workers with the same names and hosts, are being discarded.
     pub goes_on: bool,
 }
 
 /// An experiment that keeps an excluded worker's results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptResults {
-    /// Its name.
+    /// The experiment's name.
     pub experiment: String,
-    /// Whether a course has decided by them; else they are choices.
+    /// Whether a course has used the results for its decisions; otherwise they are choices.
     pub has_course: bool,
-    /// How many there are.
+    /// Number of results.
     pub games: u64,
 }
 
-/// Results of one cell that were taken out: their games are to be played again.
+/// Discarded results of one cell, whose games must be replayed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TakenOut {
     /// The cell's experiment.
     pub experiment: ExperimentId,
-    /// Its state.
+    /// The experiment's state.
     pub state: ExperimentState,
-    /// Whether it is of this engine, which then may play them.
+    /// Whether the experiment is of this engine, which can then play the games.
     pub is_of_this_engine: bool,
     /// The cell.
     pub cell: CellId,
     /// The games, in order.
     pub games: Vec<GameId>,
-    /// What the cell's stop rule reads, from the first unit.
+    /// The reading of the cell's stop rule, from the first unit.
     pub reading: Option<Box<Reading>>,
-    /// What counts of the cell now: [`CellState::played`].
+    /// The cell's games that count now: [`CellState::played`].
     pub played: GameCounts,
 }
 
-/// Whether some worker's results are being taken out.
+/// Whether any worker's results are being discarded.
 ///
 /// # Errors
 /// If the database fails.
@@ -99,7 +98,7 @@ pub(crate) async fn is_excluding(writer: &mut Writer) -> Result<bool, StoreError
     .await?)
 }
 
-/// Who is meant by an id or a name, and what excluding them from an experiment, or from all, would do.
+/// Workers that match an id or a name, and the effect of excluding them from one experiment or all.
 ///
 /// # Errors
 /// If the database fails.
@@ -169,8 +168,8 @@ pub(crate) async fn excludable(
     Ok(Excludable { workers: workers.collect(), more, games, kept, goes_on })
 }
 
-/// Decides that a worker's results are taken out, of an experiment or of all, and that none count any more.
-/// Deciding the same again changes nothing.
+/// Begins discarding a worker's results in one experiment or all; none of them count from now on. Repeating the call
+/// changes nothing.
 ///
 /// # Errors
 /// If the database fails.
@@ -194,7 +193,7 @@ pub(crate) async fn begin(
     )
     .execute(tx.connection())
     .await?;
-    // What differed from others' results need not alarm anybody any more.
+    // Conflicts with other workers' results need no alarm any more.
     sqlx::query!(
         "UPDATE uncounted_games SET reason = 'excluded'
         WHERE worker_id = ?1 AND reason = 'conflict' AND (?3 IS NULL OR started_unix_us >= ?3)
@@ -209,8 +208,8 @@ pub(crate) async fn begin(
     Ok(())
 }
 
-/// Takes some results of the oldest exclusion out: a few milliseconds of work. What the scheduler has to
-/// store of cells must be stored before. `None`: there is nothing (more) to take out.
+/// Discards some results of the oldest exclusion: a few milliseconds of work. The scheduler's pending changes of cells
+/// must be stored first. `None`: nothing is left to discard.
 ///
 /// # Errors
 /// If the database fails.
@@ -229,7 +228,7 @@ pub(crate) async fn exclude_some(
     }
     let taken = match walk.ahead.first(walk.experiment, tx.connection()).await? {
         Some(cell) => look_at(tx, &mut walk, cell).await?,
-        // Left and gone on from in one transaction, or whoever is killed between them would leave it for ever.
+        // Leaves and enters in one transaction: a kill between the two would strand the exclusion for ever.
         None => {
             leave(tx, &mut walk).await?;
             if !enter_next(tx, &mut walk).await? {
@@ -242,7 +241,7 @@ pub(crate) async fn exclude_some(
     Ok(Some(taken.into_iter().collect()))
 }
 
-/// Notes that nothing more is to be taken out.
+/// Records that nothing is left to discard.
 async fn end_exclusion(
     tx: &mut Transaction<'_>,
     walk: &ExclusionWalk,
@@ -280,7 +279,7 @@ async fn begin_exclusion_walk(
     }))
 }
 
-/// Goes to the next experiment that the worker has results of, if there is one.
+/// Enters the next experiment with results of the worker, if any.
 async fn enter_next(
     tx: &mut Transaction<'_>,
     walk: &mut ExclusionWalk,
@@ -316,7 +315,7 @@ async fn enter_next(
     Ok(true)
 }
 
-/// Leaves an experiment: what its worker has played of it is what it keeps.
+/// Leaves an experiment: the worker's remaining results in it stay.
 async fn leave(tx: &mut Transaction<'_>, walk: &mut ExclusionWalk) -> Result<(), StoreError> {
     match walk.kept {
         Some([first, last]) => {
@@ -344,7 +343,7 @@ async fn leave(tx: &mut Transaction<'_>, walk: &mut ExclusionWalk) -> Result<(),
     Ok(())
 }
 
-/// Looks at the next games of a cell, and takes out the first of the worker's among them, or goes on to the
+/// Examines the next games of a cell, and discards the first of the worker's results among them, or goes on to the
 /// next cell.
 async fn look_at(
     tx: &mut Transaction<'_>,
@@ -398,7 +397,7 @@ async fn look_at(
     Ok(None)
 }
 
-/// Notes where it is.
+/// Stores the progress.
 async fn note_exclusion(
     tx: &mut Transaction<'_>,
     walk: &ExclusionWalk,
@@ -424,8 +423,8 @@ async fn note_exclusion(
     Ok(())
 }
 
-/// Takes out the worker's results among a cell's games of these numbers: whole pairs, however many of their
-/// games are others'.
+/// Discards the worker's results among a cell's games of these numbers: whole pairs, even if other workers played some
+/// of their games.
 async fn take_out(
     tx: &mut Transaction<'_>,
     walk: &ExclusionWalk,
@@ -458,7 +457,7 @@ async fn take_out(
     taken_out(tx, walk.experiment, cell, &numbers).await
 }
 
-/// Copies results to those that do not count.
+/// Copies results to `uncounted_games`.
 async fn keep_excluded(tx: &mut Transaction<'_>, games: &[i64]) -> Result<(), StoreError> {
     let last = sqlx::query_scalar!(
         r#"SELECT coalesce(max(uncounted_game_id), 0) AS "id!: i64" FROM uncounted_games"#
@@ -497,7 +496,7 @@ async fn keep_excluded(tx: &mut Transaction<'_>, games: &[i64]) -> Result<(), St
     Ok(())
 }
 
-/// Makes games of a cell such as were leased and came back.
+/// Marks games of a cell as leased and returned.
 async fn return_taken(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -520,7 +519,7 @@ async fn return_taken(
     )
     .execute(tx.connection())
     .await?;
-    // What differed from these differs from nothing any more.
+    // The results that these conflicted with have no conflict any more.
     sqlx::query!(
         "UPDATE uncounted_games SET reason = 'repeat'
         WHERE reason = 'conflict' AND cell_id = ?1
@@ -530,7 +529,7 @@ async fn return_taken(
     )
     .execute(tx.connection())
     .await?;
-    // As if nothing had ever come of it.
+    // As if the cell never had a result.
     sqlx::query!(
         "DELETE FROM cell_results WHERE cell_id = ?1 AND games = 0 AND games_failed = 0
             AND NOT EXISTS (SELECT 1 FROM games AS g WHERE g.cell_id = ?1)",
@@ -541,7 +540,7 @@ async fn return_taken(
     Ok(())
 }
 
-/// Lets a cell that has lost results end where its rule says now, and says what is to be known of it.
+/// Lets a cell that has lost results end where its rule now says, and returns the cell's new state.
 async fn taken_out(
     tx: &mut Transaction<'_>,
     experiment: i64,

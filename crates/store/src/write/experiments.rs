@@ -1,4 +1,4 @@
-//! Experiments as the dispatcher steers them: found by name or UUID, with their states and priorities.
+//! Experiments under the dispatcher's control: found by name or UUID, with their states and priorities.
 
 use spelrum_model::ExperimentId;
 use spelrum_model::ExperimentState;
@@ -8,29 +8,29 @@ use crate::open::writer::Writer;
 use crate::schema::experiment_states::{state_name, state_of};
 use crate::write::transaction::Transaction;
 
-/// An experiment, as steering it needs to know it.
+/// The facts about an experiment that controlling it requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The experiment.
     pub experiment: ExperimentId,
-    /// Its UUID.
+    /// The experiment's UUID.
     pub uuid: String,
-    /// Its state.
+    /// The experiment's state.
     pub state: ExperimentState,
 }
 
-/// An unfinished experiment that another revision of the engine has begun.
+/// An unfinished experiment begun by another revision of the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherRevision {
     /// The experiment.
     pub experiment: ExperimentId,
-    /// Its name.
+    /// The experiment's name.
     pub name: String,
     /// The engine's revision.
     pub engine_revision: u32,
 }
 
-/// The unfinished experiments that are not of this revision of the engine.
+/// Unfinished experiments of another revision of the engine.
 ///
 /// # Errors
 /// If the database fails.
@@ -54,8 +54,7 @@ pub(crate) async fn unfinished_of_other_revisions(
     Ok(found.collect())
 }
 
-/// The experiment with this UUID or name. Of several with the name it is the newest that is not
-/// over, or the newest.
+/// The experiment with this UUID or name. If several share the name: the newest that is not over, else the newest.
 ///
 /// # Errors
 /// If the database fails.
@@ -81,7 +80,7 @@ pub(crate) async fn find(
     }))
 }
 
-/// Stores a new state of an experiment.
+/// Stores an experiment's new state.
 ///
 /// # Errors
 /// If the database fails.
@@ -111,7 +110,7 @@ pub(crate) async fn set_state(
     Ok(())
 }
 
-/// Stores another priority of an experiment.
+/// Stores an experiment's new priority.
 ///
 /// # Errors
 /// If the database fails.

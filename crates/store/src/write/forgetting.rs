@@ -1,5 +1,5 @@
-//! Forgetting leases that ended long ago, and workers that left no trace (invariant 9): a database that has
-//! seen years of work keeps its games, and not who was once to play them.
+//! Deletes leases that ended long ago, and workers that left no trace (invariant 9): after years of work a database
+//! has its games, but not the records of who was once to play them.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,17 @@ use crate::schema::encoding::rows;
 use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 
-/// Leases that are looked at together: about two milliseconds of work.
+/// Leases examined per step: about two milliseconds of work.
 pub(crate) const LEASES_AT_ONCE: u32 = 1_000;
 
-/// Workers that are looked at together: so many searches of four indexes.
+/// Workers examined per step, each by searches of four indexes.
 pub(crate) const WORKERS_AT_ONCE: u32 = 1_000;
 
-/// Looks at some leases after this one, and forgets those that ended before the latest `kept` ones
-/// were granted and that nobody can report for any more: all their games have a result, or their
-/// experiments are over. What is reported under them all the same is rejected (invariant 6).
+/// Examines some leases after this one, and deletes those that ended before the latest `kept` ones were granted and
+/// that no worker can report for: all their games have a result, or their experiments are over. Later reports under a
+/// deleted lease are rejected (invariant 6).
 ///
-/// Returns the last lease that was looked at, or `None` if none was left to look at.
+/// Returns the last lease examined, or `None` if none was left.
 ///
 /// # Errors
 /// If the database fails.
@@ -69,12 +69,11 @@ pub(crate) async fn forget_leases(
     }
     Ok(looked_at.last().map(|row| LeaseId(row.lease_id)))
 }
-/// Looks at some workers after this one, and forgets those that said Hello last before this time by the
-/// clock on the wall, are not among the `known`, and that nothing else refers to: no lease, no result, and no
-/// exclusion but such as an earlier start of them has, or are over.
-/// If one says Hello again, it is a new worker: no id comes twice.
+/// Examines some workers after this one, and deletes those whose last Hello was before this wall-clock time, that are
+/// not among the `known`, and to which nothing refers: no lease, no result, and no exclusion except those that are
+/// over or that an earlier start also has. A deleted worker that says Hello again is a new one: ids are never reused.
 ///
-/// Returns the last worker that was looked at, or `None` if none was left to look at.
+/// Returns the last worker examined, or `None` if none was left.
 ///
 /// # Errors
 /// If the database fails.

@@ -1,4 +1,4 @@
-//! The digests of games: written with them, and kept right while their moves are dropped.
+//! The digests of games: written with them, and updated when their moves are dropped.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::schema::encoding::rows;
 use crate::write::insert::{Row, Statements, Values, insert};
 use crate::write::transaction::Transaction;
 
-/// The digests of games with successive ids, while their rows are inserted.
+/// The digests of games with successive ids, computed while their rows are inserted.
 #[derive(Debug)]
 pub(crate) struct NewDigests {
     first_id: i64,
@@ -64,7 +64,7 @@ pub(crate) async fn insert_digests(
     insert(tx.connection(), &digests.rows()).await
 }
 
-/// Adds rows of these games that are stored already.
+/// Adds stored rows of these games.
 pub(crate) async fn add_stored(
     tx: &mut Transaction<'_>,
     tables: &[&str],
@@ -86,7 +86,7 @@ pub(crate) async fn digest_games(
     insert(tx.connection(), &digest_rows(&digests)).await
 }
 
-/// The digests of what games' rows in `moves` and `game_depths` hold.
+/// The digests of games' rows in `moves` and `game_depths`.
 pub(crate) async fn digests_of_searches(
     tx: &mut Transaction<'_>,
     games: &[i64],
@@ -94,7 +94,7 @@ pub(crate) async fn digests_of_searches(
     of_games(tx.connection(), &["moves", "game_depths"], games).await
 }
 
-/// Replaces a part of games' digests. What had changed on the disk before is still found afterwards.
+/// Replaces a part of games' digests. Earlier changes on the disk can still be found afterwards.
 pub(crate) async fn change_digests(
     tx: &mut Transaction<'_>,
     before: &BTreeMap<i64, u64>,
@@ -122,7 +122,7 @@ fn digest_rows(digests: &BTreeMap<i64, u64>) -> Vec<DigestRow> {
     digests.iter().map(|(game, digest)| DigestRow(*game, stored(*digest))).collect()
 }
 
-/// The digests of games' rows in these tables, as they are stored.
+/// The digests of games' rows in these tables, in their stored form.
 async fn of_games(
     connection: &mut SqliteConnection,
     tables: &[&str],
@@ -132,7 +132,7 @@ async fn of_games(
     let games = rows(games)?;
     let mut encoder = RowEncoder::default();
     for table in tables {
-        // The query macros have no name of a table as a parameter. These are ours.
+        // The query macros do not accept a table name as a parameter. These names are ours.
         let sql =
             format!("SELECT * FROM {table} WHERE game_id IN (SELECT value FROM json_each(?))");
         let mut found = sqlx::query(AssertSqlSafe(sql)).bind(&games).fetch(&mut *connection);

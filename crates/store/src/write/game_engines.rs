@@ -1,5 +1,5 @@
-//! External engines: which one played each settled game, and how one lost it by a fault. Where none plays,
-//! nothing is written and hardly anything asked.
+//! External engines: which one played each settled game, and the fault by which one lost it. Games without external
+//! engines cost no writes and hardly any reads.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use crate::write::checked_games::Checked;
 use crate::write::game_digests::{self, NewDigests};
 use crate::write::transaction::Transaction;
 
-/// The external engines of a game, as who moved first and as the other.
+/// The external engines of a game: the first mover's, and the other player's.
 pub(crate) type Engines = [Option<EngineIdentity>; 2];
 
-/// A program as `engines` has it: name, author and SHA-256.
+/// A program as in `engines`: name, author and SHA-256.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct EngineRow<'g>(&'g str, &'g str, String);
 
@@ -25,7 +25,7 @@ impl<'g> EngineRow<'g> {
     }
 }
 
-/// Keeps which external engines played games, which have successive ids, and how these were lost by a fault.
+/// Stores the external engines of games with successive ids, and the faults by which these were lost.
 pub(crate) async fn insert(
     tx: &mut Transaction<'_>,
     first_id: i64,
@@ -46,7 +46,7 @@ pub(crate) async fn insert(
     game_digests::add_stored(tx, &["game_engines", "forfeits"], &kept, digests).await
 }
 
-/// Keeps the same of one game: such games are few, since each takes its programs a while.
+/// The same for one game: such games are few, since each takes its programs a while.
 pub(crate) async fn keep(
     tx: &mut Transaction<'_>,
     game: i64,
@@ -94,7 +94,7 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-/// Forgets both of games that are removed.
+/// Deletes both for removed games.
 pub(crate) async fn remove(tx: &mut Transaction<'_>, games: &str) -> Result<(), StoreError> {
     sqlx::query!(
         "DELETE FROM game_engines WHERE game_id IN (SELECT value FROM json_each(?))",

@@ -9,10 +9,10 @@ use crate::schema::numbers::{count, integer, scaled_columns};
 use crate::write::checked_games::Checked;
 use crate::write::insert::{Row, Statements, Values};
 
-/// Why a game that was played does not count: as it is stored.
+/// The stored reason why a played game does not count.
 pub(crate) const BEYOND_STOP: &str = "beyond_stop";
 
-/// A row of `games`, or of `uncounted_games` but for its id.
+/// A row of `games`, or of `uncounted_games` without its id.
 #[derive(Serialize)]
 pub(crate) struct GameRow(
     pub(crate) Option<i64>,
@@ -40,7 +40,7 @@ pub(crate) struct GameRow(
 );
 
 impl GameRow {
-    /// Of a game that counts, unless there is a reason why not.
+    /// The row of a game, which counts unless a reason is given.
     pub(crate) fn of(
         id: Option<i64>,
         checked: &Checked<'_>,

@@ -1,5 +1,5 @@
-//! Growing an experiment: its rows become what a changed sweep says. Cells are told apart by the
-//! hash of their definition alone, so that no game is lost or counted for another cell.
+//! Growing an experiment: updates its rows to a changed sweep. Only the hash of its definition identifies a cell, so
+//! no game is lost or counted for another cell.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,7 @@ use crate::write::cells::{self, Place, ROWS_AT_ONCE};
 use crate::write::transaction::Transaction;
 use crate::write::{networks, stop_rules};
 
-/// Stores what a comparison has found; returns the cells that are new to the scheduler, or
-/// different.
+/// Stores the outcome of a comparison; returns the cells that are new to the scheduler, or different.
 pub(crate) async fn grow_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -28,7 +27,7 @@ pub(crate) async fn grow_cells(
         update_cells(tx, plan, cells).await?;
         move_cells(tx, plan, cells).await?;
     }
-    // Under another allocation each of them has another turn.
+    // Another allocation changes the turn of each cell.
     let is_all = comparison.change.settings_changed.contains(&ALLOCATE);
     let differ = known.iter().filter(|cell| is_all || cell.work_differs);
     states.extend(differ.map(|known| CellState {
@@ -68,12 +67,12 @@ pub(crate) async fn grow_cells(
     let with_other_rules = known.iter().filter(|cell| cell.rule_differs);
     let with_other_rules: Vec<i64> = with_other_rules.map(|cell| cell.cell.0).collect();
     set_rules(tx, &with_other_rules, plan).await?;
-    // Whether its moves are recorded may have changed, and is kept there.
+    // The cache has whether moves are recorded, which may have changed.
     tx.cache.cells.clear();
     Ok(states)
 }
 
-/// Gives kept cells what the plan says of them.
+/// Updates kept cells to the plan.
 async fn update_cells(
     tx: &mut Transaction<'_>,
     plan: &Plan,
@@ -105,8 +104,8 @@ async fn update_cells(
     Ok(())
 }
 
-/// Lets cells of builds that play no more stay beside those that take their places, with the games that they have;
-/// returns those that are news to the scheduler.
+/// Keeps cells of builds that play no more, with their games, beside the cells that replace them; returns those that
+/// changed for the scheduler.
 async fn supersede_cells(
     tx: &mut Transaction<'_>,
     plan: &Plan,
@@ -146,8 +145,8 @@ async fn supersede_cells(
     Ok(states)
 }
 
-/// Gives cells the plan's stop rule, which reads them from the first unit. Where they ended by the
-/// rule before they end until the scheduler has read it.
+/// Gives cells the plan's stop rule, which reads them from the first unit. Cells that the previous rule ended stay
+/// ended there until the scheduler has read the new one.
 async fn set_rules(tx: &mut Transaction<'_>, cells: &[i64], plan: &Plan) -> Result<(), StoreError> {
     let rule = stop_rules::stop_rule(tx, plan.stop).await?;
     let list = rows(cells)?;
@@ -162,7 +161,7 @@ async fn set_rules(tx: &mut Transaction<'_>, cells: &[i64], plan: &Plan) -> Resu
     Ok(())
 }
 
-/// Gives kept cells their new places on the axes.
+/// Moves kept cells to their new places on the axes.
 async fn move_cells(
     tx: &mut Transaction<'_>,
     plan: &Plan,
@@ -173,7 +172,7 @@ async fn move_cells(
     place_anew(tx, plan, &moved).await
 }
 
-/// Gives cells the places that the cells of these numbers have in the plan.
+/// Gives cells the places of the plan's cells with these numbers.
 async fn place_anew(
     tx: &mut Transaction<'_>,
     plan: &Plan,

@@ -1,5 +1,5 @@
-//! What every game brings is inserted as values, many rows by one statement: as JSON, which takes any number of
-//! rows, a row takes four times as long.
+//! Inserts each game's rows as values, many rows per statement: JSON takes any number of rows, but each row takes four
+//! times as long.
 
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, Encode, Sqlite, SqliteConnection, Type};
@@ -9,10 +9,10 @@ use crate::error::StoreError;
 
 /// A row of one table.
 pub(crate) trait Row {
-    /// How such rows are inserted.
+    /// The statements that insert such rows.
     fn statements() -> &'static Statements;
 
-    /// Adds the values of its columns, in their order.
+    /// Adds the values of the row's columns, in their order.
     fn add_to(&self, values: &mut Values);
 }
 
@@ -20,19 +20,19 @@ pub(crate) trait Row {
 pub(crate) struct Values {
     arguments: SqliteArguments,
     error: Option<sqlx::error::BoxDynError>,
-    /// What digests the rows, if their digests are asked for.
+    /// The state of digesting, if digests are requested.
     digesting: Option<Digesting>,
 }
 
 struct Digesting {
     tags: &'static Tags,
-    /// The column whose value comes next.
+    /// The column of the next value.
     column: usize,
     encoder: RowEncoder,
 }
 
 impl Values {
-    /// Adds the next one.
+    /// Adds the next value.
     pub(crate) fn add<'v>(
         &mut self,
         value: impl Encode<'v, Sqlite> + Type<Sqlite> + Stored,
@@ -49,7 +49,7 @@ impl Values {
         self
     }
 
-    /// The digest of the row whose values were added last; the next row begins.
+    /// Returns the digest of the last row and begins the next row.
     fn finish_row(&mut self) -> Option<u64> {
         let digesting = self.digesting.as_mut()?;
         digesting.column = 0;
@@ -57,25 +57,25 @@ impl Values {
     }
 }
 
-/// The statements for one table: each takes a fixed number of rows.
+/// The statements for one table, each for a fixed number of rows.
 pub(crate) struct Statements {
-    /// Values of a row.
+    /// Number of values in a row.
     columns: usize,
-    /// For the digests of rows.
+    /// Tags for row digests.
     tags: Tags,
-    /// Each with its rows.
+    /// Each statement with its number of rows.
     by_rows: Vec<(usize, String)>,
 }
 
 impl Statements {
-    /// How many rows a statement takes: as many as there are of the first, then of the next.
+    /// Rows per statement: the first size is used as often as it fits, then the next.
     const ROWS: [usize; 4] = [1_024, 64, 8, 1];
 
-    /// SQLite's own bound.
+    /// SQLite's limit on values per statement.
     const VALUES_MAX: usize = 32_766;
 
-    /// Those that insert into these columns of a table, which have commas between them. Where rows are digested they are in
-    /// the order that they have in the table.
+    /// Statements that insert into these comma-separated columns of a table. Where rows are digested, the columns must
+    /// be in the table's order.
     pub(crate) fn new(table: &str, names: &str) -> Self {
         let columns = names.split(',').count();
         let tags = Tags::new(table, names.split(',').map(str::trim));
@@ -97,7 +97,7 @@ pub(crate) async fn insert<R: Row>(
     insert_rows(connection, rows, None).await
 }
 
-/// The same, and tells the digest of each row.
+/// Inserts rows in their order, and passes the digest of each to a listener.
 pub(crate) async fn insert_digested<R: Row>(
     connection: &mut SqliteConnection,
     rows: &[R],
@@ -106,7 +106,7 @@ pub(crate) async fn insert_digested<R: Row>(
     insert_rows(connection, rows, Some(&mut tell)).await
 }
 
-/// Who is told the digest of each row.
+/// Receives the digest of each row.
 type Listener<'l, R> = &'l mut (dyn FnMut(&R, u64) + Send);
 
 async fn insert_rows<R: Row>(

@@ -1,4 +1,4 @@
-//! Cells as workers that play their games need to know them.
+//! The details of cells that workers need to play their games.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use crate::schema::encoding::rows;
 use crate::schema::numbers::scaling;
 use crate::write::transaction::Transaction;
 
-/// A cell, as a worker that plays its games needs to know it.
+/// The details of a cell that a worker needs to play its games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeasedCell {
     /// The hash of its definition.
     pub definition: DefinitionHash,
-    /// How long a game may take before it fails.
+    /// The time after which a game fails.
     pub game_timeout: Option<Duration>,
     /// Whether its games are timed.
     pub timed: bool,
-    /// How time limits are scaled, if its players have some, and they are.
+    /// The scaling of time limits, if its players have limits and they are scaled.
     pub scaling: Option<Scaling>,
 }
 
-/// What a worker must be told of cells, in order.
+/// The details of cells that a worker needs, in order.
 ///
 /// # Errors
-/// If the database fails, or a cell is not there.
+/// If the database fails, or a cell is missing.
 pub(crate) async fn find(
     tx: &mut Transaction<'_>,
     cells: &[CellId],

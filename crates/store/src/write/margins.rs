@@ -1,4 +1,4 @@
-//! By how much games were won: what a cell's margins add up to, and their interval.
+//! Winning margins: the sums over a cell's games, and their interval.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::schema::encoding::rows;
 
-/// The margins of a cell's counted games, as `cell_results` has them.
+/// The margins of a cell's counted games, as in `cell_results`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Margins {
-    /// Games that have one, their sum, and the sum of their squares.
+    /// Games with a margin, their sum, and the sum of their squares.
     pub(crate) games: i64,
     pub(crate) sum: i64,
     pub(crate) squares: i64,
-    /// Pairs of which both games have one, the sum of all these, and the sum of the products of the two.
+    /// Pairs in which both games have a margin, the sum of all these, and the sum of the products of the two.
     pub(crate) pairs: i64,
     pub(crate) pairs_sum: i64,
     pub(crate) products: i64,
@@ -30,7 +30,7 @@ impl Margins {
         self.squares += margin * margin;
     }
 
-    /// Adds that two games are a pair, if both have one.
+    /// Adds a pair of games, if both have a margin.
     pub(crate) fn add_pair(&mut self, margins: [Option<i64>; 2]) {
         let [Some(first), Some(second)] = margins else { return };
         self.pairs += 1;
@@ -38,7 +38,7 @@ impl Margins {
         self.products += first * second;
     }
 
-    /// Adds another one's counts so many times: -1 takes them away.
+    /// Adds another value's counts this many times; -1 subtracts them.
     pub(crate) fn add_counts(&mut self, other: &Self, times: i64) {
         for (own, theirs) in [
             (&mut self.games, other.games),
@@ -52,8 +52,8 @@ impl Margins {
         }
     }
 
-    /// The mean with its interval: over pairs, of which some may have one game with a margin alone; over games
-    /// where there are no pairs; or over openings, given what these add up to.
+    /// The mean with its interval: over pairs, of which some may have a margin for only one game; over games where
+    /// there are no pairs; or over openings, given the sums over them.
     pub(crate) fn mean(&self, openings: Option<&MarginSums>) -> Option<OverGames> {
         #[expect(clippy::cast_precision_loss, reason = "sums of squares of what is at most 10,000")]
         let real = |count: i64| count as f64;
@@ -68,13 +68,13 @@ impl Margins {
     }
 }
 
-/// A game's margin seen from its cell's first player.
+/// A game's margin from the view of its cell's first player.
 pub(crate) fn of_first_player(first_player_moved_first: bool, margin: Option<i32>) -> Option<i64> {
     let margin = i64::from(margin?);
     Some(if first_player_moved_first { margin } else { -margin })
 }
 
-/// What the margins of these cells add up to over openings.
+/// The sums of these cells' margins over openings.
 pub(crate) async fn over_openings(
     connection: &mut SqliteConnection,
     cells: &[i64],

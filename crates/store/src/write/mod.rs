@@ -1,16 +1,16 @@
-//! Writing: a file for each table, or for what one transaction does to several.
+//! Writing: a file for each table, or for a transaction's work on several tables.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `transaction`, `cache` | a transaction, and what is remembered between two |
+//! | `transaction`, `cache` | a transaction, and the cache kept between two |
 //! | `submit`, `cells`, `sweep_changes`, `sweep_files`, `growth`, `claims`, `courses`, `experiments` | sweeps and their experiments |
-//! | `scheduling`, `leased_cells`, `reported_games`, `requirements`, `workers`, `worker_speeds` | what the scheduler finds again, and what workers say of themselves |
+//! | `scheduling`, `leased_cells`, `reported_games`, `requirements`, `workers`, `worker_speeds` | the scheduler's state, and workers' reports about themselves |
 //! | `checked_games`, `distinct_games`, `number_runs`, `openings`, `settled_games`, `game_rows`, `side_rows`, `game_engines`, `game_digests`, `move_values`, `insert` | settled games and their rows |
 //! | `uncounted_games`, `disturbed_games`, `refused_results`, `retry` | results that do not count, and games that failed |
 //! | `rollup_sums`, `rollups`, `cell_openings`, `margins` | sums over games |
 //! | `stop_rules`, `stop_readings`, `stops` | where cells end |
-//! | `networks`, `verifications` | tasks that are not games of a grid |
-//! | `exclusion`, `excluded_workers`, `barred_workers` | workers that get no games, and taking their results out |
+//! | `networks`, `verifications` | tasks other than games of a grid |
+//! | `exclusion`, `excluded_workers`, `barred_workers` | workers that get no games, and discarding their results |
 //! | `removal`, `removal_walk`, `forgetting` | deleting |
 
 pub(crate) mod barred_workers;

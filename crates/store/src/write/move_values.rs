@@ -1,5 +1,5 @@
-//! What the moves of positions are worth by a reference: stored with the first choice in a position, and told
-//! of it for every later one.
+//! Values of the moves of positions by a reference: stored with the first choice in a position, and reused for every
+//! later one.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ use crate::write::cache::ValuedBy;
 use crate::write::checked_games::Checked;
 use crate::write::transaction::Transaction;
 
-/// A row of `valued_positions` but for its id.
+/// A row of `valued_positions` without its id.
 #[derive(Serialize)]
 struct PositionRow(i64, i64, i64, u32, Option<u32>, u32, i64, i64, u32, f64, f64, f64, f64);
 
-/// A row of `move_values` but for its position.
+/// A row of `move_values` without its position.
 #[derive(Serialize)]
 struct ValueRow<'g>(&'g str, usize, i64, f64);
 
-/// Stores the values of positions that have none yet.
+/// Stores the values of positions that lack them.
 pub(crate) async fn insert(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
@@ -79,7 +79,7 @@ async fn insert_position(
     Ok(())
 }
 
-/// Nothing of a position without moves.
+/// Returns `None` for a position without moves.
 fn position_row(
     by: &ValuedBy,
     opening: i64,
@@ -126,7 +126,7 @@ fn position_row(
     })
 }
 
-/// The rank of a move by value; that of all moves where they are worth the same.
+/// The rank of a move by value; the mean rank of all moves if they have equal values.
 fn rank(values: &[i64], number: usize) -> f64 {
     let moves = values.len() as f64;
     Choice::of(values, number).map_or((moves + 1.0) / 2.0, |choice| choice.rank)

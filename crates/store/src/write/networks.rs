@@ -1,5 +1,5 @@
-//! Networks: the trainings that experiments need, and what came of them. An experiment has a cell for each
-//! training that it needed first; its games wait for that cell, and every experiment has the network.
+//! Networks: the trainings that experiments need, and their results. An experiment has a cell for each training that
+//! it needed first; its games wait for that cell, and every experiment can use the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::schema::numbers::{count, integer};
 use crate::write::requirements::ends;
 use crate::write::transaction::Transaction;
 
-/// Cells of trainings are not in the grid: they come before all that are.
+/// The cell number of all trainings: outside the grid, before all its cells.
 const TRAINING_NUMBER: i64 = -1;
 
-/// Notes which networks players name, and lets the experiment train those that are not there. Returns the
-/// new cells of trainings.
+/// Records the networks that players name, and lets the experiment train missing ones. Returns the new cells of
+/// trainings.
 pub(crate) async fn insert_trainings(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -30,7 +30,7 @@ pub(crate) async fn insert_trainings(
     note_networks(tx, experiment, players, true).await
 }
 
-/// Notes which networks players name; whether the experiment trains those that are not there.
+/// Records the networks that players name, and adds trainings of missing ones if the experiment `trains`.
 pub(crate) async fn note_networks(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -40,7 +40,7 @@ pub(crate) async fn note_networks(
     let mut states = Vec::new();
     let mut seen = BTreeSet::new();
     for (player, json) in players {
-        // Few have one: the others need not be read.
+        // Few players have a network: the others need not be parsed.
         if !json.contains("\"network\"") {
             continue;
         }
@@ -61,7 +61,7 @@ pub(crate) async fn note_networks(
     Ok(states)
 }
 
-/// The network that a training makes, known from now on.
+/// Stores the network that a training makes, so that it is known from now on.
 pub(crate) async fn note_network(
     tx: &mut Transaction<'_>,
     training: &TrainingDefinition,
@@ -87,14 +87,14 @@ pub(crate) async fn note_network(
     Ok(id)
 }
 
-/// The cell of a training, if the network is not there and the experiment has none.
+/// The cell of a training, if the network is missing and the experiment has no cell for it.
 async fn insert_training(
     tx: &mut Transaction<'_>,
     experiment: i64,
     network: i64,
     training: &TrainingDefinition,
 ) -> Result<Option<CellState>, StoreError> {
-    // One that could not be trained for others is tried again.
+    // A network whose training failed for other experiments is tried again.
     sqlx::query!(
         "UPDATE networks SET failure = NULL, settled_unix_us = NULL
         WHERE network_id = ?1 AND failure IS NOT NULL AND NOT EXISTS (
@@ -146,7 +146,7 @@ async fn insert_training(
     Ok(Some(CellState { swap_sides: false, ..CellState::new(CellId(id), 1) }))
 }
 
-/// What all trainings have in common, as workers get it: the beginning of their definitions.
+/// The common part of all trainings, as workers get it: the beginning of their definitions.
 async fn training_conditions(tx: &mut Transaction<'_>) -> Result<i64, StoreError> {
     let prefix = TrainingDefinition::JSON_PREFIX;
     sqlx::query!(
@@ -165,7 +165,7 @@ async fn training_conditions(tx: &mut Transaction<'_>) -> Result<i64, StoreError
     Ok(id)
 }
 
-/// In a training's definition the recipe stands for the first player, and `{}` for the second.
+/// A training's definition has the recipe as its first player, and `{}` as its second.
 async fn training_players(tx: &mut Transaction<'_>, recipe: &str) -> Result<[i64; 2], StoreError> {
     let mut ids = [0; 2];
     for (id, json) in ids.iter_mut().zip([recipe, "{}"]) {
@@ -188,7 +188,7 @@ async fn training_players(tx: &mut Transaction<'_>, recipe: &str) -> Result<[i64
     Ok(ids)
 }
 
-/// Gives an experiment's cells the trainings that their games wait for, and trainings what they are.
+/// Adds to an experiment's cells the trainings that their games wait for, and to trainings their details.
 pub(crate) async fn add_to_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -246,7 +246,7 @@ pub(crate) async fn add_to_cells(
     Ok(())
 }
 
-/// Stores networks that were trained. One that is there stays.
+/// Stores trained networks. An existing one stays.
 ///
 /// # Errors
 /// If the database fails.
@@ -267,7 +267,7 @@ pub(crate) async fn store_trainings(
     Ok(())
 }
 
-/// Stores a network that was trained, unless it is there.
+/// Stores a trained network, unless it exists.
 pub(crate) async fn settle_network(
     tx: &mut Transaction<'_>,
     network: i64,
@@ -381,7 +381,7 @@ async fn insert_curves(
     Ok(())
 }
 
-/// Settles those of these tasks that are trainings: their networks cannot be had.
+/// Settles the trainings among these tasks as failed: their networks cannot be had.
 pub(crate) async fn settle_failed_trainings(
     tx: &mut Transaction<'_>,
     tasks: &[(GameId, String)],
@@ -401,7 +401,7 @@ pub(crate) async fn settle_failed_trainings(
     Ok(())
 }
 
-/// Takes back that trainings of an experiment failed. Returns their tasks.
+/// Clears the failures of an experiment's trainings. Returns their tasks.
 pub(crate) async fn retry_trainings(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -434,11 +434,11 @@ pub(crate) async fn retry_trainings(
 }
 
 fn recipe_json(recipe: &Recipe) -> String {
-    // Parameters have keys that are texts and finite numbers, which JSON has.
+    // The keys of parameters are texts and the numbers finite, so JSON can represent them.
     serde_json::to_string(recipe.parameters()).unwrap_or_default()
 }
 
-/// How much memory training by a recipe may take.
+/// The memory that training by a recipe can take.
 fn memory_bytes(recipe: &str) -> u64 {
     let parameters: Parameters = serde_json::from_str(recipe).unwrap_or_default();
     Recipe::from_parameters(&parameters).map_or(0, |recipe| recipe.memory_bytes())

@@ -1,15 +1,15 @@
-//! Numbers of cells in runs, so that statements look up ranges.
+//! Runs of game numbers, so that statements look up ranges.
 
 use serde::Serialize;
 use spelrum_model::GameId;
 
 use crate::schema::numbers::integer;
 
-/// Numbers of one cell that follow each other: the cell, the first and the last.
+/// Consecutive numbers of one cell: the cell, the first and the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Run(i64, i64, i64);
 
-/// What is one run as long as each number is the next one of the same cell.
+/// Groups games into runs: a run lasts while each number is the next one of the same cell.
 pub(crate) fn runs(games: impl Iterator<Item = GameId>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for game in games {

@@ -51,10 +51,10 @@ pub(crate) async fn fill_openings(
     Ok(())
 }
 
-/// Plies to mate from an opening that was drawn from an ending: whoever draws openings, plays or referees such
-/// games has the ending's table. `None` of others.
+/// Plies to mate from an opening drawn from an ending; programs that draw, play or referee such games have the
+/// ending's table. `None` for other openings.
 fn plies_to_mate(game: &str, position: &str) -> Option<u32> {
-    // Two kings and two other pieces, with whose move it is and the counters.
+    // Two kings and two other pieces, with the side to move and the counters.
     const BYTES_MAX: usize = 64;
     if game != Chess::NAME || position.len() > BYTES_MAX {
         return None;

@@ -1,5 +1,5 @@
-//! Results that are not records of their games: kept as they came, out of all statistics, for whoever
-//! looks into the worker that sent them.
+//! Results that are not valid records of their games: kept as they came, outside all statistics, for investigating the
+//! worker that sent them.
 
 use spelrum_model::{GameId, LeaseId, WorkerId};
 
@@ -7,29 +7,29 @@ use crate::error::StoreError;
 use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 
-/// Bytes of a record that are kept.
+/// Bytes kept of a record.
 const RECORD_BYTES_MAX: usize = 64 * 1024;
 
-/// Refused results of one worker that are kept (invariant 9): many show no more than a few do.
+/// Refused results kept per worker (invariant 9): many show no more than a few do.
 pub(crate) const OF_WORKER_MAX: i64 = 100;
 
-/// A result that the referee refused.
+/// A result refused by the referee.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refused {
-    /// Who reported it.
+    /// The reporting worker.
     pub worker: WorkerId,
     /// The lease it was reported under.
     pub lease: LeaseId,
-    /// The game that it was to be a record of.
+    /// The game that it claims to record.
     pub game: GameId,
-    /// The record as it came, in whatever form it came.
+    /// The record as it came, in any form.
     pub record: Vec<u8>,
-    /// What is wrong with it.
+    /// The problem with the record.
     pub problem: String,
 }
 
-/// Keeps refused results, each once, and says for each whether it is new. Of a record the beginning
-/// is kept, of a worker's refused results the first.
+/// Keeps refused results, each once, and returns for each whether it is new. Keeps the beginning of a record, and the
+/// first refused results of a worker.
 ///
 /// # Errors
 /// If the database fails.
@@ -38,7 +38,7 @@ pub(crate) async fn keep(
     refused: &[Refused],
 ) -> Result<Vec<bool>, StoreError> {
     let mut new = Vec::with_capacity(refused.len());
-    // These are few.
+    // Refused results are few.
     for Refused { worker, lease, game, record, problem } in refused {
         let (number, now) = (integer(game.number), tx.now_unix_us);
         let record = &record[..record.len().min(RECORD_BYTES_MAX)];

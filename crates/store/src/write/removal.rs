@@ -1,13 +1,11 @@
-//! Throwing away an experiment, or only its moves: in steps so small that nobody waits for them.
+//! Permanently deleting an experiment, or only its moves, in steps so small that nothing waits for them.
 //!
-//! From the moment at which it is decided, an experiment is gone for everybody: it loses its name,
-//! UUID and views, no list shows it, and its games count as never leased, so that a late report of
-//! one is rejected. Its rows follow, cell by cell: first the games with what hangs on them, then
-//! what else there is of the cell, then the cell. What it shared with others stays, also where
-//! nobody else uses it any more: players, openings, workers. At last the file shrinks.
+//! From the decision on, the experiment is invisible: it loses its name, UUID and views, no list shows it, and its
+//! games become unleased, so that a late report of one is rejected. Its rows follow, cell by cell: first the games
+//! with their dependent rows, then the rest of the cell's rows, then the cell. Shared rows stay, even if no longer
+//! used: players, openings, workers. Finally the file shrinks.
 //!
-//! Where it is stands in `removals`, in the same transaction as the steps, so a coordinator that was
-//! killed goes on from there.
+//! `removals` stores the progress in the same transaction as the steps, so a killed coordinator resumes there.
 
 use spelrum_answers::Removing;
 use spelrum_model::ExperimentId;
@@ -22,29 +20,28 @@ use crate::write::removal_walk::{CellsAhead, Walk};
 use crate::write::transaction::Transaction;
 use crate::write::{claims, game_digests, game_engines, verifications};
 
-/// What a step did.
+/// Outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removed {
-    /// Some rows are gone; more may follow.
+    /// Some rows were removed; more may follow.
     Some,
-    /// There is nothing (more) to remove; the file may have to shrink.
+    /// Nothing is left to remove; the file may have to shrink.
     Nothing,
 }
 
-/// Rows of one table that a step removes at the most: about two milliseconds of work. A single
-/// game may have more moves.
+/// Maximum rows of one table that a step removes: about two milliseconds of work. A single game can have more moves.
 const ROWS_AT_ONCE: i64 = 1_000;
 
-/// Games that a step looks at.
+/// Games examined per step.
 const GAMES_AT_ONCE: i64 = 100;
 
-/// Cells whose games are gone and that are removed together.
+/// Cells without games that are removed together.
 const CELLS_AT_ONCE: usize = 64;
 
 /// Pages by which the file shrinks in one step.
 const PAGES_AT_ONCE: u32 = 200;
 
-/// Whether something is being removed, or the file is still to shrink.
+/// Whether a removal is in progress, or the file has yet to shrink.
 ///
 /// # Errors
 /// If the database fails.
@@ -54,8 +51,8 @@ pub(crate) async fn is_removing(writer: &mut Writer) -> Result<bool, StoreError>
         .await?)
 }
 
-/// Gives some of the free pages back to the file system, once no rows are left to remove.
-/// Returns whether there is more to do. The file itself is cut by the next checkpoint.
+/// Returns some of the free pages to the file system, once no rows are left to remove. Returns whether more are left.
+/// The next checkpoint cuts the file itself.
 ///
 /// # Errors
 /// If the database fails.
@@ -76,8 +73,7 @@ pub(crate) async fn shrink(writer: &mut Writer) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Decides that an experiment, or its moves, are removed. `games` says how many there are, for
-/// people who watch it go.
+/// Begins removing an experiment, or only its moves. `games` is their number, for showing progress.
 ///
 /// # Errors
 /// If the database fails.
@@ -88,8 +84,7 @@ pub(crate) async fn begin(
     games: u64,
 ) -> Result<(), StoreError> {
     let (name, games, now) = (what.name(), integer(games), tx.now_unix_us);
-    // What is decided twice is as good as once; a removal of the moves becomes one of
-    // everything.
+    // Repeating the decision changes nothing; a removal of the moves becomes one of everything.
     sqlx::query!(
         "INSERT INTO removals (experiment_id, experiment, what, requested_unix_us, games)
         SELECT experiment_id, name, ?2, ?3, ?4 FROM experiments WHERE experiment_id = ?1
@@ -117,14 +112,14 @@ pub(crate) async fn begin(
             .await?;
         }
     }
-    // What is kept in memory of its cells, such as whether they record moves.
+    // Drops cached facts of its cells, such as whether they record moves.
     tx.cache.cells.clear();
     tx.cache.removal = None;
     tx.cache.exclusion = None;
     Ok(())
 }
 
-/// Takes everything from an experiment by which anybody would find it.
+/// Removes everything by which an experiment can be found.
 async fn hide(tx: &mut Transaction<'_>, experiment: i64) -> Result<(), StoreError> {
     experiment_views::drop_views(tx, experiment).await?;
     sqlx::query!(
@@ -173,7 +168,7 @@ async fn begin_walk(tx: &mut Transaction<'_>) -> Result<Option<Walk>, StoreError
     .await?;
     Ok(found.map(|row| {
         let what = Removing::named(&row.what);
-        // Cells whose games are gone may still be there themselves.
+        // Cells whose games are gone can still exist.
         let (cell, number) = match what {
             Removing::Everything => (0, 0),
             Removing::Moves => (row.cell_id, row.number),
@@ -239,7 +234,7 @@ async fn remove_games(
     Ok(())
 }
 
-/// Removes everything of games, or only their moves.
+/// Removes games with all dependent rows, or only their moves.
 pub(crate) async fn remove_of_games(
     tx: &mut Transaction<'_>,
     what: Removing,
@@ -278,7 +273,7 @@ pub(crate) async fn remove_of_games(
     Ok(())
 }
 
-/// Keeps what the rollups sum up over the moves of games that lose them.
+/// Keeps the rollups' sums over the moves of games that lose them.
 async fn keep_searches(tx: &mut Transaction<'_>, games: &str) -> Result<(), StoreError> {
     sqlx::query!(
         "INSERT INTO game_depths (game_id, side, depth, searched_moves, wall_us, cpu_us, nodes,
@@ -309,7 +304,7 @@ async fn keep_searches(tx: &mut Transaction<'_>, games: &str) -> Result<(), Stor
     Ok(())
 }
 
-/// Removes what else there is of cells without games, and at last the cells.
+/// Removes the remaining rows of cells without games, and finally the cells.
 async fn remove_cells(tx: &mut Transaction<'_>, walk: &mut Walk) -> Result<(), StoreError> {
     let cells = rows(&walk.emptied)?;
     let more = remove_uncounted(tx, &cells).await?
@@ -321,7 +316,7 @@ async fn remove_cells(tx: &mut Transaction<'_>, walk: &mut Walk) -> Result<(), S
     if more {
         return Ok(());
     }
-    // Few rows of each cell.
+    // Each cell has few of these rows.
     verifications::remove(tx, &cells).await?;
     claims::remove_cells(tx, &cells).await?;
     sqlx::query!(
@@ -351,7 +346,7 @@ async fn remove_cells(tx: &mut Transaction<'_>, walk: &mut Walk) -> Result<(), S
     sqlx::query!("DELETE FROM cells WHERE cell_id IN (SELECT value FROM json_each(?))", cells)
         .execute(tx.connection())
         .await?;
-    // What is known of them is of no use any more.
+    // The cached facts are of no further use.
     tx.cache.cells.clear();
     walk.emptied.clear();
     Ok(())
@@ -405,7 +400,7 @@ async fn remove_leases(tx: &mut Transaction<'_>, cells: &str) -> Result<bool, St
         return Ok(false);
     }
     let (leases, now) = (rows(&leases)?, tx.now_unix_us);
-    // Live ones are left over from another engine: nobody here would ever end them.
+    // Live leases are left over from another engine: nothing here would ever end them.
     sqlx::query!(
         "UPDATE leases SET ended_unix_us = ?2, ended_by = 'cancelled'
         WHERE ended_by IS NULL AND lease_id IN (SELECT value FROM json_each(?1))",
@@ -477,7 +472,7 @@ async fn remove_openings(tx: &mut Transaction<'_>, cells: &str) -> Result<bool, 
     Ok(removed.rows_affected() > 0)
 }
 
-/// Ends a removal: from here on only the file has to shrink.
+/// Ends a removal: only the file has yet to shrink.
 async fn end_walk(tx: &mut Transaction<'_>, walk: &Walk) -> Result<(), StoreError> {
     sqlx::query!("UPDATE removals SET experiment_id = NULL WHERE removal_id = ?", walk.removal)
         .execute(tx.connection())

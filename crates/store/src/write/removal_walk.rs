@@ -1,4 +1,4 @@
-//! What is being removed or taken out, and how far that is.
+//! Progress of removals and exclusions.
 
 use std::collections::VecDeque;
 
@@ -7,54 +7,54 @@ use sqlx::SqliteConnection;
 
 use crate::error::StoreError;
 
-/// Cells that are looked up at a time.
+/// Cells looked up at a time.
 const CELLS_AHEAD: i64 = 2_000;
 
-/// A removal at work. Kept between transactions; `removals` has what must survive.
+/// A removal in progress. Kept between transactions; `removals` has the state that must survive.
 #[derive(Debug)]
 pub(crate) struct Walk {
     pub(crate) removal: i64,
     pub(crate) experiment: i64,
     pub(crate) what: Removing,
     pub(crate) ahead: CellsAhead,
-    /// Games of the first cell with smaller numbers are done.
+    /// Games of the first cell below this number are done.
     pub(crate) number: i64,
-    /// Cells without games that are still to be removed.
+    /// Cells without games that remain to be removed.
     pub(crate) emptied: Vec<i64>,
 }
 
-/// An exclusion at work. Kept between transactions; `exclusions` has what must survive.
+/// An exclusion in progress. Kept between transactions; `exclusions` has the state that must survive.
 #[derive(Debug)]
 pub(crate) struct ExclusionWalk {
     pub(crate) id: i64,
     pub(crate) worker: i64,
     pub(crate) from: Option<i64>,
     pub(crate) since: Option<i64>,
-    /// Only what was played with this engine is taken out.
+    /// If set, only results with this engine are discarded.
     pub(crate) engine: Option<String>,
-    /// The experiment that it is in; 0 at first.
+    /// The current experiment; 0 at first.
     pub(crate) experiment: i64,
     pub(crate) ahead: CellsAhead,
-    /// Games of the first cell with smaller numbers are done.
+    /// Games of the first cell below this number are done.
     pub(crate) number: i64,
     pub(crate) kept: Option<[i64; 2]>,
 }
 
-/// An experiment's cells that are still to be walked through, in the order of their ids.
+/// An experiment's remaining cells, in the order of their ids.
 #[derive(Debug)]
 pub(crate) struct CellsAhead {
     next: VecDeque<i64>,
-    /// The last that was looked up.
+    /// The last cell looked up.
     looked_up: i64,
 }
 
 impl CellsAhead {
-    /// From this cell on.
+    /// The cells from this one on.
     pub(crate) fn from(cell: i64) -> Self {
         Self { next: VecDeque::new(), looked_up: cell - 1 }
     }
 
-    /// The cell that it is at, if it is not through all cells of the experiment.
+    /// The current cell; `None` after the experiment's last one.
     ///
     /// # Errors
     /// If the database fails.
@@ -64,7 +64,7 @@ impl CellsAhead {
         connection: &mut SqliteConnection,
     ) -> Result<Option<i64>, StoreError> {
         if self.next.is_empty() {
-            // By the index alone: the cells' own rows are large.
+            // Uses the index alone: the cells' own rows are large.
             let found = sqlx::query_scalar!(
                 r#"SELECT cell_id AS "cell_id!: i64" FROM cells INDEXED BY cells_experiment
                 WHERE experiment_id = ? AND cell_id > ? ORDER BY cell_id LIMIT ?"#,

@@ -1,4 +1,4 @@
-//! What the scheduler must know of reported games: whether they are settled, and whether they were leased.
+//! The scheduler's facts about reported games: whether they are settled, and whether they were leased.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -18,29 +18,28 @@ use crate::write::transaction::Transaction;
 /// Facts about a game that a worker reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GameFacts {
-    /// Whether it has a settled result.
+    /// Whether the game has a settled result.
     pub settled: bool,
-    /// Whether it was ever leased to this worker under the lease it names.
+    /// Whether the game was ever leased to this worker under the lease it names.
     pub leased: bool,
-    /// How it is looked at, if it is timed.
+    /// How the game is checked for disturbance, if timed.
     pub timed: Option<TimedCell>,
-    /// How many disturbed results of it are kept, where disturbed games are played again.
+    /// Number of its disturbed results kept, where disturbed games are replayed.
     pub disturbed: u64,
-    /// Whether one of them came under the lease.
+    /// Whether a kept one came under this lease.
     pub is_kept: bool,
     /// When the lease was granted, by the coordinator's clock, if the game was leased under it.
     pub granted_unix_us: Option<i64>,
 }
 
-/// What a worker says that it plays under a lease: the lease, the worker and the cell.
+/// The source of a report: the lease, the worker and the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 struct Held(i64, i64, i64);
 
-/// When numbers were granted, and which.
+/// The grant time of numbers, and the numbers.
 type GrantedRange = (i64, Range<i64>);
 
-/// Looks up what the scheduler must know of games that workers report, in order: each with its
-/// worker and the lease it names.
+/// Looks up the scheduler's facts about reported games, in order: each game with its worker and the lease it names.
 ///
 /// # Errors
 /// If the database fails.
@@ -48,7 +47,7 @@ pub(crate) async fn facts(
     tx: &mut Transaction<'_>,
     games: &[(WorkerId, LeaseId, GameId)],
 ) -> Result<Vec<GameFacts>, StoreError> {
-    // Nearly all of them follow each other, and none is settled: so it is asked for what there is of each run.
+    // Nearly all of them are consecutive and unsettled, so query the existing games of each run.
     let settled = settled_among(tx, &runs(games.iter().map(|(.., game)| *game))).await?;
     let held: BTreeSet<Held> =
         games.iter().map(|(worker, lease, game)| Held(lease.0, worker.0, game.cell.0)).collect();
@@ -83,7 +82,7 @@ pub(crate) async fn facts(
     Ok(facts.collect())
 }
 
-/// Which games of these runs are settled.
+/// The settled games of these runs.
 async fn settled_among(
     tx: &mut Transaction<'_>,
     runs: &[Run],
@@ -101,8 +100,7 @@ async fn settled_among(
     Ok(found.into_iter().map(|row| (row.cell_id, row.number)).collect())
 }
 
-/// The numbers that leases were granted with, of workers and cells, and when. One that is being removed has no
-/// games any more.
+/// The numbers granted with leases, by worker and cell, and when. A cell that is being removed has no games any more.
 async fn ranges_of(
     tx: &mut Transaction<'_>,
     held: &[Held],

@@ -1,4 +1,4 @@
-//! What the games of cells need of a worker, by what their players say: how much memory, and which engines.
+//! Requirements of cells' games on a worker, from the players' parameters: memory, and engines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ use spelrum_scheduling::scheduler::CellState;
 use crate::error::StoreError;
 use crate::write::transaction::Transaction;
 
-/// What one or both players of a game need.
+/// Requirements of one or both players of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// Bytes of memory that they may take.
+    /// Bytes of memory that they can take.
     pub(crate) memory_bytes: u64,
-    /// Their engines, in an order of their own.
+    /// Their engines, in a fixed order.
     pub(crate) engines: Vec<NeededEngine>,
-    /// What they ask of these, in an order of their own.
+    /// Their requests to these engines, in a fixed order.
     pub(crate) requests: Vec<EngineRequest>,
-    /// The shortest time limit for a move, in microseconds, if there is one.
+    /// The shortest time limit for a move in microseconds, if any.
     pub(crate) move_limit_us: Option<u64>,
 }
 
 impl Needs {
-    /// Of a player with these parameters.
+    /// The requirements of a player with these parameters.
     pub(crate) fn of_player(parameters_json: &str) -> Self {
-        // What no engine of today can read is refused by the worker that gets it.
+        // The worker refuses parameters that the current engine cannot parse.
         let parameters = serde_json::from_str::<Parameters>(parameters_json).unwrap_or_default();
         Self {
             memory_bytes: memory_bytes_of(&parameters),
@@ -41,7 +41,7 @@ impl Needs {
         }
     }
 
-    /// What a cell of this game asks of its worker beside memory.
+    /// A cell's demands on its worker for this game, beside memory.
     pub(crate) fn demands(
         self,
         placement: &Placement,
@@ -54,7 +54,7 @@ impl Needs {
         Demands { requests, ..placement.demands(self.engines, is_timed.then_some(timed)) }
     }
 
-    /// Of two players who play at once.
+    /// The requirements of two players that play at once.
     pub(crate) fn together(&self, other: &Self) -> Self {
         let mut engines = [&*self.engines, &other.engines].concat();
         engines.sort_unstable();
@@ -67,8 +67,8 @@ impl Needs {
     }
 }
 
-/// Gives some of an experiment's cells what a game of each needs: both of its players play at
-/// once. It follows from the definitions, and is not stored. Beside, what their sweep asks of workers.
+/// Adds to some of an experiment's cells the requirements of a game of each, with both players running at once, and
+/// the sweep's demands on workers. Computed from the definitions, not stored.
 pub(crate) async fn add_to_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -132,7 +132,7 @@ pub(crate) async fn add_to_cells(
     Ok(())
 }
 
-/// The cells among some of an experiment that play Chess960.
+/// The Chess960 cells among some of an experiment.
 async fn chess960_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -153,9 +153,9 @@ async fn chess960_cells(
     Ok(cells.into_iter().collect())
 }
 
-/// The least and the greatest number of some cells; `None` of no cells. A course adds a few cells to tens of
-/// thousands, again and again: what is looked up for them lies between these. In a query the plus in
-/// `+experiment_id` keeps SQLite from going over all cells of the experiment instead.
+/// The least and the greatest id of some cells; `None` if there are no cells. A course adds a few cells to tens of
+/// thousands, again and again: lookups for them stay between these ids. The plus in `+experiment_id` in a query keeps
+/// SQLite from scanning all cells of the experiment instead.
 pub(crate) fn ends(cells: &[CellState]) -> Option<(i64, i64)> {
     let ids = || cells.iter().map(|cell| cell.cell.0);
     ids().min().zip(ids().max())

@@ -1,5 +1,4 @@
-//! Games that finally failed, and are to be played again: what is known of them is taken back, as if they
-//! had been leased and given back.
+//! Retrying games that finally failed: their records are withdrawn, as if they had been leased and returned.
 
 use std::collections::BTreeMap;
 
@@ -14,27 +13,27 @@ use crate::schema::numbers::{integer, unsigned};
 use crate::write::transaction::Transaction;
 use crate::write::{networks, requirements, rollups, scheduling, stop_readings, verifications};
 
-/// What is to be played again, and what the scheduler must know of it.
+/// The games to replay, and the scheduler's facts about them.
 #[derive(Clone, Debug, Default)]
 pub struct Retry {
     /// The games, in order.
     pub games: Vec<GameId>,
-    /// All cells of the experiment, these games among the returned ones.
+    /// All cells of the experiment, with these games among the returned ones.
     pub cells: Vec<CellState>,
-    /// Attempts of its unsettled games.
+    /// Attempts of the experiment's unsettled games.
     pub attempts: Vec<Attempts>,
-    /// Its priority.
+    /// The experiment's priority.
     pub priority: i32,
-    /// Which of its cells go first.
+    /// Which of the experiment's cells go first.
     pub allocation: Allocation,
 }
 
-/// Takes the results of an experiment's failed games back: of those that count, in cells that its sweep
-/// names. Their attempts are forgotten, and the stop rules of their cells read from the first unit
-/// again. What the scheduler has to store of cells must be stored before.
+/// Withdraws the results of an experiment's failed games: those that count, in cells that its sweep names. Clears
+/// their attempts; the stop rules of their cells start again from the first unit. The scheduler's pending changes of
+/// cells must be stored first.
 ///
 /// # Errors
-/// If the experiment takes a course of its own or is of another engine, or the database fails.
+/// If the experiment has a course of its own or is of another engine, or the database fails.
 pub(crate) async fn retry_failed(
     tx: &mut Transaction<'_>,
     experiment: ExperimentId,
@@ -51,7 +50,7 @@ pub(crate) async fn retry_failed(
         return Err(StoreError::HasCourse { name: found.name });
     }
     if found.engine_revision != ENGINE_REVISION {
-        // What this engine plays may be other games (invariant 2).
+        // This engine can play different games (invariant 2).
         return Err(StoreError::OtherEngine { name: found.name, revision: found.engine_revision });
     }
     let failed = sqlx::query!(
@@ -108,7 +107,7 @@ pub(crate) async fn retry_failed(
     )
     .execute(tx.connection())
     .await?;
-    // As if nothing had ever come of them.
+    // As if the cells never had a result.
     sqlx::query!(
         "DELETE FROM cell_results WHERE games = 0 AND games_failed = 0
             AND cell_id IN (SELECT value FROM jsonb_each(?))
@@ -122,7 +121,7 @@ pub(crate) async fn retry_failed(
     Ok(Retry { games: numbers.into_iter().map(game).collect(), ..whole })
 }
 
-/// What the scheduler must know of an experiment that it has forgotten; without the games.
+/// The scheduler's state of an experiment that it has dropped from memory, without the games.
 ///
 /// # Errors
 /// If the database fails.

@@ -1,5 +1,5 @@
-//! What a batch of new games adds to the rollups, summed up before it is written: a batch touches
-//! few rows of them, however many games it has.
+//! The sums that a batch of new games adds to the rollups, computed before writing: a batch touches few rows of the
+//! rollups, however many games it has.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use spelrum_statistics::{GameCounts, OpeningSpread, PairCounts, ScoreInterval};
 use crate::schema::numbers::{SAFE_MAX, real};
 use crate::write::margins::Margins;
 
-/// Whether anything was searched for a move: not if it was forced.
+/// Whether a move was searched, that is, not forced.
 pub(crate) fn is_searched(mv: &MoveRecord) -> bool {
     mv.search.ended_by != EndedBy::OnlyMove
 }
@@ -72,7 +72,7 @@ impl SideSums {
         sides
     }
 
-    /// What of it `game_sides` has, to which it is bounded.
+    /// The bounded sums that `game_sides` stores.
     pub(crate) fn searches(&self) -> SideSearches {
         let [wall_us, cpu_us] =
             [self.sums.wall_us, self.sums.cpu_us].map(|us| us.min(real(SAFE_MAX)));
@@ -80,7 +80,7 @@ impl SideSums {
     }
 }
 
-/// What a batch adds to the rollups that are keyed by cell, player and depth.
+/// The sums that a batch adds to the rollups keyed by cell, player and depth.
 #[derive(Debug, Default)]
 pub(crate) struct Searches {
     /// By (cell, player, depth).
@@ -100,7 +100,7 @@ impl Searches {
         }
     }
 
-    /// The same, to be taken away.
+    /// The negated sums, for subtraction.
     pub(crate) fn negated(mut self) -> Self {
         for sums in self.depths.values_mut() {
             *sums = sums.negated();
@@ -116,7 +116,7 @@ impl Searches {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SideDepth {
     pub(crate) sums: Sums,
-    /// How many of them are in each time bucket.
+    /// Number of searches in each time bucket.
     pub(crate) times: BTreeMap<u32, i64>,
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct CellResult {
     pub(crate) draws_moving_first: i64,
     pub(crate) losses_moving_first: i64,
     pub(crate) pairs: [i64; 5],
-    /// Pairs in which who moved first won both games, and in which who moved second did.
+    /// Pairs in which the first mover won both games, and in which the second mover did.
     pub(crate) pairs_won: [i64; 2],
     pub(crate) distinct_games: i64,
     pub(crate) plies: i64,
@@ -153,13 +153,12 @@ pub(crate) struct CellResult {
 }
 
 impl CellResult {
-    /// Adds a counted game by whether the cell's first player moved first in it, and its outcome
-    /// for who did.
+    /// Adds a counted game by whether the cell's first player moved first in it, and its outcome for the first mover.
     pub(crate) fn add(&mut self, first_player_moved_first: bool, outcome: Outcome) {
         self.add_points(first_player_moved_first, half_points(first_player_moved_first, outcome));
     }
 
-    /// The same, by the half points of the cell's first player.
+    /// Adds a counted game by the half points of the cell's first player.
     pub(crate) fn add_points(&mut self, first_player_moved_first: bool, half_points: usize) {
         self.games += 1;
         match half_points {
@@ -176,7 +175,7 @@ impl CellResult {
         }
     }
 
-    /// Adds a pair by what the cell's first player got in the game in which it moved first, and in the
+    /// Adds a pair by the cell's first player's half points in the game in which that player moved first, and in the
     /// other.
     pub(crate) fn add_pair(&mut self, [moving_first, moving_second]: [usize; 2]) {
         self.pairs[moving_first + moving_second] += 1;
@@ -185,12 +184,12 @@ impl CellResult {
         }
     }
 
-    /// How many units its score is over: pairs, or games if the cell's players do not swap sides.
+    /// The number of units in the score: pairs, or games if the cell's players do not swap sides.
     pub(crate) fn units(&self, swap_sides: bool) -> i64 {
         if swap_sides { self.pairs.iter().sum() } else { self.games }
     }
 
-    /// Adds another one's counts so many times: -1 takes them away.
+    /// Adds another result's counts this many times; -1 subtracts them.
     pub(crate) fn add_counts(&mut self, other: &Self, times: i64) {
         let Self { pairs, pairs_won, wall_us, .. } = *other;
         for (own, theirs) in [
@@ -217,8 +216,8 @@ impl CellResult {
         self.margins.add_counts(&other.margins, times);
     }
 
-    /// The mean score of the first player with its interval: over pairs, or over games if the cell's
-    /// players do not swap sides; or over openings, if they come again.
+    /// The mean score of the first player with its interval: over pairs, or over games if the cell's players do not
+    /// swap sides; or over openings, if they repeat.
     pub(crate) fn interval(
         &self,
         swap_sides: bool,
@@ -234,8 +233,8 @@ impl CellResult {
     }
 }
 
-/// Which mover won both games of a pair, 0 for the first and 1 for the second, if one did; by what the
-/// cell's first player got in the game in which it moved first, and in the other.
+/// The mover that won both games of a pair, 0 for the first and 1 for the second, if any; from the cell's first
+/// player's half points in the game in which that player moved first, and in the other.
 fn won_twice(half_points: [usize; 2]) -> Option<usize> {
     match half_points {
         [2, 0] => Some(0),
@@ -244,7 +243,7 @@ fn won_twice(half_points: [usize; 2]) -> Option<usize> {
     }
 }
 
-/// A row of `cell_openings`, or what is added to one.
+/// A row of `cell_openings`, or an increment of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct OpeningSums {
     pub(crate) games: i64,
@@ -258,14 +257,14 @@ pub(crate) struct OpeningSums {
     pub(crate) pairs_half_points: i64,
     /// As in [`CellResult`].
     pub(crate) pairs_won: [i64; 2],
-    /// Of the cell's first player, and of its second.
+    /// The times of the cell's first player, and of its second.
     pub(crate) times: [GameTimes; 2],
-    /// Games that have a margin, and the sum of these, seen from the cell's first player.
+    /// Games with a margin, and the sum of the margins from the view of the cell's first player.
     pub(crate) margin_games: i64,
     pub(crate) margin_sum: i64,
 }
 
-/// What searched moves cost one player, game by game: by the clock on the wall, and in processor time.
+/// The cost of one player's searched moves, game by game: in wall time, and in CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct GameTimes {
     pub(crate) games: i64,
@@ -280,7 +279,7 @@ pub(crate) struct MeanSums {
     pub(crate) logs: f64,
 }
 
-/// What one side of a game searched: how many moves, and how long in all.
+/// One side's searches in a game: number of moves, and total time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct SideSearches {
     pub(crate) searched_moves: i64,
@@ -292,8 +291,8 @@ pub(crate) struct SideSearches {
 pub(crate) type Openings = BTreeMap<(i64, i64), OpeningSums>;
 
 impl OpeningSums {
-    /// Adds a counted game by whether the cell's first player moved first in it, its half points, and what
-    /// who moved first searched, and the other.
+    /// Adds a counted game by whether the cell's first player moved first in it, its half points, and the searches of
+    /// the first mover and of the other player.
     pub(crate) fn add_game(
         &mut self,
         first_player_moved_first: bool,
@@ -320,7 +319,7 @@ impl OpeningSums {
         }
     }
 
-    /// Adds the margin of a game, if it has one.
+    /// Adds a game's margin, if any.
     pub(crate) fn add_margin(&mut self, margin: Option<i64>) {
         self.margin_games += i64::from(margin.is_some());
         self.margin_sum += margin.unwrap_or(0);
@@ -335,7 +334,7 @@ impl OpeningSums {
         }
     }
 
-    /// The same, to be taken away.
+    /// The negated sums, for subtraction.
     pub(crate) fn negated(self) -> Self {
         Self {
             games: -self.games,
@@ -373,8 +372,7 @@ impl GameTimes {
 }
 
 impl MeanSums {
-    /// The least mean, so that every logarithm is finite: what was too short for the clock took half of
-    /// its unit.
+    /// The least mean, so that every logarithm is finite: a time too short for the clock counts as half of its unit.
     const US_MIN: f64 = 0.5;
 
     fn add(&mut self, mean_us: f64) {
@@ -387,7 +385,7 @@ impl MeanSums {
     }
 }
 
-/// Half points of the cell's first player, who moved first or not: 0, 1 or 2.
+/// Half points (0, 1 or 2) of the cell's first player, given whether that player moved first.
 pub(crate) fn half_points(first_player_moved_first: bool, outcome: Outcome) -> usize {
     match (outcome, first_player_moved_first) {
         (Outcome::Win, true) | (Outcome::Loss, false) => 2,

@@ -14,14 +14,14 @@ use crate::write::margins::{Margins, of_first_player, over_openings};
 use crate::write::rollup_sums::{CellResult, Openings, Searches, SideSums, half_points};
 use crate::write::transaction::Transaction;
 
-/// A game that is settled already.
+/// A game that is already settled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct There {
-    /// What it came to, if it counts.
+    /// The game's result, if it counts.
     pub(crate) counted: Option<CountedEnd>,
 }
 
-/// What a game that counts came to, for who moved first.
+/// The result of a game that counts, for the first mover.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CountedEnd {
     pub(crate) outcome: Outcome,
@@ -97,8 +97,8 @@ pub(crate) async fn add_searches(
     Ok(())
 }
 
-/// Adds new games, and the pairs they complete, to `cell_results` and `cell_openings`; `sides` has what
-/// was searched in each game, and `distinct` tells whether it is the first of its kind.
+/// Adds new games, and the pairs they complete, to `cell_results` and `cell_openings`; `sides` has the searches of
+/// each game, and `distinct` whether the game is the first of its kind.
 pub(crate) async fn add_cell_results(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
@@ -108,7 +108,7 @@ pub(crate) async fn add_cell_results(
 ) -> Result<(), StoreError> {
     let cells: BTreeSet<i64> = games.iter().map(Checked::cell_id).collect();
     let mut results = cell_results(tx, cells.into_iter()).await?;
-    // Those of this batch, to complete pairs with.
+    // The games of this batch, to complete pairs with.
     let mut settled: HashMap<(i64, i64), CountedEnd> = HashMap::with_capacity(games.len());
     let mut openings = Openings::new();
     for ((game, sides), &distinct) in games.iter().zip(sides).zip(distinct) {
@@ -150,7 +150,7 @@ pub(crate) async fn add_cell_results(
     write_cell_results(tx, &results).await
 }
 
-/// The rows of `cell_results` of these cells that have one.
+/// The existing rows of `cell_results` of these cells.
 pub(crate) async fn cell_results(
     tx: &mut Transaction<'_>,
     cells: impl Iterator<Item = i64>,
@@ -191,8 +191,8 @@ pub(crate) async fn cell_results(
     Ok(found.collect())
 }
 
-/// Writes rows of `cell_results`, with the intervals that follow from them, and from `cell_openings`
-/// where openings come again.
+/// Writes rows of `cell_results`, with the intervals computed from them, and from `cell_openings` where openings
+/// repeat.
 pub(crate) async fn write_cell_results(
     tx: &mut Transaction<'_>,
     results: &BTreeMap<i64, CellResult>,
@@ -212,7 +212,7 @@ pub(crate) async fn write_cell_results(
         [i64; 6],
         [Option<f64>; 2],
     );
-    // Which unit an interval is over, a cell tells.
+    // The cell determines the unit of its interval.
     checked_games::fill_cells(tx, results.keys().copied()).await?;
     let come_again = results.iter().filter(|(cell, result)| {
         let numbering = tx.cache.cells.get(cell).map(|cell| cell.numbering());
@@ -328,7 +328,7 @@ pub(crate) async fn add_worker_sums(
     Ok(())
 }
 
-/// What games add to `worker_results`: a row for each worker and experiment.
+/// The increments of `worker_results`: a row for each worker and experiment.
 #[derive(Debug, Default)]
 pub(crate) struct WorkerSums(BTreeMap<(i64, i64), WorkerSum>);
 
@@ -342,7 +342,7 @@ pub(crate) struct WorkerSum {
 }
 
 impl WorkerSums {
-    /// The sum that a game is added to if it counts; when it began is noted anyway.
+    /// The sum for a game if it counts; its start is recorded in any case.
     pub(crate) fn played(&mut self, worker: i64, experiment: i64, started: i64) -> &mut WorkerSum {
         let sum = self.0.entry((worker, experiment)).or_insert(WorkerSum {
             games: 0,
@@ -356,7 +356,7 @@ impl WorkerSums {
         sum
     }
 
-    /// The same, to be taken away. When games began stays.
+    /// The negated sums, for subtraction. The times when games began stay.
     pub(crate) fn negated(mut self) -> Self {
         for sum in self.0.values_mut() {
             (sum.games, sum.plies, sum.wall_us) = (-sum.games, -sum.plies, -sum.wall_us);

@@ -1,4 +1,4 @@
-//! What the scheduler must find again after a restart.
+//! The scheduler's state across restarts.
 
 use std::collections::BTreeMap;
 
@@ -25,13 +25,13 @@ use crate::write::{
 pub struct LeaseHolder {
     /// The worker.
     pub worker: WorkerId,
-    /// Its name.
+    /// The worker's name.
     pub name: String,
-    /// The machine that it runs on.
+    /// The worker's machine.
     pub host: String,
-    /// Games that it plays at once.
+    /// Number of games that the worker plays at once.
     pub slots: u32,
-    /// The revision of its engine.
+    /// The revision of the worker's engine.
     pub engine_revision: u32,
 }
 
@@ -59,7 +59,7 @@ pub(crate) async fn lease_holders(writer: &mut Writer) -> Result<Vec<LeaseHolder
     Ok(holders.collect())
 }
 
-/// What the scheduler starts from.
+/// The scheduler's initial state.
 ///
 /// # Errors
 /// If the database cannot be read.
@@ -105,7 +105,7 @@ async fn unfinished(tx: &mut Transaction<'_>) -> Result<Vec<ExperimentSnapshot>,
     Ok(experiments)
 }
 
-/// An experiment's cells as the scheduler knows them, in the grid's order.
+/// An experiment's cells as the scheduler represents them, in the grid's order.
 pub(crate) async fn cell_states(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -142,7 +142,7 @@ pub(crate) async fn cell_states(
     Ok(cells)
 }
 
-/// Gives some of an experiment's cells what came of their games, if its allocation asks for that.
+/// Adds the results of their games to some of an experiment's cells, if its allocation requires them.
 pub(crate) async fn add_played(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -172,8 +172,7 @@ pub(crate) async fn add_played(
     Ok(())
 }
 
-/// Live leases; what is outstanding of each is what it was granted without the games that
-/// have a row.
+/// Live leases; the outstanding games of each are those granted, without the games that have a row.
 async fn live_leases(tx: &mut Transaction<'_>) -> Result<Vec<LeaseState>, StoreError> {
     let found = sqlx::query!(
         r#"SELECT l.lease_id AS "lease_id!: i64", l.worker_id, r.cell_id, r.first_number,
@@ -213,8 +212,8 @@ async fn live_leases(tx: &mut Transaction<'_>) -> Result<Vec<LeaseState>, StoreE
             last.granted.push(range);
             last.outstanding.push(range);
         }
-        // Settled numbers ascend, so only the last part can hold this one. It may be empty
-        // until the next row splits it or the end drops it.
+        // Settled numbers ascend, so only the last part can hold this one. That part can be empty until the next row
+        // splits it or the end drops it.
         if let Some(settled) = row.settled.map(unsigned)
             && let Some(rest) = last.outstanding.pop()
         {
@@ -232,7 +231,7 @@ async fn live_leases(tx: &mut Transaction<'_>) -> Result<Vec<LeaseState>, StoreE
     Ok(leases)
 }
 
-/// Attempts of games that are not settled, of one experiment or of all that are not over.
+/// Attempts of unsettled games, of one experiment or of all that are not over.
 pub(crate) async fn open_attempts(
     tx: &mut Transaction<'_>,
     experiment: Option<i64>,
@@ -269,7 +268,7 @@ pub(crate) async fn open_attempts(
     Ok(found.collect())
 }
 
-/// Notes what workers said of games that failed: the last message of each game stays.
+/// Stores workers' messages about failed games: the last message of each game stays.
 ///
 /// # Errors
 /// If the database fails.
@@ -293,7 +292,7 @@ pub(crate) async fn note_failures(
     Ok(())
 }
 
-/// Stores what the scheduler must find again.
+/// Stores the scheduler's state for its next start.
 ///
 /// # Errors
 /// If the database fails.
@@ -418,7 +417,7 @@ async fn write_attempts(tx: &mut Transaction<'_>, attempts: &[Attempts]) -> Resu
     Ok(())
 }
 
-/// A range as it is stored: cell, first number, games.
+/// A range in its stored form: cell, first number, games.
 #[derive(Serialize)]
 struct Range(i64, i64, i64);
 
@@ -428,7 +427,7 @@ impl From<&GameRange> for Range {
     }
 }
 
-/// Why a lease ended, as it is stored.
+/// The stored name of the reason why a lease ended.
 fn end_name(end: LeaseEnd) -> &'static str {
     match end {
         LeaseEnd::Finished => "finished",

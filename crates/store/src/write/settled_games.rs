@@ -1,4 +1,4 @@
-//! Storing results: settled games with their moves and rollups in one go.
+//! Storing results: settled games with their moves and rollups in one transaction.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,11 +20,10 @@ use crate::write::side_rows::{DepthRow, depth_row, side_row};
 use crate::write::transaction::Transaction;
 use crate::write::{game_engines, move_values, networks, uncounted_games, verifications};
 
-/// Stores settled results, each of the worker beside it, their moves (if the sweep records them) and
-/// all rollups.
+/// Stores settled results, each with its worker, their moves (if the sweep records them) and all rollups.
 ///
-/// Storing is idempotent: a game that has its settled result already, or comes twice, is kept
-/// in `uncounted_games` instead (invariant 4).
+/// Storing is idempotent: a game that already has its settled result, or comes twice, is kept in `uncounted_games`
+/// instead (invariant 4).
 ///
 /// # Errors
 /// If a game is not one that an engine reports (see [`PlayedGame::check`]), or the database fails.
@@ -69,8 +68,8 @@ async fn store_new(
     rollups::add_worker_results(tx, games).await
 }
 
-/// Settles games as failed, with the message. They have no outcome and never count; a game
-/// that has its settled result already stays as it is.
+/// Settles games as failed, with the message. They have no outcome and never count; a game that already has a settled
+/// result is unchanged.
 ///
 /// # Errors
 /// If the database fails.
@@ -82,7 +81,7 @@ pub(crate) async fn settle_failed(
     struct Row<'g>(i64, i64, &'g str);
     networks::settle_failed_trainings(tx, games).await?;
     verifications::settle_failed(tx, games).await?;
-    // Of one that comes twice the first.
+    // The first of duplicates wins.
     let mut seen = BTreeSet::new();
     let list: Vec<Row<'_>> = games
         .iter()
@@ -90,7 +89,7 @@ pub(crate) async fn settle_failed(
         .map(|(game, message)| Row(game.cell.0, integer(game.number), message))
         .collect();
     let list = rows(&list)?;
-    // What is settled is left out before: an INSERT that finds it there would lose an id all the same.
+    // Settled games are skipped beforehand: an INSERT that conflicts with one would still use up an id.
     let settled = sqlx::query!(
         r#"INSERT INTO games (cell_id, number, first_player_id, second_player_id, counted,
             not_counted_reason, failure)
@@ -115,7 +114,7 @@ pub(crate) async fn settle_failed(
     checked_games::fill_cells(tx, settled.iter().map(|row| row.cell_id)).await?;
     let mut failed: BTreeMap<i64, i64> = BTreeMap::new();
     for row in settled {
-        // One beyond the cell's end is no failure of what is asked.
+        // A game beyond the cell's end is not a failure of the request.
         let counts = tx.cache.cells.get(&row.cell_id).is_none_or(|it| it.counts(row.number));
         *failed.entry(row.cell_id).or_default() += i64::from(counts);
     }
@@ -126,7 +125,7 @@ pub(crate) async fn settle_failed(
     rollups::write_cell_results(tx, &results).await
 }
 
-/// Which of the games, and of the other games of their pairs, are settled.
+/// The settled ones among the games and the other games of their pairs.
 async fn there(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
@@ -154,8 +153,7 @@ async fn there(
     Ok(found.collect())
 }
 
-/// For each game, whether it is the first counted one of its cell with its opening, moves and who
-/// moved first.
+/// For each game, whether it is the first counted one of its cell with its opening, moves and first mover.
 async fn distinct(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
@@ -176,7 +174,7 @@ async fn distinct(
     Ok(distinct)
 }
 
-/// Inserts the games' own rows, with successive ids.
+/// Inserts rows of `games` with successive ids.
 async fn insert_games(
     tx: &mut Transaction<'_>,
     first_id: i64,
@@ -223,7 +221,7 @@ async fn insert_depths(
     insert_digested(tx.connection(), &list, |row, digest| digests.add(row.0, digest)).await
 }
 
-/// Inserts each game's two sides, and sums up their searches.
+/// Inserts each game's two sides, and sums their searches.
 async fn insert_sides(
     tx: &mut Transaction<'_>,
     first_id: i64,

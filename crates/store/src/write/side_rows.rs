@@ -1,4 +1,4 @@
-//! The rows of what is summed up of one game.
+//! Rows of one game's sums.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::write::rollup_sums::{SideDepth, SideSums};
 /// A row of `game_sides`.
 pub(crate) struct SideRow(pub(crate) i64, i64, i64, i64, i64, i64, i64, i64, i64, f64, f64);
 
-/// The row of a side, 0 for who moved first, of a game.
+/// The row of a game's side; side 0 moves first.
 pub(crate) fn side_row(game: i64, side: usize, player: i64, of: &SideSums) -> SideRow {
     let &SideSums { moves, sums } = of;
     SideRow(

@@ -1,5 +1,5 @@
-//! What decides where cells end, for the scheduler to read on from (invariant 7): stop rules, and whether players
-//! repeat themselves.
+//! The readings that decide where cells end, so that the scheduler can continue them (invariant 7): stop rules, and
+//! whether players repeat themselves.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ use crate::write::requirements::ends;
 use crate::write::stop_rules;
 use crate::write::transaction::Transaction;
 
-/// What of a cell says how its results are read.
+/// The part of a cell that determines how its results are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) rule: Option<StopRule>,
     pub(crate) swap_sides: bool,
     pub(crate) openings_count: Option<i64>,
-    /// Whether its players are taken to repeat themselves.
+    /// Whether its players are assumed to repeat themselves.
     pub(crate) repeats: bool,
     pub(crate) games_planned: i64,
 }
 
 impl Read {
-    /// What reads it, with nothing read yet; nothing of a cell that just gets all its games.
+    /// An empty reading of the cell; `None` for a cell that just gets all its games.
     pub(crate) fn start(self) -> Option<Reading> {
         let openings_count = self.openings_count.map(unsigned);
         let units = unsigned(self.games_planned) / if self.swap_sides { 2 } else { 1 };
         let round = openings_count.filter(|_| self.repeats);
-        // A rule may go with it to more games; without one a cell of no more than a round just has its games.
+        // A rule can be extended to more games; a cell without one and with at most a round just plays its games.
         let is_read = self.rule.is_some() || round.is_some_and(|openings| openings < units);
         is_read.then(|| {
             Reading::from_start(self.rule, self.swap_sides, Vec::new())
@@ -43,10 +43,10 @@ impl Read {
     }
 }
 
-/// Gives some of an experiment's cells how far their stop rules have read, and what they read next.
+/// Adds to some of an experiment's cells the progress of their stop rules, and the results to read next.
 ///
-/// The units that are read are those that count, but for what lies beyond: so this takes time with
-/// the games that are not read yet, and only where a rule has changed with all of a cell.
+/// The units read are those that count, apart from those beyond the end: so the time depends on the games not read
+/// yet, and on all of a cell's games only where its rule has changed.
 pub(crate) async fn add_to_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -117,7 +117,7 @@ pub(crate) async fn add_to_cells(
                 Tally::Games(GameCounts(games.map(unsigned)))
             };
             let decided_number = cell.decided_number;
-            // What is beyond a stop does not count, and was read for its round alone.
+            // Games beyond a stop do not count, and were read for their round alone.
             let is_beyond = cell.stop_number == Some(decided_number);
             let counted_beyond = if is_beyond { &[][..] } else { &beyond };
             let (tally, openings) = without(counted, nothing.openings, openings, counted_beyond);
@@ -127,7 +127,7 @@ pub(crate) async fn add_to_cells(
     Ok(())
 }
 
-/// By cell whose rule minds them, its openings: the number of each, its units that count, and their half
+/// For each cell whose rule depends on openings: the number of each opening, its units that count, and their half
 /// points.
 async fn counted_by_opening(
     tx: &mut Transaction<'_>,
@@ -163,7 +163,7 @@ async fn counted_by_opening(
     Ok(openings)
 }
 
-/// By cell whose players are taken to repeat themselves, the hashes of its first games, as far as they were read.
+/// For each cell whose players are assumed to repeat themselves, the hashes of its first games, as far as read.
 async fn of_first_rounds(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -192,8 +192,8 @@ async fn of_first_rounds(
     Ok(of_round)
 }
 
-/// By cell, the settled games that were not read, in number order; of one that is at its stop none, but for
-/// those that may have told that its players repeat themselves.
+/// The unread settled games by cell, in number order; for a cell at its stop only those that can have shown that its
+/// players repeat themselves.
 async fn unread(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -224,8 +224,8 @@ async fn unread(
     Ok(unread)
 }
 
-/// What came of a game, by its outcome and the hash of its moves as they are stored, if it has any; whether the
-/// cell's first player moved first in it.
+/// A game's result, from its outcome and the hash of its stored moves, if any; and whether the cell's first player
+/// moved first in it.
 pub(crate) fn settled(
     outcome: Option<&str>,
     moves_hash: Option<i64>,
@@ -239,7 +239,7 @@ pub(crate) fn settled(
     }
 }
 
-/// Reads a cell's settled games, all of them, as its rule does: how far it comes, and where it ends the cell.
+/// Reads all of a cell's settled games by its rule: the progress, and where the rule ends the cell.
 pub(crate) async fn read_again(
     connection: &mut SqliteConnection,
     cell: i64,
@@ -261,7 +261,7 @@ pub(crate) async fn read_again(
     Ok(prefix)
 }
 
-/// The units that count, but for those among these games; and the same by opening, if that is minded.
+/// The units that count, without those among these games; and the same by opening, if the rule needs it.
 fn without(
     mut tally: Tally,
     by_opening: Option<OpeningTally>,

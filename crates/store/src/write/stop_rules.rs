@@ -1,4 +1,4 @@
-//! Stop rules as rows, which cells share.
+//! Stop rules as rows, shared by cells.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use sqlx::SqliteConnection;
 use crate::error::StoreError;
 use crate::write::transaction::Transaction;
 
-/// A row of `stop_rules`, or what a join gives of it: nothing of a cell without a rule.
+/// A row of `stop_rules`, or its columns in a join: NULL for a cell without a rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleRow {
     pub(crate) precision: Option<f64>,
-    /// Whether the rule is read over pairs also where openings come again.
+    /// Whether the rule is read over pairs even where openings repeat.
     pub(crate) over_pairs: bool,
     pub(crate) elo0: Option<f64>,
     pub(crate) elo1: Option<f64>,
@@ -23,7 +23,7 @@ pub(crate) struct RuleRow {
 }
 
 impl RuleRow {
-    /// The rule, if there is one.
+    /// The rule, if any.
     pub(crate) fn read(&self) -> Option<StopRule> {
         if let Some(precision) = self.precision {
             let precision = Precision::new(precision)?;
@@ -57,7 +57,7 @@ impl From<StopRule> for RuleRow {
     }
 }
 
-/// All rules there are, by their ids. They are as many as people have thought of.
+/// All rules by their ids; few, since people write them.
 pub(crate) async fn all(
     connection: &mut SqliteConnection,
 ) -> Result<BTreeMap<i64, StopRule>, StoreError> {
@@ -78,7 +78,7 @@ pub(crate) async fn all(
     Ok(rules.collect())
 }
 
-/// The id of a rule, if it has one.
+/// The id of a stored rule.
 pub(crate) async fn find(
     connection: &mut SqliteConnection,
     rule: StopRule,
@@ -87,7 +87,7 @@ pub(crate) async fn find(
     Ok(rules.into_iter().find_map(|(id, there)| (there == rule).then_some(id)))
 }
 
-/// The id of a rule, which it gets now if it has none.
+/// The id of a rule, which is stored if new.
 pub(crate) async fn stop_rule(
     tx: &mut Transaction<'_>,
     rule: Option<StopRule>,

@@ -1,9 +1,9 @@
-//! Where cells end by their stop rules, and what follows: which of their games count, and what the
-//! rollups are sums of (invariants 7 and 8).
+//! Where cells end by their stop rules, and the consequences: which of their games count, and which games the rollups
+//! sum (invariants 7 and 8).
 //!
-//! A played game counts if its number is below its cell's end. When the end moves, the games between
-//! the old one and the new one are added to every rollup, or taken from it, a piece at a time: the work
-//! is theirs, and not that of the cell's other games.
+//! A played game counts if its number is below its cell's end. When the end moves, the games between the old and the
+//! new end are added to every rollup, or subtracted, a piece at a time: the cost depends on these games, not on the
+//! cell's other games.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,10 +21,10 @@ use crate::write::rollups::{self, WorkerSums};
 use crate::write::transaction::Transaction;
 use crate::write::{cell_openings, checked_games};
 
-/// Numbers that are gone through together. Even: no pair is in two pieces.
+/// Numbers processed together. Even, so no pair is split.
 const NUMBERS_AT_ONCE: i64 = 2_000;
 
-/// Where a sum lost so much that what is left of it has lost its digits, it is summed up again.
+/// The loss factor from which the rest of a sum has lost its digits and is summed again.
 const CANCELLATION: f64 = 1_024.0;
 
 /// A piece of a cell's games.
@@ -33,16 +33,16 @@ struct Piece {
     cell: i64,
     first: i64,
     end: i64,
-    /// Whether they count from now on, or do so no more.
+    /// Whether they count from now on, or no longer.
     count: bool,
 }
 
-/// A played game of it.
+/// A played game of a piece.
 struct Moved {
     game_id: i64,
     number: i64,
     half_points: usize,
-    /// For the cell's first player.
+    /// The margin for the cell's first player.
     margin: Option<i64>,
     likeness: Likeness,
     worker: i64,
@@ -51,7 +51,7 @@ struct Moved {
     started: i64,
 }
 
-/// Lets cells end where their rules say now, and makes agree with it what counts.
+/// Moves cells' ends to where their rules now say, and updates which games count.
 pub(crate) async fn end_cells(
     tx: &mut Transaction<'_>,
     cells: &[CellProgress],
@@ -82,7 +82,7 @@ pub(crate) async fn end_cells(
     Ok(())
 }
 
-/// Makes agree with another end of a cell which of its games count.
+/// Updates which games of a cell count to another end.
 pub(crate) async fn move_end(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -108,8 +108,8 @@ pub(crate) async fn move_end(
     Ok(())
 }
 
-/// Takes a cell's counted games of these numbers, whole pairs below its end, from all rollups, or adds those
-/// that were taken before.
+/// Subtracts a cell's counted games of these numbers, whole pairs below its end, from all rollups, or adds back those
+/// subtracted before.
 pub(crate) async fn count_again(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -139,7 +139,7 @@ async fn move_games(tx: &mut Transaction<'_>, piece: Piece) -> Result<(), StoreE
         if cell.swap_sides
             && let Some((other, other_margin)) = halves.insert(game.number / 2, half)
         {
-            // In number order: in the first of the two it moved first.
+            // In number order: the first player moved first in the first of the two.
             sums.add_pair([other, game.half_points]);
             sums.margins.add_pair([other_margin, game.margin]);
         }
@@ -149,7 +149,7 @@ async fn move_games(tx: &mut Transaction<'_>, piece: Piece) -> Result<(), StoreE
     let ids: Vec<i64> = games.iter().map(|game| game.game_id).collect();
     let likes: BTreeSet<Likeness> = games.iter().map(|game| game.likeness).collect();
     let distinct = distinct_games::counted_likes(tx, &likes).await?.len();
-    // By opening they are those of the piece that count: before, or from now on.
+    // The games by opening are those of the piece that count, before or from now on.
     let range = [piece.first, piece.end];
     let numbering = cell.numbering();
     if !piece.count {
@@ -181,7 +181,7 @@ async fn move_games(tx: &mut Transaction<'_>, piece: Piece) -> Result<(), StoreE
     }
 }
 
-/// The games of a piece that change sides.
+/// The games of a piece that start or stop counting.
 async fn played_games(
     tx: &mut Transaction<'_>,
     piece: Piece,
@@ -254,7 +254,7 @@ async fn mark_games(
     Ok(())
 }
 
-/// What games' searches add to the rollups, whether or not their moves are stored.
+/// The searches of games for the rollups, whether or not their moves are stored.
 async fn searches_of(tx: &mut Transaction<'_>, games: &[i64]) -> Result<Searches, StoreError> {
     let list = rows(games)?;
     let depths = sqlx::query!(
@@ -334,7 +334,7 @@ async fn searches_of(tx: &mut Transaction<'_>, games: &[i64]) -> Result<Searches
     })
 }
 
-/// Takes searches of a cell from `cell_depths` and `cell_move_times`.
+/// Subtracts searches of a cell from `cell_depths` and `cell_move_times`.
 async fn take_searches(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -354,8 +354,8 @@ async fn take_searches(
     Ok(())
 }
 
-/// Whether sums of a cell have lost digits when these were taken from them: where one search took
-/// an hour and all others a millisecond, nothing but rounding is left of the others' squares.
+/// Whether sums of a cell lost digits when these were subtracted: where one search took an hour and all others a
+/// millisecond, only rounding is left of the others' squares.
 async fn has_cancelled(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -385,7 +385,7 @@ async fn has_cancelled(
     Ok(has_cancelled)
 }
 
-/// Sums up a cell's searches again, from all its counted games.
+/// Recomputes a cell's search sums from all its counted games.
 async fn sum_up_searches(tx: &mut Transaction<'_>, cell: i64) -> Result<(), StoreError> {
     sqlx::query!("DELETE FROM cell_depths WHERE cell_id = ?", cell)
         .execute(tx.connection())

@@ -1,5 +1,4 @@
-//! Storing a sweep: a new experiment with its axes and its own views, or what a changed file makes
-//! of the one that is there.
+//! Storing a sweep: a new experiment with its axes and its own views, or an existing one updated to a changed file.
 
 use std::collections::BTreeMap;
 
@@ -30,62 +29,62 @@ use crate::write::{
     verifications,
 };
 
-/// A sweep to be stored.
+/// A sweep to store.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep<'s> {
-    /// Made by the client for each submit, so that a repeated one is a no-op.
+    /// Chosen by the client for each submit, so that repeating a submit changes nothing.
     pub uuid: &'s str,
-    /// Its text.
+    /// The sweep's text.
     pub toml: &'s str,
-    /// The files that it names.
+    /// The files that the sweep names.
     pub files: &'s BTreeMap<String, String>,
-    /// What it means.
+    /// The sweep's meaning.
     pub plan: &'s Plan,
-    /// Whether it becomes an experiment of its own, although others have its name.
+    /// Whether to create a separate experiment even if the name is already in use.
     pub new_experiment: bool,
-    /// The UUID of the experiment for whose awaited builds it names those that have come: it is about no other, and
-    /// changes nothing if these are named already.
+    /// The UUID of the experiment whose awaited builds this sweep names, now that they exist: it applies to no other
+    /// experiment, and changes nothing if they are named already.
     pub fills: Option<&'s str>,
 }
 
-/// What a submit did.
+/// Outcome of a submit.
 #[derive(Clone, Debug)]
 pub struct Submitted {
     /// The experiment.
     pub experiment: ExperimentId,
-    /// Its UUID: of the one that was there, if it existed.
+    /// The experiment's UUID; the existing one's if it existed.
     pub uuid: String,
-    /// Whether it existed before.
+    /// Whether the experiment existed before.
     pub existed: bool,
-    /// What the sweep changed of the one that existed, if it differs from its last one.
+    /// What the sweep changed in an existing experiment, if it differs from the last sweep.
     pub change: Option<Change>,
-    /// Whether the scheduler must be told.
+    /// Whether the scheduler must be informed.
     pub tell: bool,
-    /// The cells that the scheduler does not know, or that differ from what it knows.
+    /// Cells that are new to the scheduler, or differ from its state.
     pub cells: Vec<CellState>,
-    /// Attempts of unsettled games, if the scheduler knows nothing of the experiment.
+    /// Attempts of unsettled games, if the scheduler has no state of the experiment.
     pub attempts: Vec<Attempts>,
-    /// How many games its cells have together.
+    /// Total number of games of the experiment's cells.
     pub games: u64,
-    /// How its claims stand.
+    /// The standing of its claims.
     pub claims: Vec<ClaimStanding>,
 }
 
-/// What a submit would do.
+/// Preview of a submit.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// The UUID and state of the experiment that is there.
+    /// The UUID and state of the existing experiment.
     pub existing: Option<(String, ExperimentState)>,
-    /// What the sweep would change of it, if it differs from its last one.
+    /// What the sweep would change in the existing experiment, if it differs from the last sweep.
     pub change: Option<Change>,
-    /// How many games each cell of the plan has left to play.
+    /// Number of games left to play in each cell of the plan.
     pub games_left: Vec<u64>,
-    /// How its claims would stand.
+    /// The standing that its claims would have.
     pub claims: Vec<ClaimStanding>,
 }
 
 impl Preview {
-    /// How many games the plan's cells get together.
+    /// The total number of games of the plan's cells.
     #[must_use]
     pub fn games(&self, plan: &Plan) -> u64 {
         match &self.change {
@@ -95,7 +94,7 @@ impl Preview {
     }
 }
 
-/// An experiment that has the sweep's name, or the submit's UUID.
+/// An experiment with the sweep's name, or the submit's UUID.
 struct Existing {
     experiment: i64,
     uuid: String,
@@ -103,21 +102,21 @@ struct Existing {
     subject: Subject,
 }
 
-/// An experiment that a submit may be about.
+/// An experiment that a submit could apply to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) state: ExperimentState,
-    /// Whether this very submit was carried out.
+    /// Whether this very submit was already carried out.
     pub(crate) repeated: bool,
-    /// Whether it has this text already, and the files that it names; of one with a course, another that asks for the
-    /// same.
+    /// Whether the experiment already has this text and the files that it names; with a course, also another text that
+    /// asks for the same.
     pub(crate) same_text: bool,
     pub(crate) engine_revision: u32,
-    /// Whether it has, or had, a course of its own.
+    /// Whether the experiment has, or had, a course of its own.
     pub(crate) has_course: bool,
 }
 
-/// Whether the experiment of this name becomes what the sweep says now, or is left as it is.
+/// Whether the experiment of this name is updated to the sweep, rather than left unchanged.
 pub(crate) fn becomes(name: &str, of: Candidate) -> Result<bool, StoreError> {
     let name = || name.to_owned();
     if of.repeated {
@@ -140,19 +139,19 @@ pub(crate) fn awaits_builds(toml: &str) -> bool {
     builds::split(toml).1.values().any(|build| build == AWAITED_BUILD)
 }
 
-/// What is to be done with a sweep.
+/// What to do with a sweep.
 enum Decision {
-    /// A new experiment.
+    /// Create a new experiment.
     Begin,
-    /// Nothing.
+    /// Change nothing.
     Leave(Existing),
-    /// The experiment becomes what the sweep says.
+    /// Update the experiment to the sweep.
     Grow(Existing),
 }
 
 impl Sweep<'_> {
-    /// Whether another text asks for the same, but for its comments and what it says of itself: what takes a course of
-    /// its own goes on then, as it was.
+    /// Whether another text asks for the same, apart from comments and its description of itself: an experiment with a
+    /// course then continues unchanged.
     pub(crate) fn asks_what_did(&self, toml: &str, files: BTreeMap<String, String>) -> bool {
         let plan = plan_sweep(&SweepText { files, ..SweepText::new(&self.plan.name, toml) });
         plan.is_ok_and(|mut plan| {
@@ -161,7 +160,7 @@ impl Sweep<'_> {
         })
     }
 
-    /// Finds what the sweep is about, and refuses what cannot be.
+    /// Finds the experiment that the sweep applies to, and refuses impossible sweeps.
     async fn decide(&self, connection: &mut SqliteConnection) -> Result<Decision, StoreError> {
         let Some(found) = self.existing(connection).await? else {
             return match self.fills {
@@ -173,8 +172,8 @@ impl Sweep<'_> {
         Ok(if grows { Decision::Grow(found) } else { Decision::Leave(found) })
     }
 
-    /// The experiment that this submit was for, if it is repeated; or else the one of the sweep's
-    /// name: the newest that is not over, or the newest.
+    /// The experiment that a repeated submit created; otherwise the one with the sweep's name: the newest that is not
+    /// over, or the newest.
     async fn existing(
         &self,
         connection: &mut SqliteConnection,
@@ -239,7 +238,7 @@ impl Sweep<'_> {
 }
 
 impl Readers {
-    /// What a submit would do. Changes nothing.
+    /// Previews a submit without changing anything.
     ///
     /// # Errors
     /// As when it is submitted.
@@ -249,7 +248,7 @@ impl Readers {
 
     async fn compare(&self, sweep: Sweep<'_>) -> Result<Preview, StoreError> {
         let mut connection = self.own().acquire().await?;
-        // One state of the database for all that is read.
+        // All reads see one state of the database.
         let mut reading = connection.begin().await?;
         let planned = || sweep.plan.cells.iter().map(|cell| cell.games).collect();
         match sweep.decide(&mut reading).await? {
@@ -281,13 +280,13 @@ impl Readers {
     }
 }
 
-/// Stores an experiment with its players and cells, finds the one that is there, or lets it
-/// become what the sweep says now. What the scheduler has to store of cells must be stored
-/// before. If it is refused, the transaction is as it was before and may go on.
+/// Stores an experiment with its players and cells, finds the existing one, or updates that one to the sweep. The
+/// scheduler's pending changes of cells must be stored first. A refusal leaves the transaction as it was, still
+/// usable.
 ///
 /// # Errors
-/// If the one that is there cannot grow (cancelled, of another engine, or with no cell in
-/// common), or the database fails.
+/// If the existing experiment cannot grow (cancelled, of another engine, or with no cell in common), or the database
+/// fails.
 pub(crate) async fn submit(
     tx: &mut Transaction<'_>,
     sweep: Sweep<'_>,
@@ -295,7 +294,7 @@ pub(crate) async fn submit(
     sqlx::query!("SAVEPOINT submit").execute(tx.connection()).await?;
     let submitted = store_sweep(tx, sweep).await;
     if submitted.is_err() {
-        // On a disk error SQLite has rolled back everything, and there is nothing to go back to.
+        // After a disk error SQLite has rolled back everything, and no savepoint is left.
         let _undone = sqlx::query!("ROLLBACK TO submit").execute(tx.connection()).await;
     }
     let released = sqlx::query!("RELEASE submit").execute(tx.connection()).await;
@@ -373,15 +372,15 @@ async fn grow(
     let claims = claims::state(tx, experiment, plan).await?;
     let mut attempts = Vec::new();
     let was_finished = candidate.state == ExperimentState::Finished;
-    // Only the scheduler says where cells end by another rule.
+    // Only the scheduler determines where cells end by another rule.
     let tell = !was_finished || change.games_to_play > 0 || rules_differ;
     if change.settings_changed.contains(&PLACEMENT) && !was_finished {
-        // All of them ask for something else. What came back to them the scheduler knows.
+        // The rules of all cells changed. The scheduler already has the games returned to them.
         cells = scheduling::cell_states(tx, experiment).await?;
         cells.iter_mut().for_each(|cell| cell.returned.clear());
     }
     if was_finished {
-        // The scheduler has forgotten it.
+        // The scheduler has dropped the experiment.
         cells.clear();
         if tell {
             experiments::set_state(tx, ExperimentId(experiment), ExperimentState::Running).await?;
@@ -463,7 +462,7 @@ pub(crate) async fn insert_experiment(
     Ok(id)
 }
 
-/// Gives an experiment what a changed sweep says of it as a whole.
+/// Updates the settings of an experiment as a whole to a changed sweep.
 pub(crate) async fn update_experiment(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -476,8 +475,8 @@ pub(crate) async fn update_experiment(
     let allocation = plan.allocation.name();
     let (reference_speed, factor_max_permille) = scaling_columns(plan.timing.scaling);
     let placement = plan.placement.to_json();
-    // With another game or seed, no cell would be in common. Whose moves were dropped stores no
-    // more of them.
+    // With another game or seed, no cell would be in common. An experiment whose moves were dropped stores no more
+    // moves.
     sqlx::query!(
         "UPDATE experiments SET description = ?2, priority = ?3, sweep_toml = ?5,
             record = CASE WHEN pruned_unix_us IS NULL THEN ?4 ELSE 'games' END,

@@ -1,5 +1,5 @@
-//! What a sweep that has changed would change of its experiment, by what the database has of it. Reads
-//! only: a preview asks it of a reader, a submit of the writer.
+//! Computes what a changed sweep would change in its stored experiment. Reads only: a preview uses a reader, a submit
+//! the writer.
 
 use serde::Deserialize;
 use spelrum_model::Allocation;
@@ -18,7 +18,7 @@ use crate::schema::numbers::unsigned;
 use crate::write::cells::ROWS_AT_ONCE;
 use crate::write::stop_rules;
 
-/// An experiment that a plan may change.
+/// An experiment that a plan can change.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) experiment: i64,
@@ -32,14 +32,14 @@ pub(crate) struct Subject {
     pub(crate) placement: Placement,
 }
 
-/// Ids are from 1 on: no cell has this rule.
+/// Ids start at 1: no cell has this rule.
 const NO_RULES_ID: i64 = 0;
 
-/// A cell's row, as the comparison needs it.
+/// A cell's row for the comparison.
 #[derive(Deserialize)]
 struct Row(usize, i64, u64, u64, u64, u8, u8, String, String, u64, Option<String>, Option<u64>, u8);
 
-/// The row of a cell that the sweep named.
+/// The row of a cell that the previous sweep named.
 #[derive(Deserialize)]
 struct NamedRow(i64, u64, u64, u64, u8, u8, u8, Option<[String; 3]>);
 
@@ -64,7 +64,7 @@ pub(crate) async fn compare<'p>(
     Ok(comparison)
 }
 
-/// Refuses what would not be growing.
+/// Refuses changes other than growth.
 pub(crate) fn check(comparison: &Comparison<'_>, name: &str) -> Result<(), StoreError> {
     let name = name.to_owned();
     comparison.check().map_err(|problem| match problem {
@@ -110,9 +110,8 @@ impl From<Row> for StoredCell {
     }
 }
 
-/// The rows of a few cells of a plan, as far as they are there. One row of JSON is a tenth of the
-/// time of as many rows.
-// CROSS JOIN holds SQLite to this order: each hash is looked up, and no table is scanned for it.
+/// The existing rows of a few cells of a plan. One row of JSON takes a tenth of the time of as many rows.
+// CROSS JOIN forces SQLite to use this order: each hash is looked up, and no table is scanned for it.
 async fn find_cells(
     connection: &mut SqliteConnection,
     experiment: i64,
@@ -152,7 +151,7 @@ fn list<'j, T: Deserialize<'j>>(json: &'j str) -> Result<Vec<T>, StoreError> {
     serde_json::from_str(json).map_err(|error| sqlx::Error::Decode(error.into()).into())
 }
 
-/// Finds the cells that were named and are no longer. Most often there are none.
+/// Finds the cells that the sweep no longer names. Usually there are none.
 async fn find_dropped(
     comparison: &mut Comparison<'_>,
     connection: &mut SqliteConnection,
@@ -273,7 +272,7 @@ async fn settings(
     })
 }
 
-/// What is stored of each game, as it is stored.
+/// The stored name of a recording mode.
 pub(crate) fn record_name(record: Record) -> &'static str {
     match record {
         Record::Moves => "moves",

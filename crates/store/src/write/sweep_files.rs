@@ -1,4 +1,4 @@
-//! The files that sweeps name, kept as they were submitted.
+//! The files that sweeps name, stored as submitted.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(crate) async fn files(
     Ok(found.into_iter().map(|file| (file.name, file.text)).collect())
 }
 
-/// Keeps these files for an experiment's sweep, in place of those that were there.
+/// Stores files for an experiment's sweep, replacing previous ones.
 ///
 /// # Errors
 /// If the database fails.

@@ -1,4 +1,4 @@
-//! One transaction of the writer: everything in it is stored, or nothing.
+//! One transaction of the writer: all of it is stored, or nothing.
 
 use sqlx::{Executor as _, Sqlite, SqliteConnection};
 
@@ -16,7 +16,7 @@ pub struct Transaction<'w> {
     pub(crate) cache: &'w mut Cache,
     files: &'w SharedFiles,
     lock: &'w mut Lock,
-    /// One time for everything in it.
+    /// The single timestamp of the transaction.
     pub(crate) now_unix_us: i64,
 }
 
@@ -33,19 +33,19 @@ impl<'w> Transaction<'w> {
 }
 
 impl Transaction<'_> {
-    /// Commits: from here on everything is on disk, in the file at the database's path.
+    /// Commits; everything is on disk, in the file at the database's path, once this returns.
     ///
     /// # Errors
-    /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if it is
-    /// stored in a file that is not at the path any more, [`StoreError::Damaged`] if the file is not whole.
+    /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if the transaction is
+    /// stored in a file that is no longer at the path, [`StoreError::Damaged`] if the file is incomplete.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.sql.commit().await?;
         self.cache.committed = true;
-        // Whoever waits for this commit must not be told of it.
+        // After a failed check the commit must not be reported to callers that wait for it.
         self.files.now().committed(self.lock)
     }
 
-    /// Writes the first page as it is, so that the commit tells whether the disk takes it.
+    /// Writes the first page unchanged, so that the commit shows whether the disk accepts writes.
     ///
     /// # Errors
     /// If the database fails.
@@ -56,7 +56,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// The greatest id that a table with AUTOINCREMENT has ever had, deleted ones too.
+    /// The greatest id that a table with AUTOINCREMENT has ever had, including deleted ones.
     pub(crate) async fn last_id(&mut self, table: &'static str) -> Result<i64, StoreError> {
         Ok(sqlx::query_scalar!(
             r#"SELECT coalesce(max(seq), 0) AS "id!: i64" FROM sqlite_sequence WHERE name = ?"#,

@@ -1,4 +1,4 @@
-//! Results beside the settled ones: kept whole, each with its reason (invariant 4).
+//! Results beside the settled ones: stored completely, each with its reason (invariant 4).
 
 use spelrum_model::repeat::{Repeated, SettledMove, SettledResult, SettledSearches, compare};
 use spelrum_model::{PlayedGame, WorkerId, names};
@@ -14,15 +14,15 @@ use crate::write::transaction::Transaction;
 /// Why a result does not count. The names are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// The game has its result already, and this one says the same or may differ from it.
+    /// The game already has its result, and this one is identical or allowed to differ.
     Repeat,
-    /// The game has its result already, and this one differs where it must not.
+    /// The game already has its result, and this one differs where it must not.
     Conflict,
-    /// The experiment was cancelled before.
+    /// The experiment was already cancelled.
     AfterCancel,
     /// Its worker is excluded.
     Excluded,
-    /// Its players were disturbed, and the game is played again.
+    /// Its players were disturbed, and the game is replayed.
     Disturbed,
 }
 
@@ -47,7 +47,7 @@ impl From<Repeated> for Reason {
     }
 }
 
-/// Keeps other results whole in `uncounted_games`; tells repeats from conflicts itself.
+/// Stores other results completely in `uncounted_games`; distinguishes repeats from conflicts itself.
 ///
 /// # Errors
 /// If a game is not one that an engine reports (see [`PlayedGame::check`]), or the database fails.
@@ -60,13 +60,13 @@ pub(crate) async fn store(
     keep(tx, &games, after_cancel.then_some(Reason::AfterCancel)).await
 }
 
-/// Keeps checked results, with the reason or one that is found out.
+/// Stores checked results, with the given reason or a computed one.
 pub(crate) async fn keep(
     tx: &mut Transaction<'_>,
     games: &[Checked<'_>],
     reason: Option<Reason>,
 ) -> Result<(), StoreError> {
-    // These are few: one at a time is simple, and fast enough.
+    // Such results are few: storing them singly is simple, and fast enough.
     for game in games {
         let reason = match reason {
             _ if excluded_workers::is_excluded(tx, game.worker, game.cell_id()).await? => {
@@ -91,7 +91,7 @@ pub(crate) async fn keep(
     Ok(())
 }
 
-/// What is kept of the game's settled result, if it has one and did not finally fail.
+/// The stored record of the game's settled result, if any, unless the game finally failed.
 pub(crate) async fn settled_of(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -159,7 +159,7 @@ async fn settled_moves(
     Ok(moves.collect())
 }
 
-/// Keeps a checked result with the reason, received now if it is not told when. Returns its id.
+/// Stores a checked result with the reason; the time of receipt defaults to now. Returns its id.
 pub(crate) async fn insert(
     tx: &mut Transaction<'_>,
     checked: &Checked<'_>,

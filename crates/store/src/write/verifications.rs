@@ -1,4 +1,4 @@
-//! Verifications: games that are played once more by another worker, and what came of comparing the two.
+//! Verifications: games replayed by another worker, and the comparison of both results.
 
 use std::collections::BTreeMap;
 
@@ -14,29 +14,29 @@ use crate::schema::numbers::{integer, unsigned};
 use crate::write::requirements;
 use crate::write::transaction::Transaction;
 
-/// Cells of verifications are not in the grid, like those of trainings.
+/// The cell number of all verifications: outside the grid, like that of trainings.
 pub(crate) const VERIFICATION_NUMBER: i64 = -1;
 
-/// Why a verification has no verdict whose game has no result any more.
+/// The reason for a missing verdict when the game's result no longer exists.
 const RESULT_IS_GONE: &str = "the result that it was to be compared with was taken out";
 
-/// A game that is to be verified.
+/// A game to verify.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToVerify {
-    /// Its id: of this very result.
+    /// The id of the game with this very result.
     pub game_id: i64,
-    /// Its cell and its number there.
+    /// The game's cell and number.
     pub game: GameId,
-    /// Its cell's definition, as canonical JSON.
+    /// The cell's definition, as canonical JSON.
     pub definition_json: String,
-    /// Where the search of each ply ends, in nodes; empty if its moves are not recorded.
+    /// The nodes at which the search of each ply ends; empty if the moves are not recorded.
     pub stops: Vec<u64>,
-    /// Who played it.
+    /// The worker that played the game.
     pub played_by: Option<WorkerId>,
 }
 
 impl ToVerify {
-    /// The hash of the definition of its verification, and the stops as they are stored.
+    /// The hash of the verification's definition, and the stops in their stored form.
     pub(crate) fn named(&self, ordered_before: u32) -> (DefinitionHash, String) {
         let (cell, stops) = (&self.definition_json, &self.stops);
         let json = VerificationDefinition::json_of(cell, self.game.number, stops, ordered_before);
@@ -45,21 +45,21 @@ impl ToVerify {
     }
 }
 
-/// A verification that came out otherwise, for the log.
+/// A verification with a different result, for the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deviation {
     /// The game.
     pub game: GameId,
-    /// Who played it.
+    /// The worker that played the game.
     pub played_by: Option<WorkerId>,
-    /// Who played it again.
+    /// The worker that replayed the game.
     pub verified_by: WorkerId,
-    /// Where they differ first; `None` for what the whole game has.
+    /// The first ply that differs; `None` for a difference in the whole game.
     pub ply: Option<u32>,
 }
 
-/// Orders that games are verified, each in a cell of its own; returns the new cells. Those whose results are not
-/// there any more are left out.
+/// Orders verifications of games, each in a cell of its own; returns the new cells. Skips games whose results no
+/// longer exist.
 ///
 /// # Errors
 /// If the database fails.
@@ -131,7 +131,7 @@ pub(crate) async fn order(
     Ok(states)
 }
 
-/// Tells cells that are verifications what they are.
+/// Adds to cells that are verifications their details.
 pub(crate) async fn add_to_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -155,15 +155,15 @@ pub(crate) async fn add_to_cells(
         if let Some(played_by) = found.get(&cell.cell.0) {
             cell.tasks = Tasks::Verifications { not_by: played_by.map(WorkerId) };
             cell.in_sweep = true;
-            // Their networks were there when the game was played.
+            // The networks existed when the game was played.
             cell.after = None;
         }
     }
     Ok(())
 }
 
-/// Stores verdicts, each of the worker beside it, and returns what came out otherwise. A verification that has a
-/// verdict keeps it.
+/// Stores verdicts, each with the worker that replayed the game; returns verifications that differ. An existing
+/// verdict stays.
 ///
 /// # Errors
 /// If the database fails.
@@ -212,7 +212,7 @@ pub(crate) async fn store(
     Ok(deviations)
 }
 
-/// Settles those of these tasks that are verifications: they cannot be played.
+/// Settles the verifications among these tasks as failed: they cannot be played.
 pub(crate) async fn settle_failed(
     tx: &mut Transaction<'_>,
     tasks: &[(GameId, String)],
@@ -233,7 +233,7 @@ pub(crate) async fn settle_failed(
     Ok(())
 }
 
-/// Removes the verifications of cells, and those whose tasks are of these cells.
+/// Removes the verifications of cells, and those whose tasks belong to these cells.
 pub(crate) async fn remove(tx: &mut Transaction<'_>, cells: &str) -> Result<(), StoreError> {
     sqlx::query!(
         "DELETE FROM verifications WHERE cell_id IN (SELECT value FROM json_each(?1))

@@ -1,4 +1,4 @@
-//! What workers measured of their machines.
+//! Workers' measurements of their machines.
 
 use spelrum_engine::Rules;
 use spelrum_model::WorkerId;
@@ -8,21 +8,21 @@ use crate::error::StoreError;
 use crate::schema::numbers::integer;
 use crate::write::transaction::Transaction;
 
-/// Two measurements of one game by one worker are so far apart at least, in microseconds. What comes sooner is one
-/// that is told again.
+/// The least time between two measurements of one game by one worker, in microseconds. A sooner report repeats the
+/// previous measurement.
 pub(crate) const APART_US: i64 = 1_000_000;
 
-/// When a speed was measured that is told now, in microseconds of Unix time.
+/// When a speed reported now was measured, in microseconds of Unix time.
 pub(crate) fn measured_unix_us(speed: &Speed, now_unix_us: i64) -> i64 {
     now_unix_us.saturating_sub(integer(speed.age_ms).saturating_mul(1_000))
 }
 
-/// Whether a game is known here: of others nothing is kept, so that a worker cannot have rows without end.
+/// Whether a game is known here: speeds of other games are dropped, so that a worker's rows stay bounded.
 pub(crate) fn is_known(game: &str) -> bool {
     Rules::from_name(game).is_ok()
 }
 
-/// Keeps what a worker has measured, each measurement once however often it is told.
+/// Stores a worker's measurements, each once however often it is reported.
 ///
 /// # Errors
 /// If the database fails.

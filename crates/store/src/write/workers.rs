@@ -1,4 +1,4 @@
-//! Workers: how they introduce themselves, and how they prove who they are.
+//! Workers: their introductions and proofs of identity.
 
 use std::sync::Arc;
 
@@ -13,49 +13,49 @@ use crate::write::transaction::Transaction;
 /// A worker as it introduced itself.
 #[derive(Clone, Debug)]
 pub struct WorkerIntroduction {
-    /// Made by the worker at its start.
+    /// Chosen by the worker at its start.
     pub uuid: String,
-    /// For people.
+    /// A display name.
     pub name: String,
-    /// Its machine.
+    /// The worker's machine.
     pub host: String,
-    /// Its playing threads.
+    /// The worker's number of playing threads.
     pub slots: u32,
-    /// What its engine plays.
+    /// The engine revision that the worker plays.
     pub engine_revision: u32,
-    /// Its program's version.
+    /// The version of the worker's program.
     pub version: String,
-    /// Bytes of memory that it offers its slots together; `None` if it does not say. Not stored.
+    /// Bytes of memory that the worker offers its slots together; `None` if not stated. Not stored.
     pub memory_bytes: Option<u64>,
-    /// The engines that it has. Not stored.
+    /// The worker's engines. Not stored.
     pub engines: Arc<[OfferedEngine]>,
-    /// Whether it trains networks for others. Not stored.
+    /// Whether the worker trains networks for other workers. Not stored.
     pub trains: bool,
-    /// Whether it verifies games of others. Not stored.
+    /// Whether the worker verifies other workers' games. Not stored.
     pub verifies: bool,
-    /// What its results come from.
+    /// The machine that produces the worker's results.
     pub machine: Machine,
-    /// The name of the token or client certificate that it said Hello with; `None` where neither is demanded.
+    /// The name of the token or client certificate used for Hello; `None` where neither is required.
     pub credential: Option<String>,
 }
 
-/// By what a worker proves who it is, as it is stored.
+/// A worker's stored proof of identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerProof {
-    /// SHA-256 of its secret; `None` if it has not brought one yet.
+    /// SHA-256 of the worker's secret; `None` if it has not sent one yet.
     pub secret_sha256: Option<[u8; 32]>,
     /// As in [`WorkerIntroduction::credential`].
     pub credential: Option<String>,
 }
 
-/// A worker, as people know it.
+/// A worker with its display names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedWorker {
     /// The worker.
     pub worker: WorkerId,
-    /// What it is called.
+    /// The worker's name.
     pub name: String,
-    /// Its machine.
+    /// The worker's machine.
     pub host: String,
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn introduce(
     Ok(WorkerId(id))
 }
 
-/// By what the worker with this UUID proves who it is; `None` if there is no such worker.
+/// How the worker with this UUID proves its identity; `None` if there is no such worker.
 ///
 /// # Errors
 /// If the database fails.
@@ -141,7 +141,7 @@ pub(crate) async fn proof(
     }))
 }
 
-/// Keeps the SHA-256 of a worker's secret.
+/// Stores the SHA-256 of a worker's secret.
 ///
 /// # Errors
 /// If the database fails.

@@ -1,4 +1,4 @@
-//! `[evolve]` at a point of the grid: from its table to what its runs do.
+//! `[evolve]` at a point of the grid: turns its table into the settings of its runs.
 
 use spelrum_engine::expression::{DEPTH_MAX, FeatureInfo, Function, NODES_MAX, Node as Label};
 use spelrum_engine::{Parameters, Rules, Value};
@@ -18,15 +18,16 @@ use super::super::keys::course::evolve::{
 use super::super::tree::{Entry, Node, Scalar, Tree};
 use super::Course;
 
-/// What its table may be.
+/// An example of the table.
 pub(super) const EXAMPLE: &str =
     "evolve = { player = \"evolved\", population = 25, generations = 50 }";
 
-/// The player's parameter that is bred where the sweep does not say.
+/// The default name of the bred parameter.
 const PARAMETER: &str = "formula";
 
 impl Course<'_> {
-    /// What the player has for its formula where one is needed to read it: one that every game has.
+    /// A placeholder for the player's formula where one is needed to parse the player: one that every game
+    /// has.
     pub(super) fn formula_that_stands_for_any(&self) -> Result<Entry, Fault> {
         let node = self.value("parameter").map_or_else(|| self.required("player"), Ok)?;
         let tree = Tree::Scalar(Scalar::Text("0".to_owned()));
@@ -44,12 +45,12 @@ impl Course<'_> {
         }
     }
 
-    /// How often the run is done.
+    /// Number of repetitions of the run.
     pub(super) fn runs_each(&self) -> Result<u64, Fault> {
         self.whole("runs", 1, 1, RUNS_EACH_MAX)
     }
 
-    /// What the runs do. `meets_itself` says whether the pairing lets the player meet nobody but itself,
+    /// Settings of the runs. `meets_itself` is whether the pairing lets the player meet only itself,
     /// `cut_off_by` what ends games before the game's own rules do.
     pub(super) fn evolve(
         &self,
@@ -195,7 +196,7 @@ impl Course<'_> {
                         ));
                     }
                 };
-                // Formulas cannot tell -0 from 0.
+                // Formulas cannot distinguish -0 from 0.
                 let leaf = Label::Constant(constant + 0.0);
                 if leaves.contains(&leaf) {
                     let problem = format!("the constant {constant} is there twice");

@@ -12,12 +12,12 @@ use super::super::keys::course::{
 use super::super::tree::{Entry, Node, Scalar, Tree};
 use super::Course;
 
-/// How to write it.
+/// An example of the table.
 pub(super) const EXAMPLE: &str =
     "find = { player = \"genetic\", parameter = \"move_time\", from = \"1ms\", to = \"1s\" }";
 
 impl Course<'_> {
-    /// What the player says of the parameters that are decided.
+    /// Placeholders for the decided parameters in the player.
     pub(super) fn stands_for(&self) -> Result<Vec<Entry>, Fault> {
         let parameter = self.required("parameter")?;
         Ok(vec![Entry {
@@ -27,7 +27,7 @@ impl Course<'_> {
         }])
     }
 
-    /// What a run at a point does, whose player has these parameters.
+    /// Settings of a run at a point, for a player with these parameters.
     pub(super) fn find(&self, rules: &Rules, player: &Parameters) -> Result<FindSettings, Fault> {
         let log = word(self.table, "scale", &[("log", true), ("linear", false)])?.unwrap_or(true);
         let [from, to] = [self.required("from")?, self.required("to")?];
@@ -41,7 +41,7 @@ impl Course<'_> {
     }
 }
 
-/// A parameter with the ends of what is tried of it, of a player that has one of them.
+/// A parameter with the bounds of the search, for a player that has one of them.
 pub(super) fn led(
     rules: &Rules,
     player: &Parameters,
@@ -74,7 +74,7 @@ pub(super) fn led(
         ));
     }
     let parameter = LedParameter { name: name.to_owned(), key, unit, low, high, log };
-    // What lies between two good values is good.
+    // Values between two good ones are good.
     let mut with_end = player.clone();
     with_end.insert(parameter.key.clone(), parameter.value(high));
     Player::from_parameters(rules, &with_end)

@@ -1,8 +1,8 @@
-//! Tables such as `find`: what came of an experiment's cells decides which it gets next. Each kind of course has a
-//! file of its own.
+//! Tables such as `find`: the results of an experiment's cells decide which it gets next. Each kind of course
+//! has its own file.
 //!
-//! The table of one names the player that it decides about. At each point of the grid it becomes the
-//! [`RunSettings`] of a run; the player has a value there that stands for what is to be decided.
+//! The table names the player that the course decides about. At each point of the grid it becomes the
+//! [`RunSettings`] of a run; there the player has a placeholder for the value to be decided.
 
 mod evolve;
 mod find;
@@ -25,7 +25,7 @@ use super::players::Players;
 use super::template::substitute;
 use super::tree::{Entry, Node, Table};
 
-/// The course of a sweep, read. What may name axes is still a tree.
+/// The course of a sweep, parsed. Parts that may name axes are still trees.
 #[derive(Debug)]
 pub(super) struct CourseInFile {
     pub(super) kind: CourseKind,
@@ -33,17 +33,17 @@ pub(super) struct CourseInFile {
     pub(super) node: Node,
     /// The player that it decides about, by its place among the variants.
     pub(super) subject: usize,
-    /// Whether that player meets nobody but itself.
+    /// Whether that player meets only itself.
     pub(super) meets_itself: bool,
-    /// What its player says of the parameters that are decided: a value that stands for any.
+    /// Placeholders in its player for the decided parameters.
     pub(super) stands_for: Vec<Entry>,
-    /// How many games its cells have that confirm what was found; 0 where there are none.
+    /// Number of games in the cells that confirm the result; 0 without such cells.
     pub(super) confirm: u64,
-    /// What ends games before the game's own rules do, if the sweep says so: such a game has no margin.
+    /// What ends games before the game's own rules do, if set: such a game has no margin.
     cut_off_by: Option<&'static str>,
 }
 
-/// Keys that a sweep with a course cannot have, each with why.
+/// Keys that a sweep with a course cannot have, each with the reason.
 const NOT_WITH_A_COURSE: [(&str, &str); 7] = [
     ("stop", "remove it: every cell has all its games"),
     ("allocate", "remove it: its course says which cells come next"),
@@ -96,7 +96,7 @@ pub(super) fn read(
     let subject = table.subject(players, pairing)?;
     let stands_for = match kind {
         CourseKind::Find => table.stands_for()?,
-        // Its player says where it begins.
+        // Its player sets where it begins.
         CourseKind::Tune => Vec::new(),
         CourseKind::Evolve => vec![table.formula_that_stands_for_any()?],
     };
@@ -179,7 +179,7 @@ impl<'a> Course<'a> {
         Err(Fault::at(&node.place, problem, format!("choose {min} to {max}")))
     }
 
-    /// The player that it decides about.
+    /// The player that the course decides about.
     fn subject(&self, players: &Players, pairing: &Pairing) -> Result<usize, Fault> {
         let node = self.required("player")?;
         let name = self.text("player")?;
@@ -216,8 +216,8 @@ impl<'a> Course<'a> {
 }
 
 impl CourseInFile {
-    /// Refuses more runs, or more of what they have together, than anybody holds. `runs` are what they do, each with
-    /// how many it meets.
+    /// Refuses too many runs, or too much total work of them, to hold. `runs` are their settings, each with
+    /// the number of opponents.
     pub(super) fn check_size<'r>(
         &self,
         runs: impl ExactSizeIterator<Item = (&'r RunSettings, u64)>,
@@ -259,7 +259,7 @@ impl CourseInFile {
         Ok(substitute(&merge::merge_course(&self.node, &used, axes, point), axes, point))
     }
 
-    /// How many runs there are of the same at a point.
+    /// Number of identical runs at a point.
     pub(super) fn runs_each(&self, axes: &[Axis], point: &[u32]) -> Result<u64, Fault> {
         match self.kind {
             CourseKind::Find | CourseKind::Tune => Ok(1),
@@ -267,7 +267,7 @@ impl CourseInFile {
         }
     }
 
-    /// What the run at a point does, whose subject is this player there.
+    /// Settings of the run at a point, whose subject is this player there.
     pub(super) fn settings(
         &self,
         axes: &[Axis],

@@ -21,15 +21,15 @@ use super::super::keys::{
 use super::super::tree::{Entry, Node, Scalar, Table, Tree};
 use super::{Course, find};
 
-/// How to write it.
+/// An example of the table.
 pub(super) const EXAMPLE: &str =
     "tune = { player = \"genetic\", parameters = { crossover_rate = { from = 0.0, to = 1.0 } } }";
 
-/// The perturbation of SPSA where the sweep does not say: a twentieth of what a parameter may be, as fishtest has it.
+/// Default perturbation of SPSA: a twentieth of a parameter's range, as in fishtest.
 const PERTURBATION: f64 = 0.05;
 
 impl Course<'_> {
-    /// What a run at a point does, whose player has these parameters.
+    /// Settings of a run at a point, for a player with these parameters.
     pub(super) fn tune(
         &self,
         rules: &Rules,
@@ -71,7 +71,7 @@ impl Course<'_> {
         Ok(tune)
     }
 
-    /// How many games confirm what was found.
+    /// Number of games that confirm the result.
     pub(super) fn confirm(&self) -> Result<u64, Fault> {
         let most = (SEED_END >> 20).cast_signed();
         let confirm = self.whole("confirm", TUNE_CONFIRM, 0, most)?;

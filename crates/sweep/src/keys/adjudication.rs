@@ -1,22 +1,22 @@
-//! The keys of `adjudication`, with their bounds and what they are where the sweep does not say.
+//! The keys of `adjudication`, with their bounds and defaults.
 
 use spelrum_engine::search::WIN;
 
 use super::{Key, Kind};
 
-/// The farthest score from 0 that a rule may ask for: a win on the board.
+/// The farthest score from 0 that a rule may demand: a win on the board.
 pub(crate) const SCORE_MAX: i64 = WIN as i64;
 
-/// The most moves that a rule may look at, or wait for.
+/// Maximum number of moves that a rule may consider, or wait for.
 pub(crate) const MOVES_MAX: i64 = 5_000;
 
-/// Moves of `resign`: what users of match runners are used to.
+/// Moves of `resign`: the usual value of match runners.
 pub(crate) const RESIGN_MOVES: i64 = 3;
 
 /// Moves of `draw`.
 pub(crate) const DRAW_MOVES: i64 = 8;
 
-/// The keys of `adjudication`, of which it has at least one.
+/// The keys of `adjudication`, at least one of which is given.
 pub(crate) static ADJUDICATION: [Key; 3] = [
     Key::new(
         "resign",

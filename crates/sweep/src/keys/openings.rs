@@ -7,9 +7,9 @@ use super::{Key, Kind};
 use crate::books::COUNT_MAX;
 use crate::forms;
 
-/// The keys of openings that are a table: of those of every kind, and then of each.
+/// The keys of openings written as a table: those of every kind, and then of each.
 pub(crate) static OPENINGS_START: [Key; 1] = [OPENINGS_KIND];
-/// Of openings that are so many plies from the start.
+/// The keys of openings that are this many plies from the start.
 pub(crate) static OPENINGS_PLIES: [Key; 2] = [
     OPENINGS_KIND,
     Key::new(
@@ -33,7 +33,7 @@ pub(crate) static OPENINGS_PLIES: [Key; 2] = [
     )
     .required(),
 ];
-/// Of openings that are listed, here or in a file.
+/// The keys of openings that are listed, here or in a file.
 pub(crate) static OPENINGS_LISTED: [Key; 3] = [
     OPENINGS_KIND,
     Key::new(
@@ -50,7 +50,7 @@ pub(crate) static OPENINGS_LISTED: [Key; 3] = [
     ),
 ];
 
-/// Of openings from a book.
+/// The keys of openings from a book.
 pub(crate) static OPENINGS_BOOK: [Key; 6] = [
     OPENINGS_KIND,
     Key::new(
@@ -108,7 +108,7 @@ pub(crate) static OPENINGS_BOOK: [Key; 6] = [
     ),
 ];
 
-/// Of openings from the table of an ending.
+/// The keys of openings from the table of an ending.
 pub(crate) static OPENINGS_ENDING: [Key; 5] = [
     OPENINGS_KIND,
     Key::new(
@@ -154,10 +154,10 @@ pub(crate) static OPENINGS_ENDING: [Key; 5] = [
     ),
 ];
 
-/// Names of endings, and some that have too many pieces.
+/// Names of endings, including some that have too many pieces.
 const ENDING_PATTERN: &str = "^[Kk][QRBNqrbn]{0,2}[Kk][QRBNqrbn]{0,2}$";
 
-/// The schema has a form for each kind, which says what it means.
+/// The schema has a form for each kind, with its meaning.
 const OPENINGS_KIND: Key = Key::new(
     "kind",
     "",

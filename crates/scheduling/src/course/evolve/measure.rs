@@ -1,4 +1,4 @@
-//! Measuring a generation: who meets whom, and what came of it.
+//! Measuring a generation: pairings and results.
 
 use std::mem;
 
@@ -7,7 +7,7 @@ use spelrum_model::course::{EvolveSettings, Fitness, Meet};
 
 use crate::course::outcome::CellOutcome;
 
-/// What came of all games of an individual.
+/// Results of all games of an individual.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) games: u64,
@@ -17,43 +17,43 @@ pub(super) struct Tally {
     pub(super) losses: u64,
     /// The sum of the margins.
     pub(super) margin: i64,
-    /// How many rounds of a knock-out it survived.
+    /// Rounds of a knock-out survived.
     pub(super) rounds: u64,
-    /// Whether it was measured before, and keeps that.
+    /// Whether it keeps an earlier measurement.
     pub(super) kept: bool,
 }
 
-/// Whom an individual meets.
+/// The other side of an individual's game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Other {
     /// One of the sweep's players.
     Opponent(usize),
-    /// Another of its generation.
+    /// Another individual of its generation.
     Individual(usize),
-    /// One of the hall of fame.
+    /// A champion of the hall of fame.
     Champion(usize),
 }
 
-/// A generation that is being measured.
+/// A generation being measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Measuring {
     tallies: Vec<Tally>,
-    /// Of which earlier individual each is a copy, that is measured for both.
+    /// For each individual, the earlier one that it copies, measured for both.
     copies: Vec<Option<usize>>,
-    /// What is to be asked for, and has not been taken.
+    /// Games to request.
     wanted: Vec<(usize, Other)>,
-    /// What was asked for and has not been told, the next last.
+    /// Requested games without an outcome, the next last.
     due: Vec<(usize, Other)>,
-    /// The individuals that are still in the knock-out, in the order in which they meet; none if it is over.
+    /// Individuals still in the knock-out, in the order in which they meet; empty when it is over.
     bracket: Vec<usize>,
-    /// Those of them that have come through the round so far.
+    /// Winners of the current round so far.
     through: Vec<usize>,
-    /// Of each game that nobody won in points or margin, who goes on: drawn beforehand.
+    /// For each game even in points and margin, who goes on: drawn beforehand.
     lots: Vec<bool>,
 }
 
 impl Measuring {
-    /// Begins. Of `kept` individuals, and of copies, no game is played.
+    /// Begins. `kept` individuals and copies play no games.
     pub(super) fn begin(
         meet: Meet,
         kept: Vec<Option<Tally>>,
@@ -94,8 +94,8 @@ impl Measuring {
         measuring
     }
 
-    /// The next round: all meet in pairs. In the first, as many have a bye as are missing to a power of two, so
-    /// that later rounds have none.
+    /// Pairs up the next round. In the first, enough byes fill up to a power of two that later rounds have
+    /// none.
     fn pair_up(&mut self) {
         let byes = self.bracket.len().next_power_of_two() - self.bracket.len();
         for &individual in &self.bracket[..byes] {
@@ -107,20 +107,20 @@ impl Measuring {
         }
     }
 
-    /// What is to be played now, in addition.
+    /// Takes the games to request now.
     pub(super) fn take_wanted(&mut self) -> Vec<(usize, Other)> {
         let wanted = mem::take(&mut self.wanted);
-        // The earliest is told first.
+        // The earliest gets its outcome first.
         self.due.splice(..0, wanted.iter().rev().copied());
         wanted
     }
 
-    /// Whether nothing is to be played or told any more.
+    /// Whether no game or outcome is pending.
     pub(super) fn is_done(&self) -> bool {
         self.due.is_empty() && self.wanted.is_empty()
     }
 
-    /// What came of the next of those that were taken.
+    /// Receives the outcome of the next requested game.
     pub(super) fn tell(&mut self, outcome: &CellOutcome) {
         let Some((individual, other)) = self.due.pop() else { return };
         self.tallies[individual].add(outcome);
@@ -144,7 +144,7 @@ impl Measuring {
         }
     }
 
-    /// What came of each individual, in their order.
+    /// Results of each individual, in order.
     pub(super) fn take_tallies(&mut self) -> Vec<Tally> {
         let mut tallies = mem::take(&mut self.tallies);
         for (index, copy) in mem::take(&mut self.copies).into_iter().enumerate() {
@@ -168,7 +168,7 @@ impl Tally {
         self.margin += outcome.margin_sum;
     }
 
-    /// How fit its individual is; `None` if a game failed, it has none, or it comes to no finite number.
+    /// Fitness of its individual; `None` if a game failed, there are no games, or the value is not finite.
     pub(super) fn fitness(&self, settings: &EvolveSettings) -> Option<f64> {
         if self.games == 0 || self.failed > 0 {
             return None;

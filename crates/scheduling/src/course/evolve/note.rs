@@ -9,7 +9,7 @@ use spelrum_optimize::genetic_programming::selection::{Candidate, Ranking};
 
 use super::measure::Tally;
 
-/// The note on an individual that was bred.
+/// The note on a new individual.
 pub(super) fn individual(bred: &Bred, features: &[FeatureInfo]) -> Individual {
     Individual {
         formula: bred.tree.text(features),
@@ -21,14 +21,14 @@ pub(super) fn individual(bred: &Bred, features: &[FeatureInfo]) -> Individual {
     }
 }
 
-/// The note on what an individual did.
+/// The note on an individual's results.
 pub(super) fn scored(tally: &Tally, fitness: Option<f64>, rank: u64) -> Scored {
     let Tally { games, failed, wins, draws, losses, margin, rounds, kept } = *tally;
     let games_failed = failed;
     Scored { fitness, rank, games, games_failed, wins, draws, losses, margin, rounds, kept }
 }
 
-/// The note on a generation that is measured.
+/// The note on a measured generation.
 pub(super) fn generation(
     trees: &[Expression],
     candidates: &[Candidate],

@@ -1,4 +1,4 @@
-//! Claims of a file: they come as they were stated, also those that the sweep states no longer.
+//! Claims in a file, imported as stated, including those that the sweep no longer states.
 
 use rusqlite::Connection;
 use spelrum_model::Role;
@@ -21,7 +21,7 @@ pub(super) struct SourceClaim {
     pub(super) cells: Vec<SourceClaimCell>,
 }
 
-/// A cell of a claim: its hash, which player, and how many games it was to have.
+/// A cell of a claim: its hash, the player, and the number of planned games.
 pub(super) type SourceClaimCell = (String, String, i64);
 
 /// The claims of an experiment.
@@ -57,8 +57,7 @@ pub(super) fn read(connection: &Connection, experiment: i64) -> rusqlite::Result
     Ok(claims.into_iter().map(|(_, claim)| claim).collect())
 }
 
-/// Whether a claim is one that was stated: its hash is that of what it says, and its cells are those of which it
-/// says it.
+/// Whether a claim is intact: its hash matches its statement and cells.
 pub(super) fn is_whole(claim: &SourceClaim) -> bool {
     let cell = |(hash, player, games): &SourceClaimCell| {
         Some((hash.clone(), Role::named(player).filter(|_| *games > 0)?))
@@ -72,7 +71,7 @@ pub(super) fn is_whole(claim: &SourceClaim) -> bool {
         && cells == cells_of_definition(&claim.definition_json)
 }
 
-/// Stores an experiment's claims in place of those that it has. Its cells are stored.
+/// Replaces an experiment's claims. Its cells are already stored.
 pub(super) async fn import_claims(
     tx: &mut Transaction<'_>,
     experiment: i64,

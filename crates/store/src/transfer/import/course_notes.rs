@@ -1,4 +1,4 @@
-//! What is to be known of the courses of experiments in a file.
+//! Course notes of experiments in a file.
 
 use spelrum_model::course::{Note, Noted};
 
@@ -7,7 +7,7 @@ use super::fields::{NAME_BYTES_MAX, TEXT_BYTES_MAX, number, text};
 use super::source::{Source, SourceExperiment};
 
 impl Source {
-    /// What is to be known of an experiment's course.
+    /// The course notes of an experiment.
     pub(super) fn notes(&self, experiment: &SourceExperiment) -> Result<Vec<Noted>, ImportError> {
         let found = self.all(
             "SELECT run, kind, step, trial, note FROM course_notes WHERE experiment_id = ?

@@ -1,4 +1,4 @@
-//! External engines: which of them played a game of the file, and how one lost it.
+//! External engines: which of them played a game in the file, and how one forfeited it.
 
 use rusqlite::{Connection, OptionalExtension as _};
 use spelrum_model::engines::{
@@ -8,7 +8,7 @@ use spelrum_model::engines::{
 use super::fields::text;
 use crate::write::game_engines::Engines;
 
-/// Which of them played a settled game: of none but those that played it.
+/// The engines that played a settled game; `None` for players that are not external.
 pub(super) fn of_game(connection: &Connection, game: i64) -> rusqlite::Result<Engines> {
     let mut engines = [None, None];
     let mut statement = connection.prepare(
@@ -29,7 +29,7 @@ pub(super) fn of_game(connection: &Connection, game: i64) -> rusqlite::Result<En
     Ok(engines)
 }
 
-/// How a settled game was lost by a fault of one of them.
+/// How an external engine forfeited a settled game.
 pub(super) fn forfeit_of(connection: &Connection, game: i64) -> rusqlite::Result<Option<Forfeit>> {
     let mut statement =
         connection.prepare("SELECT message, output FROM forfeits WHERE game_id = ?")?;
@@ -45,7 +45,7 @@ pub(super) fn forfeit_of(connection: &Connection, game: i64) -> rusqlite::Result
     statement.query_row([game], read).optional()
 }
 
-/// As workers say it: what is shown to people has no control characters.
+/// Requires what workers guarantee: displayed texts have no control characters.
 fn plain(text: String) -> rusqlite::Result<String> {
     if text.chars().any(char::is_control) { Err(rusqlite::Error::InvalidQuery) } else { Ok(text) }
 }

@@ -1,10 +1,10 @@
-//! Why experiments could not be imported, and what to do about it.
+//! Import errors, and how to fix them.
 
 use std::path::PathBuf;
 
 use crate::error::StoreError;
 
-/// Why nothing, or not everything, was imported.
+/// Why an import failed or was incomplete.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -17,56 +17,56 @@ pub enum ImportError {
         path.display()
     )]
     OlderSchema {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The number of its schema.
+        /// Schema number of the file.
         found: i64,
-        /// The number of ours.
+        /// Schema number of this release.
         known: i64,
     },
-    /// The file is not what spelrum writes.
+    /// The file was not written by Spelrum, or is damaged.
     #[error("failed to import {}: {what}", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// An experiment in it is of games, players or rules that this release does not know.
+    /// An experiment has games, players or rules unknown to this release.
     #[error("failed to import {}: {name}: {what}", path.display())]
     Unknown {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The experiment.
+        /// Name of the experiment.
         name: String,
-        /// What is not known.
+        /// The unknown part.
         what: String,
     },
-    /// There is another experiment of this name.
+    /// Another experiment has this name.
     #[error("failed to import {name}: there is another experiment of this name")]
     NameTaken {
-        /// The name.
+        /// Name of the experiment.
         name: String,
     },
     /// The experiment was changed in both databases since they parted.
     #[error("failed to import {name}: its sweep was changed in both databases since they parted")]
     Diverged {
-        /// The name.
+        /// Name of the experiment.
         name: String,
     },
-    /// The experiment decides by itself which cells it gets, and it is there.
+    /// The experiment exists here and chooses its own cells, which differ.
     #[error("failed to import {name}: it is there, and has other cells, which it chose by itself")]
     OtherCourse {
-        /// The name.
+        /// Name of the experiment.
         name: String,
     },
-    /// Nobody wants it any more.
+    /// The caller cancelled the import.
     #[error("failed to import: it was given up; what was imported stays, and is whole")]
     GivenUp,
 }
 
 impl ImportError {
-    /// What to do about it, as a sentence without an end mark.
+    /// How to fix the error, as a sentence without a final period.
     #[must_use]
     pub fn remedy(&self) -> String {
         match self {

@@ -1,29 +1,29 @@
-//! Fields of rows of a file that may be anybody's.
+//! Reads fields of rows in an untrusted file.
 
 use rusqlite::Row;
 use spelrum_model::disturbance::Timing;
 
 use crate::schema::numbers::scaling;
 
-/// The longest name, in bytes.
+/// Longest name, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 4 << 10;
-/// The longest text of what a person wrote.
+/// Longest text written by a person.
 pub(super) const TEXT_BYTES_MAX: usize = 2 << 20;
-/// The longest text or blob of any kind.
+/// Longest text or blob of any kind.
 pub(super) const VALUE_BYTES_MAX: i32 = 8 << 20;
 
-/// A text that is not longer than it may be.
+/// Reads a text of limited length.
 pub(super) fn text(row: &Row<'_>, column: usize, bytes_max: usize) -> rusqlite::Result<String> {
     let text: String = row.get(column)?;
     if text.len() <= bytes_max { Ok(text) } else { Err(rusqlite::Error::InvalidQuery) }
 }
 
-/// A number from 0 up, below 2^53.
+/// Reads a number from 0 up, below 2^53.
 pub(super) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     optional(row, column)?.ok_or(rusqlite::Error::InvalidQuery)
 }
 
-/// The same, or none.
+/// Reads an optional number from 0 up, below 2^53.
 pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     let value: Option<i64> = row.get(column)?;
     let read = value.map(|value| u64::try_from(value).ok().filter(|value| *value < 1 << 53));
@@ -34,7 +34,7 @@ pub(super) fn optional(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
     }
 }
 
-/// What an experiment's sweep says of its timed games, in four columns from this one on.
+/// An experiment's settings for timed games, in four columns from this one on.
 pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
     Ok(Timing {
         disturbed_above: row.get(first)?,
@@ -43,7 +43,7 @@ pub(super) fn timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
     })
 }
 
-/// A name of a file that may be anybody's.
+/// A name from an untrusted file, made safe to print.
 pub(super) fn shown(name: &str) -> String {
     name.chars().take(60).map(|it| if it.is_control() { '?' } else { it }).collect()
 }

@@ -1,5 +1,5 @@
-//! Writing games without moves: they are stored as games that do not count, and then counted as when the end
-//! of their cell moves, so that every rollup follows by itself.
+//! Writes games without moves: they are stored as uncounted games, and then counted as when the end of their cell
+//! moves, so that every rollup follows automatically.
 
 use spelrum_model::repeat::{Repeated, compare_bare};
 use spelrum_model::{CellId, GameId, WorkerId, names};
@@ -13,7 +13,7 @@ use crate::write::rollups::{self, WorkerSums};
 use crate::write::transaction::Transaction;
 use crate::write::{checked_games, game_digests, game_engines, openings, stops, uncounted_games};
 
-/// The same for a result without its moves.
+/// Keeps a result without moves beside the settled one, unless it is kept already.
 pub(super) async fn keep_bare_once(
     tx: &mut Transaction<'_>,
     worker: WorkerId,
@@ -63,7 +63,7 @@ pub(super) async fn keep_bare_once(
     Ok(Some(found))
 }
 
-/// Its players in the order in which they move, and its opening.
+/// The players of a game without moves in moving order, and its opening.
 async fn place_of_bare(
     tx: &mut Transaction<'_>,
     cell: i64,
@@ -78,7 +78,7 @@ async fn place_of_bare(
     Ok(opening.map(|opening| (info.movers(integer(game.game.number)), opening)))
 }
 
-/// Stores games without moves: they do not count at first, and then as their cell says.
+/// Stores games without moves: uncounted at first, then counted as their cell requires.
 pub(super) async fn import_bare(
     tx: &mut Transaction<'_>,
     CellId(cell): CellId,
@@ -230,7 +230,7 @@ pub(super) async fn is_kept(
     .await?)
 }
 
-/// Why a result is kept beside the settled one, as it is stored.
+/// The stored name of the reason for keeping a result beside the settled one.
 pub(super) fn reason_of(found: Repeated) -> &'static str {
     match found {
         Repeated::Repeat => "repeat",

@@ -1,4 +1,4 @@
-//! The networks of the file: one that is not here is taken as it is told, once the referee has found nothing wrong.
+//! Networks in the file: a network missing here is stored as the file has it, once the referee has found no problems.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use super::workers::{MetWorkers, meet};
 use crate::write::networks;
 use crate::write::transaction::Transaction;
 
-/// A network of the file.
+/// A network in the file.
 pub(super) struct SourceNetwork {
     pub(super) training: TrainingDefinition,
     pub(super) finished: FinishedTraining,
-    /// Who trained it, as the file numbers workers.
+    /// The worker that trained the network, by the file's id.
     pub(super) worker: i64,
 }
 
 impl Source {
-    /// The trained networks that players of an experiment have.
+    /// Trained networks of an experiment's players.
     pub(super) fn networks(
         &self,
         of: &SourceExperiment,
@@ -159,7 +159,7 @@ impl Source {
     }
 }
 
-/// Takes in the networks of an experiment that are not here.
+/// Imports an experiment's networks that are missing here.
 pub(super) async fn import_networks(
     transaction: &mut Transaction<'_>,
     source: &Source,

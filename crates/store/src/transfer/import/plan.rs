@@ -1,5 +1,5 @@
-//! What was asked: an imported experiment as a plan, so that it is stored as every other one is. Nothing of a
-//! cell is taken from the file that follows from its definition, and that must be what its hash says.
+//! Converts an imported experiment to a plan, so that it is stored like any other. Data that follow from a cell's
+//! definition are not taken from the file, and the definition must match its hash.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use spelrum_model::{
 
 use super::source::{SourceCell, SourceExperiment};
 
-/// The longest sweep's cells.
+/// Exclusive upper bound on the games of a cell.
 const GAMES_MAX: u64 = 1 << 53;
 
-/// A cell's definition, if it is one and the cell's hash is of it.
+/// Parses a cell's definition and checks it against the cell's hash.
 pub(super) fn definition(cell: &SourceCell) -> Result<CellDefinition, String> {
     let [first, second] = &cell.parameters;
     let json = [&cell.definition_prefix, &**first, ",", second, "]}"].concat();
@@ -28,7 +28,7 @@ pub(super) fn definition(cell: &SourceCell) -> Result<CellDefinition, String> {
     Ok(definition)
 }
 
-/// These cells as a plan of their own, numbered as they come.
+/// A plan of these cells alone, numbered in their order.
 pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan, String> {
     let mut plan = Plan {
         name: of.name.clone(),
@@ -114,7 +114,7 @@ pub(super) fn plan(of: &SourceExperiment, cells: &[&SourceCell]) -> Result<Plan,
         let mut axes = Vec::with_capacity(cell.places.len());
         for (axis, number, text) in &cell.places {
             let index = of.axes.iter().position(|name| name == axis);
-            // One that an earlier text had.
+            // An axis of an earlier version of the sweep.
             let Some(index) = index else { continue };
             let values = &mut plan.axes[index].values;
             values.push(AxisValue { number: *number, text: text.clone() });

@@ -1,5 +1,5 @@
-//! What came of it: games of the file as an engine reports them, each looked at by the referee, or, where their
-//! moves are not stored, as what is summed up of them.
+//! Reads games of the file as engine reports: the referee checks their moves or, where these are not stored, the sums
+//! over them.
 
 use spelrum_engine::{GameRecord, referee_margin, termination_named};
 use spelrum_model::engines::Forfeit;
@@ -10,7 +10,7 @@ use spelrum_model::{CellId, GameId, PlayableCell, PlayedGame, names};
 use super::source::{DepthRow, SideRow, SourceGame, SourcePlayed, SourceResult, SourceSearches};
 use crate::write::game_engines::Engines;
 
-/// A game of the file that is one.
+/// A valid game of the file.
 pub(super) struct ReadGame {
     pub(super) what: Read,
     /// Why it is kept beside the settled games.
@@ -24,12 +24,12 @@ pub(super) enum Read {
     Whole(i64, PlayedGame),
     /// Without its moves.
     Bare(Box<BareGame>),
-    /// It finally failed, and this is why.
+    /// A finally failed game, with the reason.
     Failed(GameId, String),
 }
 
 impl Read {
-    /// Its number in its cell.
+    /// The number of the game in its cell.
     pub(super) fn number(&self) -> u64 {
         match self {
             Self::Whole(_, played) => played.game.number,
@@ -50,7 +50,7 @@ impl Read {
 
 pub(super) struct BareGame {
     pub(super) game: GameId,
-    /// The file's id.
+    /// The file's id of the worker.
     pub(super) worker: i64,
     /// A record without its moves.
     pub(super) result: SettledResult,
@@ -58,16 +58,15 @@ pub(super) struct BareGame {
     pub(super) wall_us: u64,
     pub(super) sides: Vec<SideRow>,
     pub(super) depths: Vec<DepthRow>,
-    /// The external engines that played it, and how one of them lost it.
+    /// The external engines that played the game, and how one of them forfeited it.
     pub(super) engines: Engines,
     pub(super) forfeit: Option<Forfeit>,
-    /// Of which share of its time a player was robbed.
+    /// Share of a player's time lost to other processes.
     pub(super) robbed_share: Option<f64>,
-    /// How time limits were scaled.
     pub(super) scaled: Option<ScaledTime>,
 }
 
-/// Reads a game of the file for a cell here. With `judge`, its moves are played again by the rules.
+/// Reads a game of the file for a cell here. With `judge`, its moves are replayed by the rules.
 pub(super) fn read_game(
     game: SourceGame,
     cell: CellId,
@@ -87,7 +86,7 @@ pub(super) fn read_game(
     Ok(ReadGame { what, reason, received_unix_us })
 }
 
-/// A reason for which a result is kept beside the settled one, as it is stored.
+/// The reason for keeping a result beside the settled one, by its stored name.
 fn reason_named(name: &str) -> Option<&'static str> {
     const REASONS: [&str; 6] =
         ["repeat", "conflict", "disturbed", "excluded", "verification", "after_cancel"];
@@ -137,7 +136,7 @@ fn read_played(
                     .referee(game.game.number, &game.opening, &game.record)
                     .and_then(|()| match is_settled {
                         true => playable.referee_values(&game.opening, &game.values),
-                        // Values are kept of settled choices only.
+                        // Move values are kept only for settled choices.
                         false => Ok(()),
                     })
                     .and_then(|()| match is_settled {
@@ -147,7 +146,7 @@ fn read_played(
                             termination,
                             game.forfeit.as_ref(),
                         ),
-                        // And so are these of settled games.
+                        // Likewise these, only for settled games.
                         false => Ok(()),
                     })
                     .map_err(|irregularity| irregularity.to_string())?;
@@ -209,7 +208,7 @@ fn read_played(
     }
 }
 
-/// What is summed up of a game agrees with itself, as a recount wants it.
+/// Checks that the sums over a game agree with each other, as a recount requires.
 fn check_sums(plies: u64, sides: &[SideRow], depths: &[DepthRow]) -> Result<(), String> {
     let wrong = || Err("its sums do not agree with each other".to_owned());
     let [first, second] = sides else { return wrong() };

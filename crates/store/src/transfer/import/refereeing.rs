@@ -1,4 +1,4 @@
-//! Stored games played again by the rules, as an import does with those of its file.
+//! Replays stored games by the rules, as an import does with the games of its file.
 
 use spelrum_model::{CellId, OpeningsCache, PlayableCell};
 
@@ -7,21 +7,21 @@ use super::source::Source;
 use crate::error::StoreError;
 use crate::read::readers::Readers;
 
-/// Findings are listed up to this number.
+/// Maximum number of listed findings.
 const FINDINGS_MAX: usize = 100;
 
-/// What the referee found.
+/// Findings of the referee.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refereed {
-    /// Games that were played again by the rules.
+    /// Games that were replayed by the rules.
     pub games: u64,
     /// Records that are not games of their cells.
     pub irregular: Vec<String>,
 }
 
 impl Readers {
-    /// Plays stored games again by the rules, without a search: all, or about so many, spread evenly over the file. Runs
-    /// on the thread of the caller.
+    /// Replays stored games by the rules, without a search: all, or about `games_max`, spread evenly over the file.
+    /// Blocks the calling thread.
     ///
     /// # Errors
     /// If the database fails.
@@ -41,7 +41,7 @@ impl Readers {
                 let read = |json: String| PlayableCell::from_json(&json, &openings).ok();
                 playable = Some((cell, definition.and_then(read)));
             }
-            // A cell of a game that this release does not know is left out.
+            // Cells of games unknown to this release are skipped.
             let Some((_, Some(playable))) = &playable else { continue };
             referee(&source, cell, playable, from, games, &mut refereed);
         }
@@ -50,7 +50,7 @@ impl Readers {
     }
 }
 
-/// Games of a cell: from this number on, and how many; `None`: all.
+/// Games of a cell: the first number and how many; `None` for all.
 struct Chosen {
     cell: i64,
     from: i64,

@@ -1,5 +1,5 @@
-//! The file that is imported. It may be anybody's: it is opened to read only, nothing of its schema is
-//! trusted or run, its tables must be exactly ours, and what they hold is checked by who asks for it.
+//! The imported file. The file is untrusted: it is opened read-only, nothing of its schema is trusted or run, its
+//! tables must be exactly ours, and callers check their contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -38,19 +38,19 @@ const GAMES_AT_ONCE: i64 = 200;
 pub(super) struct Source {
     path: PathBuf,
     connection: Connection,
-    /// If no program had it open.
+    /// Set if no program had the file open.
     rest: Option<AtRest>,
 }
 
-/// What a statement of the schema makes: its type, name and text.
+/// An object of the schema: its type, name and text.
 pub(super) type SchemaRow = (String, String, Option<String>);
 
-/// Tables and indexes: what of a schema decides what is read.
+/// Tables and indexes: the part of a schema that decides what is read.
 pub(super) const SCHEMA: &str = "SELECT type, name, sql FROM sqlite_schema
     WHERE type IN ('table', 'index') ORDER BY type, name";
 
 impl Source {
-    /// Opens it, and refuses whatever is not a whole database with exactly our tables.
+    /// Opens the file, and refuses anything but a whole database with exactly our tables.
     pub(super) async fn open(
         path: &Path,
         migrations: &Migrator,
@@ -91,7 +91,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The own database, to read its games as those of a file.
+    /// This store's database, for reading its games like those of a file.
     pub(super) fn own(path: &Path, connection: Connection) -> Self {
         Self { path: path.to_owned(), connection, rest: None }
     }
@@ -114,8 +114,8 @@ impl Source {
         it.execute_batch("PRAGMA query_only = ON; PRAGMA cell_size_check = ON; BEGIN")
     }
 
-    /// Where a table is a view or has other columns, or an index is of something else, what is read is not
-    /// what was written.
+    /// Compares the schema with ours: if a table is a view or has other columns, or an index covers something else,
+    /// reads would not return what was written.
     fn check_schema(
         &self,
         migrations: &Migrator,
@@ -145,7 +145,7 @@ impl Source {
             .all(SCHEMA, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .into_iter()
             .collect();
-        // What SQLite keeps for itself is not in a fresh database.
+        // SQLite's internal tables are missing from a fresh database.
         let differs = |row: &&SchemaRow| !row.1.starts_with("sqlite_");
         match theirs.symmetric_difference(ours).find(differs) {
             None => Ok(()),
@@ -163,7 +163,7 @@ impl Source {
         if said == "ok" { Ok(()) } else { Err(self.wrong(format!("it is damaged: {said}"))) }
     }
 
-    /// Its experiments, but for those that are being removed.
+    /// The experiments of the file, except for those being removed.
     pub(super) fn experiments(&self) -> Result<Vec<SourceExperiment>, ImportError> {
         let mut experiments = self.all(
             "SELECT experiment_id, uuid, name, description, game, seed, state, priority, record, sweep_toml,
@@ -320,7 +320,7 @@ impl Source {
         Ok(cells)
     }
 
-    /// Some settled games of a cell, from this number on.
+    /// Settled games of a cell, from this number on: one batch.
     pub(super) fn games(
         &self,
         cell: i64,
@@ -330,7 +330,7 @@ impl Source {
         self.some_games(cell, from, None, of)
     }
 
-    /// The same, no more than these.
+    /// As `games`, up to this many.
     pub(super) fn some_games(
         &self,
         cell: i64,
@@ -375,7 +375,7 @@ impl Source {
         self.with_searches(games, "moves", "game_id", "told_us")
     }
 
-    /// What the moves of a choice's position are worth.
+    /// The values of the moves in a choice's position.
     fn values(&self, game: i64) -> Result<Vec<MoveValue>, ImportError> {
         self.all(
             "SELECT v.move, v.value
@@ -391,7 +391,7 @@ impl Source {
         )
     }
 
-    /// The results of a cell that are kept beside the settled ones: some, from this id on, and the last id.
+    /// Results of a cell kept beside the settled ones, from this id on: one batch, and its last id.
     pub(super) fn uncounted(
         &self,
         cell: i64,
@@ -522,7 +522,7 @@ impl Source {
         Ok(SourceSearches::Sums { sides, depths })
     }
 
-    /// What was lost or failed of a cell's games: number, lost, lost alone, failed, last message.
+    /// Lost and failed attempts of a cell's games: number, lost, lost alone, failed, last message.
     pub(super) fn attempts(&self, cell: i64) -> Result<Vec<Attempt>, ImportError> {
         self.all(
             "SELECT number, lost, lost_alone, failed, last_message FROM attempts WHERE cell_id = ?",
@@ -531,7 +531,7 @@ impl Source {
         )
     }
 
-    /// What the course was told of a cell.
+    /// The outcome of a cell that was reported to its course.
     pub(super) fn told(&self, cell: i64) -> Result<Option<[i64; 11]>, ImportError> {
         let found = self.all(
             "SELECT games, games_failed, wins, draws, losses, pairs_0, pairs_half, pairs_1, pairs_1_half,
@@ -549,12 +549,12 @@ impl Source {
         Ok(found.into_iter().next())
     }
 
-    /// The file is not what we write.
+    /// The error for a file that Spelrum did not write.
     pub(super) fn wrong(&self, what: impl Into<String>) -> ImportError {
         ImportError::Damaged { path: self.path.clone(), what: what.into() }
     }
 
-    /// An experiment of it is not what we know.
+    /// The error for an experiment unknown to this release.
     pub(super) fn unknown(&self, name: &str, what: impl Into<String>) -> ImportError {
         ImportError::Unknown { path: self.path.clone(), name: name.to_owned(), what: what.into() }
     }
@@ -589,7 +589,7 @@ impl Source {
     }
 }
 
-/// A row of `attempts` but for its cell.
+/// A row of `attempts` without its cell.
 pub(super) type Attempt = (i64, i64, i64, i64, Option<String>);
 
 fn played(row: &Row<'_>, first: usize) -> rusqlite::Result<SourcePlayed> {

@@ -1,4 +1,4 @@
-//! What of the file's rows is read, before it is believed.
+//! Rows read from the file, before validation.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,6 @@ use spelrum_statistics::StopRule;
 use super::claims::SourceClaim;
 use crate::write::game_engines::Engines;
 
-/// An experiment's row.
 pub(super) struct SourceExperiment {
     pub(super) id: i64,
     pub(super) uuid: String,
@@ -42,11 +41,11 @@ pub(super) struct SourceExperiment {
     pub(super) versions: Vec<SourceVersion>,
     pub(super) cells: Vec<SourceCell>,
     pub(super) claims: Vec<SourceClaim>,
-    /// What is to be known of its course.
+    /// Notes of its course.
     pub(super) notes: Vec<Noted>,
 }
 
-/// One text that it had.
+/// A version of the sweep's text.
 pub(super) struct SourceVersion {
     pub(super) uuid: String,
     pub(super) sweep_toml: String,
@@ -55,7 +54,7 @@ pub(super) struct SourceVersion {
     pub(super) counts: [i64; 7],
 }
 
-/// A cell, with all that decides its games.
+/// A cell, with all that determines its games.
 pub(super) struct SourceCell {
     pub(super) id: i64,
     pub(super) number: i64,
@@ -75,11 +74,11 @@ pub(super) struct SourceCell {
     pub(super) places: Vec<(String, Option<f64>, String)>,
 }
 
-/// A settled game, or one that is kept beside.
+/// A settled game, or a result kept beside one.
 pub(super) struct SourceGame {
     pub(super) number: u64,
     pub(super) what: SourceResult,
-    /// Why it is kept beside the settled ones.
+    /// Why the result is kept beside the settled ones.
     pub(super) reason: Option<String>,
     pub(super) received_unix_us: i64,
 }
@@ -104,14 +103,13 @@ pub(super) struct SourcePlayed {
     pub(super) wall_us: u64,
     pub(super) margin: Option<i32>,
     pub(super) searches: SourceSearches,
-    /// Of a settled choice: what the moves of its position are worth.
+    /// For a settled choice: values of the moves in its position.
     pub(super) values: Vec<MoveValue>,
-    /// Of a settled game: the external engines that played it, and how one of them lost it.
+    /// For a settled game: the external engines that played it, and how one of them forfeited it.
     pub(super) engines: Engines,
     pub(super) forfeit: Option<Forfeit>,
-    /// Of a settled game: of which share of its time a player was robbed.
+    /// For a settled game: share of a player's time lost to other processes.
     pub(super) robbed_share: Option<f64>,
-    /// How time limits were scaled.
     pub(super) scaled: Option<ScaledTime>,
 }
 
@@ -120,7 +118,7 @@ pub(super) enum SourceSearches {
     Sums { sides: Vec<SideRow>, depths: Vec<DepthRow> },
 }
 
-/// A row of `game_sides` but for its game and player.
+/// A row of `game_sides` without its game and player.
 pub(super) struct SideRow {
     pub(super) side: i64,
     pub(super) moves: i64,
@@ -133,7 +131,7 @@ pub(super) struct SideRow {
     pub(super) wall_us_squared: f64,
 }
 
-/// A row of `game_depths` but for its game.
+/// A row of `game_depths` without its game.
 pub(super) struct DepthRow {
     pub(super) side: i64,
     pub(super) depth: u32,

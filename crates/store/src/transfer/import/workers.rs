@@ -1,4 +1,4 @@
-//! Who played the games of the file.
+//! Workers that played the games of the file.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::schema::machine_columns::{labels_column, labels_of, quota_columns, quota_of};
 use crate::write::transaction::Transaction;
 
-/// A worker, by which it is known everywhere.
+/// A worker, with the UUID that identifies it everywhere.
 #[derive(Clone)]
 pub(super) struct SourceWorker {
     pub(super) uuid: String,
@@ -28,7 +28,7 @@ pub(super) struct SourceWorker {
 }
 
 impl Source {
-    /// A worker that played.
+    /// Reads a worker of the file.
     pub(super) fn worker(&self, id: i64) -> Result<SourceWorker, ImportError> {
         let found = self.all(
             "SELECT uuid, name, host, slots, engine_revision, version, first_seen_unix_us,
@@ -64,10 +64,10 @@ impl Source {
     }
 }
 
-/// The workers met so far, by their number in the file: who they are here, and their UUID.
+/// Workers met so far, by their number in the file: their ids here, and their UUIDs.
 pub(super) type MetWorkers = BTreeMap<i64, (WorkerId, String)>;
 
-/// Who a worker of the file is here, where it comes in when it is met first.
+/// Returns the id here of a worker of the file, storing the worker when it is first met.
 pub(super) async fn meet(
     transaction: &mut Transaction<'_>,
     source: &Source,
@@ -84,7 +84,7 @@ pub(super) async fn meet(
     }
 }
 
-/// The worker of this UUID, as it is known here, or else as the file tells it.
+/// Finds the worker with this UUID, or stores it as the file describes it.
 async fn import_worker(
     tx: &mut Transaction<'_>,
     worker: &SourceWorker,

@@ -1,5 +1,5 @@
-//! Writing what is imported. A cell's games come in one transaction, through the code that stores workers'
-//! results; for those without moves see `games_without_moves`.
+//! Writes imported experiments. A cell's games come in one transaction, through the code that stores workers' results;
+//! for games without moves see `games_without_moves`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,23 +27,23 @@ use crate::write::{
     sweep_files,
 };
 
-/// An experiment that is there.
+/// An experiment that already exists here.
 pub(super) struct Known {
     pub(super) experiment: i64,
     pub(super) state: String,
-    /// The UUIDs of the texts that it had, in their order.
+    /// UUIDs of its sweep's versions, in order.
     pub(super) versions: Vec<String>,
     pub(super) has_course: bool,
 }
 
-/// A settled game here, as far as it tells whether another one is the very same.
+/// The fields of a settled game that decide whether another result is identical.
 struct Settled {
     worker: Option<String>,
     started_unix_us: Option<i64>,
     moves_hash: Option<i64>,
 }
 
-/// The experiment of this UUID.
+/// Finds the experiment with this UUID.
 pub(super) async fn known(
     tx: &mut Transaction<'_>,
     uuid: &str,
@@ -91,8 +91,7 @@ pub(super) async fn is_name_taken(
     .await?)
 }
 
-/// Stores an experiment that is not there, or makes of the one that is what the file says: all but its
-/// games.
+/// Stores a new experiment, or updates an existing one to the file's version, except for its games.
 pub(super) async fn adopt(
     tx: &mut Transaction<'_>,
     of: &SourceExperiment,
@@ -126,7 +125,7 @@ pub(super) async fn adopt(
             let place = Place { first: 0, asked_after };
             cells::insert_some_cells(tx, experiment, plan, &ids, some, place).await?;
         }
-        // What is still to be played may need what the file does not have.
+        // Games still to be played may need networks that the file lacks.
         let is_over = ["finished", "cancelled"].contains(&&*of.state);
         networks::note_networks(tx, experiment, ids.players(plan), !is_over && !new.is_empty())
             .await?;
@@ -195,7 +194,6 @@ async fn import_versions(
     Ok(())
 }
 
-/// An experiment's cells by the hash of their definition.
 pub(super) async fn cells_by_hash(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -210,7 +208,7 @@ pub(super) async fn cells_by_hash(
     Ok(found.into_iter().map(|row| (row.definition_hash, row.cell_id)).collect())
 }
 
-/// Gives cells what the file says of them beside their definitions.
+/// Stores the cells' data beside their definitions, as in the file.
 async fn place_cells(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -260,8 +258,7 @@ async fn place_cells(
     cells::insert_places(tx, plan, moved.map(|(id, _, planned)| (id, planned))).await
 }
 
-/// Stores games of a cell that are not there, and what is different of those that are. Workers are by
-/// the file's ids.
+/// Stores missing games of a cell, and differing results of existing ones. Workers are keyed by the file's ids.
 pub(super) async fn import_games(
     tx: &mut Transaction<'_>,
     cell: CellId,
@@ -355,8 +352,8 @@ async fn settled_in(
     Ok(found.collect())
 }
 
-/// Keeps a result beside the settled one, unless it is kept already; without a reason, with the one that
-/// a comparison gives.
+/// Keeps a result beside the settled one, unless it is kept already; if no reason is given, comparing the two supplies
+/// it.
 async fn keep_once(
     tx: &mut Transaction<'_>,
     worker: WorkerId,
@@ -379,8 +376,8 @@ async fn keep_once(
     Ok(Some(found))
 }
 
-/// After a cell's games: its stop rule is read again over all of them, and what was not played is given
-/// back.
+/// Finishes a cell after its games: applies its stop rule to all of them again, and returns unplayed games to the
+/// queue.
 pub(super) async fn finish_cell(tx: &mut Transaction<'_>, cell: CellId) -> Result<(), StoreError> {
     let row = sqlx::query!(
         r#"SELECT c.stop_rule_id, c.swap_sides AS "swap_sides: bool", k.openings_count,
@@ -445,7 +442,7 @@ pub(super) async fn finish_cell(tx: &mut Transaction<'_>, cell: CellId) -> Resul
     Ok(())
 }
 
-/// Keeps what was lost or failed of a new cell's games, and what its course was told of it.
+/// Stores lost and failed attempts of a new cell's games, and the outcome reported to its course.
 pub(super) async fn import_history(
     tx: &mut Transaction<'_>,
     cell: CellId,
@@ -480,8 +477,8 @@ pub(super) async fn import_history(
     Ok(())
 }
 
-/// After all cells: an experiment with nothing left to play is finished; one that has, and was not being
-/// played here, waits until somebody resumes it. Returns its state.
+/// Sets an experiment's state after all its cells: finished if no games are left to play. An experiment with games left
+/// that was not running here stays paused until a user resumes it. Returns the state.
 pub(super) async fn settle_state(
     tx: &mut Transaction<'_>,
     experiment: i64,
@@ -518,13 +515,13 @@ pub(super) async fn settle_state(
     .await?)
 }
 
-/// Whether this release would play an experiment's games as those that it has.
+/// Whether this release plays an experiment's games as they were played.
 pub(super) fn is_ours(of: &SourceExperiment) -> bool {
     of.engine_revision == ENGINE_REVISION
 }
 
 impl Settled {
-    /// Whether it is this very result of this worker.
+    /// Whether this is the same result of the same worker.
     fn is(&self, worker: &str, started_unix_us: i64, moves_hash: u64) -> bool {
         self.worker.as_deref() == Some(worker)
             && self.started_unix_us == Some(started_unix_us)

@@ -1,4 +1,4 @@
-//! The keys of `evolve`: of formulas that are bred.
+//! The keys of `evolve`, for formulas that are bred.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::super::{Key, Kind};
 use super::whole;
 use crate::forms;
 
-/// Most cells of all runs of a sweep together, at the most that they may ask for (invariant 9).
+/// Most cells of all runs of a sweep together, at their maximum (invariant 9).
 pub(crate) const CELLS_MAX: u64 = 100_000;
 
 /// Most individuals of a generation.
@@ -18,17 +18,17 @@ pub(crate) const INDIVIDUALS_MAX: u64 = 200_000;
 /// Most generations of a run.
 pub(crate) const GENERATIONS_MAX: i64 = 10_000;
 
-/// Individuals of a generation where the sweep does not say.
+/// Default number of individuals in a generation.
 pub(crate) const POPULATION: i64 = 25;
-/// Generations where the sweep does not say.
+/// Default number of generations.
 pub(crate) const GENERATIONS: i64 = 50;
-/// The elite where the sweep does not say.
+/// Default size of the elite.
 pub(crate) const ELITE: i64 = 5;
-/// How often a child is a mutation where the sweep does not say.
+/// Default frequency of mutations among children.
 pub(crate) const MUTATION_RATE: f64 = 0.05;
-/// How deep trees may be where the sweep does not say.
+/// Default maximum depth of trees.
 pub(crate) const DEPTH: i64 = 5;
-/// How many meet in a tournament where the sweep does not say.
+/// Default size of a tournament.
 pub(crate) const TOURNAMENT_SIZE: i64 = 3;
 /// Most runs at each point of the grid.
 pub(crate) const RUNS_EACH_MAX: i64 = 100;
@@ -222,7 +222,7 @@ pub(crate) static EVOLVE: [Key; 26] = [
     ),
 ];
 
-/// One of these words, the first where nothing is said, or an axis of such.
+/// One of these words, the first by default, or an axis of such.
 fn word(words: &[&str]) -> serde_json::Value {
     json!({ "anyOf": [{ "enum": words }, forms::reference()] })
 }

@@ -4,10 +4,10 @@ use super::super::super::forms;
 use super::super::{Key, Kind};
 use super::{AT_ONCE_MAX, STEPS_MAX, whole};
 
-/// Steps of `find` where the sweep does not say.
+/// Default number of steps of `find`.
 pub(crate) const FIND_STEPS: i64 = 50;
 
-/// How many values `find` tries at a time where the sweep does not say.
+/// Default number of values that `find` tries at a time.
 pub(crate) const FIND_AT_ONCE: i64 = 2;
 
 /// The keys of `find`.

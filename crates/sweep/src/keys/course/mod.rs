@@ -1,4 +1,4 @@
-//! The keys of tables such as `find`: of experiments that depend on their own results.
+//! The keys of tables such as `find`, for experiments that depend on their own results.
 
 pub(crate) mod evolve;
 pub(crate) mod find;
@@ -8,11 +8,10 @@ use serde_json::json;
 
 use crate::forms;
 
-/// Most steps of one run, and of all runs of a sweep: a coordinator that starts goes through them again
-/// (invariant 9).
+/// Most steps of one run, and of all runs of a sweep: a coordinator repeats them at a start (invariant 9).
 pub(crate) const STEPS_MAX: i64 = 20_000;
 
-/// Most runs of a sweep: what each knows is held while it goes on (invariant 9).
+/// Most runs of a sweep: their states are held while the sweep goes on (invariant 9).
 pub(crate) const RUNS_MAX: usize = 1_000;
 
 /// Most settings that one run tries at a time.

@@ -15,13 +15,13 @@ pub(crate) const CHOICES_MAX: usize = 16;
 /// Most settings that a generation of CMA-ES tries.
 pub(crate) const POPULATION_MAX: i64 = 1_000;
 
-/// Steps of `tune` where the sweep does not say.
+/// Default number of steps of `tune`.
 pub(crate) const TUNE_STEPS: i64 = 100;
 
-/// How many iterations of SPSA at a time where the sweep does not say.
+/// Default number of concurrent iterations of SPSA.
 pub(crate) const TUNE_AT_ONCE: i64 = 2;
 
-/// How many games confirm what was found where the sweep does not say.
+/// Default number of games that confirm the result.
 pub(crate) const TUNE_CONFIRM: i64 = 400;
 
 /// The keys of `tune`.
