@@ -104,7 +104,7 @@ impl Interceptor for Bearer {
 /// The coordinator's side: the token of a call, from `authorization`.
 ///
 /// # Errors
-/// A refusal with a remedy, if there is none.
+/// A refusal with a remedy if the token is missing or has another form.
 pub fn presented_token(authorization: Option<&[u8]>) -> Result<&[u8], Refusal> {
     let Some(presented) = authorization else {
         return Err(Refusal::bad_token("the coordinator demands a token, and none was given"));

@@ -1,18 +1,18 @@
 //! The order in which the games of an experiment are allocated to leases.
 
-/// How an experiment's games are allocated to leases. It changes the order of service only: how many games
-/// a cell gets, and where its stop rule ends it, stays as it is (invariant 7).
+/// The order in which an experiment's games are allocated to leases. It affects neither a cell's number of games nor
+/// the place where its stop rule ends it (invariant 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Allocation {
-    /// In the order of the grid, each cell to its end before the next.
+    /// In the order of the grid, finishing each cell before the next.
     #[default]
     Grid,
-    /// The cell whose score is known least first: that with the greatest error.
+    /// The cell with the least certain score first: the one with the greatest error.
     Informative,
 }
 
 impl Allocation {
-    /// Each of them.
+    /// All orders.
     pub const ALL: [Self; 2] = [Self::Grid, Self::Informative];
 
     /// Its name in sweep files and databases.
@@ -24,7 +24,7 @@ impl Allocation {
         }
     }
 
-    /// The one of this name.
+    /// The order with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)

@@ -1,8 +1,8 @@
-//! Definitions whose listed positions stand apart: a book may have a megabyte of them, and a sweep a thousand cells
-//! that list the same.
+//! Definitions whose listed positions are stored apart: a book may have a megabyte of them, and a sweep a thousand
+//! cells with the same list.
 //!
-//! Nothing of it shows in a definition's hash: where positions stand apart, their SHA-256 stands in the definition's
-//! JSON in their place, and both together say what the whole said.
+//! A definition's hash is unaffected: its JSON has the SHA-256 of the positions in their place, and both parts together
+//! are equivalent to the whole.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::conditions::OpeningsRule;
 use crate::definition::CellDefinition;
 use crate::seeds;
 
-/// Positions of fewer bytes stay where they are.
+/// Positions with fewer bytes stay in the definition.
 const APART_BYTES_MIN: usize = 4 << 10;
 
-/// What stands before them in a definition's canonical JSON. A text in it has no quote of its own.
+/// The text before the positions in a definition's canonical JSON. No string within contains an unescaped quote.
 const BEFORE: &str = r#""openings":{"kind":"listed","positions":"#;
 
-/// What stands before the players.
+/// The text before the players.
 const PLAYERS: &str = r#""players":["#;
 
-/// Positions that definitions list.
+/// Positions listed by definitions.
 #[derive(Debug)]
 pub struct ListedPositions {
     hash: [u8; 32],
@@ -29,7 +29,7 @@ pub struct ListedPositions {
 }
 
 impl ListedPositions {
-    /// Reads them from their JSON; `None` if it is not that of positions.
+    /// Parses positions from JSON; `None` if invalid.
     #[must_use]
     pub fn from_json(json: &str) -> Option<Self> {
         let positions = serde_json::from_str(json).ok()?;
@@ -52,19 +52,19 @@ impl ListedPositions {
 /// A definition's JSON in two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Apart<'j> {
-    /// The definition with a hash in the place of its positions.
+    /// The definition with a hash in place of its positions.
     pub json: String,
     /// The positions.
     pub positions_json: &'j str,
-    /// SHA-256 of them.
+    /// SHA-256 of the positions.
     pub hash: [u8; 32],
 }
 
 impl<'j> Apart<'j> {
-    /// Sets the positions of a definition apart; `None` of one that lists few or none.
+    /// Splits off the positions of a definition; `None` if it lists few or none.
     #[must_use]
     pub fn of(json: &'j str) -> Option<Self> {
-        // A verification has a cell's definition within its own.
+        // A verification contains a cell's definition.
         let (_format, rest) = json.split_once(',')?;
         if !rest.starts_with("\"seed\":") {
             return None;
@@ -91,20 +91,20 @@ impl<'j> Apart<'j> {
     }
 }
 
-/// What stands in the place of positions.
+/// The text in place of positions.
 fn quoted(hash: [u8; 32]) -> String {
     let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("\"{digits}\"")
 }
 
-/// Splits a definition whose positions stand apart: what cells share, and the players as a list in JSON.
+/// Splits a definition with positions stored apart: the part shared by cells, and the players as a JSON list.
 pub(crate) fn split(json: &str) -> Option<(&str, &str)> {
     let at = json.find(PLAYERS)?;
     let players = json[at + PLAYERS.len() - 1..].strip_suffix('}')?;
     Some((&json[..at], players))
 }
 
-/// The definition that begins like this, without players; `None` of one of other positions.
+/// The definition with this beginning, without players; `None` if it has other positions.
 pub(crate) fn without_players(prefix: &str, listed: &ListedPositions) -> Option<CellDefinition> {
     let (before, after) = prefix.split_once(&[BEFORE, &quoted(listed.hash)].concat())?;
     let whole = [before, BEFORE, "[]", after, PLAYERS, "{},{}]}"].concat();

@@ -1,7 +1,7 @@
-//! What a clock, a lease and a definition exclude of the numbers that a worker reports.
+//! Bounds that a clock, a lease and a definition impose on a worker's reported numbers.
 //!
-//! No witness sees how long a search took or how many nodes it visited, so these numbers are believed within bounds that
-//! no honest worker reaches. Each bound is lenient where a machine may be suspended, or a clock may be slewed.
+//! No other source shows how long a search took or how many nodes it visited, so these numbers are accepted within
+//! bounds that no honest worker reaches. Each bound is lenient enough for a suspended machine or a slewed clock.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::speed::{ScaledTime, Scaling};
 /// Nodes, and static evaluations, of one thread in a second: a hundred times what the fastest search visits.
 pub const NODES_PER_SECOND_MAX: u64 = 10_000_000_000;
 
-/// The time that every search is granted beside its own for its nodes: a clock is coarse.
+/// Extra time granted to every search for its nodes: a clock is coarse.
 const NODES_TOLERANCE_US: u64 = 10_000;
 
 /// The deepest search, in plies: lines of searches with a limit on their depth have at most a fifth of it.
@@ -21,14 +21,14 @@ pub const DEPTH_MAX: u32 = 10_000;
 /// CPU time of a thread beyond a tenth more than its wall time: one tick of the coarsest clock of CPU time, twice.
 const CPU_TOLERANCE_US: u64 = 20_000;
 
-/// Wall time of moves beyond that of their game: each of them is read from the clock apart.
+/// Excess of moves' total wall time over their game's: each is measured separately.
 const MOVES_TOLERANCE_US: u64 = 1_000_000;
 
 /// Involuntary context switches beyond one in each microsecond of wall time.
 const SWITCHES_TOLERANCE: u64 = 1_000;
 
 /// Time that work may take beyond a tenth more than the time since its lease was granted: the coordinator's clock may
-/// have stood still with its machine, and be set after that.
+/// have stood still with its machine, and been set after that.
 pub const LEASE_TOLERANCE: Duration = Duration::from_secs(60);
 
 /// The longest time since a measurement: no worker runs for ten years.
@@ -37,26 +37,26 @@ pub const SPEED_AGE_MAX_MS: u64 = 10 * 365 * 24 * 3_600 * 1_000;
 /// The most noise of a speed: a thousand times the speed.
 pub const NOISE_MAX_PERMILLE: u32 = 1_000_000;
 
-/// A tenth more than a number of microseconds.
+/// A number of microseconds plus a tenth.
 const fn a_tenth_more(us: u64) -> u64 {
     us.saturating_add(us / 10)
 }
 
-/// The most nodes that one thread visits in this wall time.
+/// The most nodes of one thread in this wall time.
 const fn nodes_within(wall_us: u64) -> u64 {
     wall_us.saturating_add(NODES_TOLERANCE_US).saturating_mul(NODES_PER_SECOND_MAX / 1_000_000)
 }
 
-/// Whether a thread can have used so much CPU time within this wall time.
+/// Whether a thread can have used this CPU time within this wall time.
 const fn is_within_wall(cpu_us: u64, wall_us: u64) -> bool {
     cpu_us <= a_tenth_more(wall_us).saturating_add(CPU_TOLERANCE_US)
 }
 
-/// Whether work can have taken this long, if its lease was granted `elapsed` ago by the coordinator's clock. A game, a
-/// training or a verification is done by one slot, between the grant and the report.
+/// Checks that work can have taken this long, if its lease was granted `elapsed` ago by the coordinator's clock. A
+/// game, a training or a verification is done by one slot, between the grant and the report.
 ///
 /// # Errors
-/// What is wrong.
+/// The problem.
 pub fn check_lease(wall_us: u64, elapsed: Duration) -> Result<(), Irregularity> {
     let elapsed_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     let tolerance_us = LEASE_TOLERANCE.as_micros() as u64;
@@ -68,11 +68,11 @@ pub fn check_lease(wall_us: u64, elapsed: Duration) -> Result<(), Irregularity> 
     )))
 }
 
-/// Whether a game's times and searches can be those of one game: its moves were made one after the other by one thread
-/// of this machine, by these players: who moved first, and the other.
+/// Checks that times and searches can be those of one game: one thread of this machine made its moves one after the
+/// other, for these players: the first mover, then the other.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// The first problem.
 pub fn check_record(record: &GameRecord, players: [&Player; 2]) -> Result<(), Irregularity> {
     let (mut wall_us, mut cpu_us) = (0_u64, 0_u64);
     for (ply, mv) in record.moves.iter().enumerate() {
@@ -98,7 +98,7 @@ pub fn check_record(record: &GameRecord, players: [&Player; 2]) -> Result<(), Ir
 
 fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
     let MoveRecord { wall_us, cpu_us, involuntary_switches, search, .. } = record;
-    // Also of an external engine, which thinks in a process of its own: it is the time of the thread that waits for it.
+    // Also for an external engine, which thinks in its own process: this is the time of the thread that waits for it.
     if !is_within_wall(*cpu_us, *wall_us) {
         return Err(format!("it took {cpu_us} µs of CPU time in {wall_us} µs of wall time"));
     }
@@ -107,7 +107,7 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
         return Err(format!("it was interrupted {switches} times in {wall_us} µs"));
     }
     if player.outside().is_some() {
-        // What an external engine says of itself is its own: the worker cannot know better.
+        // A worker cannot verify an external engine's own figures.
         return Ok(());
     }
     if let Some(told_us) = search.told_us {
@@ -121,7 +121,7 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
         ("nodes", search.nodes, limits.nodes),
         ("evaluations", search.evaluations, limits.evaluations),
     ] {
-        // A search counts before it does, and stops at its limit.
+        // A search increments its count before each step, and stops at its limit.
         if let Some(limit) = limit.filter(|&limit| count > limit) {
             return Err(format!("it has {count} {what}, and its player's limit is {limit}"));
         }
@@ -136,10 +136,10 @@ fn check_move(record: &MoveRecord, player: &Player) -> Result<(), String> {
 }
 
 impl ScaledTime {
-    /// Whether a machine can be as fast as this says.
+    /// Checks that a machine can be this fast.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The problem.
     pub fn check_speed(self) -> Result<(), Irregularity> {
         let speed = self.nodes_per_second;
         if speed <= Scaling::REFERENCE_MAX {
@@ -229,7 +229,7 @@ mod tests {
         let mut talking = fine.clone();
         talking.search.told_us = Some(1);
         assert!(of_one(talking).contains("external engines"));
-        // Many moves of a little too much CPU time are too much together.
+        // Small excesses of CPU time in many moves add up to too much.
         let greedy = game(vec![searched(1, 10, 20_000); 9], 90);
         assert!(problem(&greedy).contains("its moves took 180000 µs of CPU time"));
     }
@@ -251,7 +251,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever was played between the grant and the report is taken, by clocks that differ by a tenth.
+        /// Any work done between the grant and the report is accepted, with clocks that differ by a tenth.
         #[test]
         fn what_was_played_under_a_lease_is_taken(
             elapsed_us in 0_u64..1 << 50,
@@ -261,7 +261,7 @@ mod tests {
             prop_assert!(check_lease(wall_us, Duration::from_micros(elapsed_us)).is_ok());
         }
 
-        /// What takes longer than twice the time and two minutes is not.
+        /// Work that takes longer than twice the time and two minutes is rejected.
         #[test]
         fn what_was_not_played_under_a_lease_is_refused(
             elapsed_us in 0_u64..1 << 50,
@@ -271,7 +271,7 @@ mod tests {
             prop_assert!(check_lease(wall_us, Duration::from_micros(elapsed_us)).is_err());
         }
 
-        /// Records whose moves follow each other in one thread are taken, whatever they took.
+        /// Records whose moves follow each other in one thread are accepted, for any durations.
         #[test]
         fn what_one_thread_can_do_is_taken(
             moves in proptest::collection::vec((0_u64..1 << 40, 0.0..=1.0_f64, 0.0..=1.0_f64), 0..20),

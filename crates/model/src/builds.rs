@@ -1,9 +1,8 @@
-//! Builds: which program an engine's name meant when a sweep was played.
+//! Builds: the program behind an engine's name when a sweep was played.
 //!
-//! A rebuilt engine is another player. So whoever plays a sweep writes behind its text which build of each of
-//! its engines plays, in the table `builds`: what is planned, submitted and stored says it, and means the same
-//! for ever. From there it comes into the definitions of cells ([`CellDefinition`](crate::definition::CellDefinition)),
-//! unless the sweep says `any_build`.
+//! A rebuilt engine is another player. So playing a sweep appends the build of each of its engines to its text, in the
+//! table `builds`: the planned, submitted and stored text keeps its meaning for ever. The definitions of cells
+//! ([`CellDefinition`](crate::definition::CellDefinition)) include the builds, unless the sweep says `any_build`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,13 +11,13 @@ use serde::Deserialize;
 pub use spelrum_engine::AWAITED_BUILD;
 use spelrum_engine::Protocol;
 
-/// How much of a build's hash people see.
+/// Digits of a build's hash shown to people.
 const SHORT_DIGITS: usize = 8;
 
-/// Builds by the names of engines; [`AWAITED_BUILD`] if none is known.
+/// Builds by engine name; [`AWAITED_BUILD`] if not known yet.
 pub type Builds = BTreeMap<String, String>;
 
-/// The comment before the table that is written behind a sweep.
+/// The comment before the table that is appended to a sweep.
 const MARK: &str = "\n# Which build of each engine plays. Written when the sweep was played, and not by its author.\n";
 
 #[derive(Deserialize)]
@@ -26,18 +25,18 @@ struct Written {
     builds: Builds,
 }
 
-/// A sweep's text as its author wrote it, and the builds that were written behind it, if some were.
+/// Splits a sweep's text into its author's text and the appended builds, if any.
 #[must_use]
 pub fn split(text: &str) -> (&str, Builds) {
     let Some((own, written)) = text.rsplit_once(MARK) else { return (text, Builds::new()) };
     match toml::from_str::<Written>(written) {
         Ok(Written { builds }) => (own, builds),
-        // Somebody has changed it since, and means it.
+        // The table was edited later, on purpose.
         Err(_) => (text, Builds::new()),
     }
 }
 
-/// A sweep's own text with these builds behind it.
+/// A sweep's own text with these builds appended.
 #[must_use]
 pub fn with_builds(own: &str, builds: &Builds) -> String {
     if builds.is_empty() {
@@ -45,20 +44,20 @@ pub fn with_builds(own: &str, builds: &Builds) -> String {
     }
     let mut text = [own, MARK, "[builds]\n"].concat();
     for (engine, build) in builds {
-        // A text of JSON is one of TOML.
+        // A JSON string is also a TOML string.
         let [engine, build] = [engine, build].map(crate::seeds::canonical_json);
         text += &format!("{engine} = {build}\n");
     }
     text
 }
 
-/// A build, cut to what people tell builds apart by.
+/// A build's hash, shortened for people.
 #[must_use]
 pub fn short(build: &str) -> &str {
     build.get(..SHORT_DIGITS).unwrap_or(build)
 }
 
-/// The canonical JSON of a player without its build, and the build, if it has one.
+/// The canonical JSON of a player without its build, and the build, if any.
 #[must_use]
 pub fn without_build(parameters_json: &str) -> (Cow<'_, str>, Option<&str>) {
     // `algorithm` and `build` are the first of its keys, and neither value has anything to escape.
@@ -72,7 +71,7 @@ pub fn without_build(parameters_json: &str) -> (Cow<'_, str>, Option<&str>) {
     (Cow::Borrowed(parameters_json), None)
 }
 
-/// What a player of a former build is called beside that of the present one.
+/// The name of a player of a former build beside the current one.
 #[must_use]
 pub fn former_name(name: &str, build: Option<&str>) -> String {
     format!("{name}@{}", build.map_or("unknown", short))

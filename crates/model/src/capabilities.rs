@@ -1,49 +1,49 @@
-//! What engines report about themselves at their start, and whether that is enough for a player.
+//! Capabilities that engines report at their start, and whether they suffice for a player.
 //!
-//! A worker learns it when it starts each engine of its engines file, and offers it with the engine. So a
-//! game that an engine cannot play is refused before it begins, with the reason in one sentence.
+//! A worker collects them when it starts each engine of its engines file, and offers them with the engine. So a game
+//! that an engine cannot play is refused before it begins, with the reason in one sentence.
 
 use std::fmt;
 
 use spelrum_engine::{HASH_OPTION, Parameters, Protocol, Rules, Value};
 
-/// The option by which a UCI engine is told to castle as in Chess960.
+/// The option that makes a UCI engine castle as in Chess960.
 pub const CHESS960_OPTION: &str = "UCI_Chess960";
-/// The option for the number of threads that a UCI engine thinks on.
+/// The option for a UCI engine's number of threads.
 pub const THREADS_OPTION: &str = "Threads";
 
-/// The most options that a worker offers of one engine; also the most GTP commands.
+/// Most options that a worker offers of one engine; also the most GTP commands.
 pub const CAPABILITIES_MAX: usize = 500;
-/// The most bytes of all names and texts that a worker offers of one engine.
+/// Most bytes of all names and texts that a worker offers of one engine.
 pub const CAPABILITIES_BYTES_MAX: usize = 16 * 1_024;
 
-/// Options that a sentence names at most.
+/// Most options named in a sentence.
 const NAMED_MAX: usize = 4;
 
-/// What an engine can do, as it reported at its start.
+/// The capabilities of an engine, as reported at its start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Capabilities {
-    /// The options that it declares, in its order; `None` where its protocol cannot say: GTP. Their defaults are
-    /// the values that they have unless a sweep sets them, so that those of the engines file are among them.
+    /// The declared options, in the engine's order; `None` for GTP, which cannot declare any. Their defaults are the
+    /// values in force unless a sweep sets them, including those from the engines file.
     pub declared: Option<Vec<EngineOption>>,
-    /// The options that a sweep may set, as the engines file of that machine has them.
+    /// The options that a sweep may set according to that machine's engines file.
     pub settable: Vec<EngineOption>,
-    /// What a GTP engine knows.
+    /// The capabilities of a GTP engine.
     pub gtp: Option<GtpCapabilities>,
-    /// Whether something was left out to stay within the bounds: then what is absent may still be there.
+    /// Whether the list was cut to stay within the bounds, so that absent entries may still exist.
     pub is_cut: bool,
 }
 
-/// An option, and the values that it takes.
+/// An option and its possible values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EngineOption {
-    /// Its name. Names are equal regardless of case.
+    /// Its name; case does not matter.
     pub name: String,
-    /// The values.
+    /// The kind of its values.
     pub kind: OptionKind,
 }
 
-/// The values that an option takes, with its default as a text where it has one.
+/// The possible values of an option, with its default as a text if it has one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OptionKind {
     /// `true` or `false`.
@@ -60,14 +60,14 @@ pub enum OptionKind {
         /// The largest.
         max: i64,
     },
-    /// One of several texts.
+    /// One of several choices.
     Combo {
         /// Its default.
         default: String,
-        /// The texts.
+        /// The choices.
         choices: Vec<String>,
     },
-    /// None: setting it presses it, which a sweep writes as `true`.
+    /// No value: setting it presses the button, which a sweep writes as `true`.
     Button,
     /// Any text.
     Text {
@@ -76,25 +76,24 @@ pub enum OptionKind {
     },
 }
 
-/// What a GTP engine knows.
+/// The capabilities of a GTP engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GtpCapabilities {
-    /// The commands of its `list_commands`; empty if it did not answer.
+    /// The commands listed by `list_commands`; empty without an answer.
     pub commands: Vec<String>,
-    /// The board sizes that were tried, and whether it took them. None where the engines file says that it
-    /// must not be told the size.
+    /// The board sizes tried, and whether each was accepted. Empty if the engines file disables setting the size.
     pub board_sizes: Vec<(u32, bool)>,
-    /// The limits that it can be told, by the engines file or by the protocol.
+    /// The limits that can be set, by the engines file or by the protocol.
     pub limits: GtpLimits,
 }
 
-/// The limits that a GTP engine can be told.
+/// The limits that can be set for a GTP engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::struct_excessive_bools, reason = "each limit can be told or not, independently")]
 pub struct GtpLimits {
-    /// Plies.
+    /// A depth in plies.
     pub depth: bool,
-    /// Nodes.
+    /// A number of nodes.
     pub nodes: bool,
     /// Whole seconds for each move.
     pub seconds: bool,
@@ -104,24 +103,24 @@ pub struct GtpLimits {
     pub time_settings: bool,
 }
 
-/// What a player asks of its engine, beside being the program that the sweep wants.
+/// A player's demands on its engine, besides being the program that the sweep wants.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EngineRequest {
     /// The engine's name in sweeps.
     pub engine: String,
     /// The protocol.
     pub protocol: Protocol,
-    /// The options that it sets, with their values as texts.
+    /// The options that the player sets, with their values as texts.
     pub options: Vec<(String, String)>,
     /// The game.
     pub game: GameRequest,
-    /// Whether it bounds moves by depth.
+    /// Whether moves are limited by depth.
     pub depth: bool,
-    /// Whether it bounds moves by nodes.
+    /// Whether moves are limited by nodes.
     pub nodes: bool,
     /// The time for each move, in microseconds.
     pub move_time_us: Option<u64>,
-    /// Whether it has a clock for its game.
+    /// Whether the player has a clock for its game.
     pub clock: bool,
 }
 
@@ -130,18 +129,18 @@ pub struct EngineRequest {
 pub struct GameRequest {
     /// Its name.
     pub name: String,
-    /// Whether castling is that of Chess960.
+    /// Whether castling follows Chess960.
     pub chess960: bool,
-    /// The size of its board for GTP.
+    /// The board size for GTP.
     pub board_size: Option<u32>,
 }
 
-/// Why an engine cannot play for a player: a sentence without an end mark, and what to do about it.
+/// Why an engine cannot play for a player: a sentence without a final full stop, and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Inability {
-    /// What it cannot do.
+    /// The problem.
     pub problem: String,
-    /// What to do.
+    /// The remedy.
     pub remedy: &'static str,
 }
 
@@ -155,7 +154,7 @@ impl GameRequest {
         Self { chess960, ..Self::of_game(rules.name()) }
     }
 
-    /// A game under its usual rules. One that no engine of today knows asks for nothing.
+    /// A game under its usual rules. A game that no current engine supports makes no demands.
     #[must_use]
     pub fn of_game(name: &str) -> Self {
         let board = Rules::from_name(name).ok().and_then(|rules| rules.game().gtp_board);
@@ -165,7 +164,7 @@ impl GameRequest {
 }
 
 impl EngineRequest {
-    /// What a player with these parameters, which are all spelt out, asks; `None` if it is a built-in one.
+    /// The demands of a player with these fully spelt-out parameters; `None` for a built-in player.
     #[must_use]
     pub fn of_parameters(parameters: &Parameters, game: GameRequest) -> Option<Self> {
         let text = |name: &str| match parameters.get(name) {
@@ -196,15 +195,15 @@ impl EngineRequest {
         })
     }
 
-    /// The whole number that it sets this option to, if it does.
+    /// The whole number to which the player sets this option, if any.
     #[must_use]
     pub fn number_of(&self, option: &str) -> Option<i64> {
         let (_, value) = self.options.iter().find(|(name, _)| name.eq_ignore_ascii_case(option))?;
         value.parse().ok()
     }
 
-    /// Whether an engine with these capabilities may refuse it: nothing of it can be refused by one that
-    /// reported nothing.
+    /// Whether an engine with these capabilities may refuse the player. An engine without reported capabilities refuses
+    /// none.
     #[must_use]
     pub fn unmet_by(&self, capabilities: &Capabilities) -> Option<Inability> {
         let option = || self.options.iter().find_map(|it| self.option_unmet(capabilities, it));
@@ -325,7 +324,7 @@ impl EngineRequest {
 }
 
 impl EngineOption {
-    /// Why it does not take a value. `place` says where that is so, behind a blank.
+    /// Why the option rejects a value. `place` says where the option was found, after a blank.
     fn problem_with(&self, engine: &str, value: &str, place: &str) -> Option<String> {
         let takes = match &self.kind {
             OptionKind::Check { .. } if matches!(value, "true" | "false") => return None,
@@ -352,7 +351,7 @@ impl EngineOption {
         Some(format!("option `{}` of {engine} is {takes}{place}, not {value}", self.name))
     }
 
-    /// The bytes of its texts.
+    /// The total bytes of its texts.
     fn bytes(&self) -> usize {
         let of_kind = match &self.kind {
             OptionKind::Check { default } | OptionKind::Text { default } => default.len(),
@@ -367,7 +366,7 @@ impl EngineOption {
 }
 
 impl Capabilities {
-    /// The whole number that this option has unless a sweep sets it, if the engine declares it.
+    /// The whole number that this option has by default, if the engine declares it.
     #[must_use]
     pub fn number_of(&self, option: &str) -> Option<i64> {
         match &named(self.declared.as_ref()?, option)?.kind {
@@ -379,7 +378,7 @@ impl Capabilities {
         }
     }
 
-    /// The same within the bounds: what is too much is left out, from the end.
+    /// A copy cut to the bounds, from the end.
     #[must_use]
     pub fn within_bounds(mut self) -> Self {
         let mut left = CAPABILITIES_BYTES_MAX;
@@ -396,7 +395,7 @@ impl Capabilities {
             options.truncate(kept);
         };
         cut(&mut self.settable);
-        // What decides which games a worker gets comes first, so that it is known whatever an engine declares beside.
+        // Options that decide which games a worker gets come first, so that they survive a cut.
         let first = [CHESS960_OPTION, HASH_OPTION, THREADS_OPTION];
         if let Some(declared) = &mut self.declared {
             declared.sort_by_key(|it| !first.iter().any(|name| it.name.eq_ignore_ascii_case(name)));
@@ -417,7 +416,7 @@ impl Capabilities {
         self
     }
 
-    /// Whether it is within the bounds.
+    /// Whether the list is within the bounds.
     #[must_use]
     pub fn is_within_bounds(&self) -> bool {
         let count = |it: &Self| {
@@ -434,7 +433,7 @@ fn said(value: &Value) -> String {
         Value::Text(text) => text.clone(),
         Value::Bool(flag) => flag.to_string(),
         Value::Integer(number) => number.to_string(),
-        // Not in a player's options.
+        // Not possible in a player's options.
         Value::Number(_) | Value::List(_) | Value::Table(_) => String::new(),
     }
 }
@@ -443,7 +442,7 @@ fn named<'a>(options: &'a [EngineOption], name: &str) -> Option<&'a EngineOption
     options.iter().find(|it| it.name.eq_ignore_ascii_case(name))
 }
 
-/// Some options, the nearest to a name by spelling first.
+/// Some options, the closest in spelling to a name first.
 fn near(options: &[EngineOption], name: &str) -> String {
     if options.is_empty() {
         return "none".to_owned();

@@ -1,8 +1,7 @@
-//! What a sweep that has changed would change of its experiment: cells are told apart by the hash of
-//! their definition alone, so that no game is lost or counted for another cell.
+//! Compares a changed sweep with its stored experiment. Cells are matched by the hash of their definition alone, so
+//! that no game is lost or counted for another cell.
 //!
-//! A store shows what it has of an experiment, a bounded number of cells at a time; what that means
-//! beside the plan is found out here.
+//! A store passes in the experiment a bounded number of cells at a time; this module compares them with the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,113 +14,110 @@ use crate::ids::CellId;
 use crate::placement::Placement;
 use crate::plan::{AxisValue, Plan, PlannedCell, Record};
 
-/// The setting by whose change cells are served in another order.
+/// The setting that decides the order in which cells are served.
 pub const ALLOCATE: &str = "allocate";
 
-/// What a change of the workers that a sweep asks for is called among the settings.
+/// The name, among the settings, of the workers that a sweep requires.
 pub const PLACEMENT: &str = "placement";
 
-/// The setting by whose change failed games are played again.
+/// The setting whose change causes failed games to be replayed.
 pub const GAME_TIMEOUT: &str = "game_timeout";
 
-/// Cells that an experiment may have, together with those that its sweep no longer names
-/// (invariant 9).
+/// Most cells of an experiment, including those that its sweep no longer names (invariant 9).
 pub const CELLS_EVER_MAX: u64 = 1_000_000;
 
-/// Cells that are named as examples of each kind.
+/// Most examples of each kind.
 const EXAMPLES_MAX: usize = 3;
 
-/// What a sweep changes of its experiment, in counts and a few examples.
+/// The effect of a sweep on its experiment: counts and a few examples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Cells that are named as before: they keep their games.
+    /// Cells named as before; they keep their games.
     pub cells_kept: u64,
-    /// Of these, those that get more games than before.
+    /// Kept cells that get more games than before.
     pub cells_continued: u64,
-    /// Cells that were never there.
+    /// New cells.
     pub cells_added: u64,
-    /// Cells that were named once, and are again: they come with their games.
+    /// Cells that were named once and are named again, with their games.
     pub cells_returned: u64,
-    /// Cells that are no longer named: their games stay, but leave the reports.
+    /// Cells no longer named: their games stay, but leave the reports.
     pub cells_dropped: u64,
-    /// Settled games of the cells that are named now.
+    /// Settled games of the cells named now.
     pub games_kept: u64,
-    /// Games of these that are not settled.
+    /// Unsettled games of the cells named now.
     pub games_to_play: u64,
-    /// Settled games of the cells that are no longer named.
+    /// Settled games of the cells no longer named.
     pub games_dropped: u64,
-    /// Cells of a build that plays no more: they get no more games, and stay in the reports beside those of the
-    /// build that plays now.
+    /// Cells of a retired build: they get no more games, and stay in the reports beside those of the current build.
     pub cells_superseded: u64,
-    /// Which engines are another build than before; each once.
+    /// Engines whose build differs; each once.
     pub builds_changed: Vec<BuildChange>,
     /// Whether the axes' names, or the places of kept cells on them, differ.
     pub axes_changed: bool,
-    /// Whether the game's rules, the openings, the limit of plies, who moves first or the seed
-    /// differ, of any cell.
+    /// Whether the rules, the openings, the limit of plies, the side that moves first or the seed differ in any cell.
     pub rules_changed: bool,
-    /// What else differs: `description`, `priority`, `allocate`, `record`, `game_timeout`, `forfeits`, `timing`,
-    /// `placement`, `stop`, `anchors`.
+    /// Other settings that differ: `description`, `priority`, `allocate`, `record`, `game_timeout`, `forfeits`,
+    /// `timing`, `placement`, `stop`, `anchors`.
     pub settings_changed: Vec<&'static str>,
-    /// A few of the cells, kind by kind.
+    /// A few cells of each kind.
     pub examples: Vec<CellExample>,
 }
 
-/// A cell that is named for people.
+/// A cell described for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellExample {
-    /// What becomes of it.
+    /// The change to the cell.
     pub what: CellChange,
     /// Its place on the axes: `depth=3, rules=old`.
     pub axes: String,
     /// The name of its first player.
     pub player: String,
-    /// And of its second.
+    /// The name of its second player.
     pub opponent: String,
     /// Its settled games.
     pub games_settled: u64,
-    /// How many games it gets; for one that is dropped, how many it was to get.
+    /// Games planned; for a dropped cell, games planned before.
     pub games_planned: u64,
 }
 
-/// An engine that is another build than before.
+/// An engine whose build differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildChange {
-    /// What the sweep calls it.
+    /// Its name in the sweep.
     pub engine: String,
-    /// What it was; `None` where nobody asked which.
+    /// The previous build; `None` if it was never resolved.
     pub before: Option<String>,
-    /// What it is; `None` if it may be any.
+    /// The current build; `None` if any is allowed.
     pub now: Option<String>,
-    /// How many settled games the build before has in the cells that it leaves.
+    /// Settled games of the previous build in the cells that it leaves.
     pub games: u64,
 }
 
-/// What becomes of a cell.
+/// The change to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CellChange {
     /// It gets more games than before.
     Continued,
-    /// It was never there.
+    /// The cell is new.
     Added,
-    /// It was named once, and is again.
+    /// It was named once and is named again.
     Returned,
     /// It is no longer named.
     Dropped,
 }
 
-/// A cell of an experiment, as a store has it.
+/// A cell of an experiment, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredCell {
     /// The cell.
     pub cell: CellId,
     /// Its place in the grid's order.
     pub number: u64,
-    /// How many games it was to get.
+    /// Games planned.
     pub games_planned: u64,
-    /// The lowest number that was never leased.
+    /// The lowest number never leased.
     pub next_number: u64,
-    /// Whether the sweep names it as it is.
+    /// Whether the sweep still names it.
     pub in_sweep: bool,
     /// Whether its result depends on time, or the sweep measures time.
     pub timed: bool,
@@ -131,82 +127,82 @@ pub struct StoredCell {
     pub games_settled: u64,
     /// Its [`place_mark`].
     pub place: String,
-    /// Where its stop rule ends it.
+    /// The number at which its stop rule ended it.
     pub stop_number: Option<u64>,
-    /// Whether its stop rule is the plan's; or it has none, and the plan neither.
+    /// Whether its stop rule equals the plan's; also if neither has one.
     pub has_plans_rule: bool,
 }
 
-/// What an experiment is beside its cells, as a store has it.
+/// An experiment's settings apart from its cells, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// For people.
+    /// The description, for people.
     pub description: String,
-    /// Larger goes first.
+    /// The priority; larger goes first.
     pub priority: i64,
-    /// Which cells go first.
+    /// The order in which cells are served.
     pub allocation: Allocation,
-    /// What is stored of each game.
+    /// The part of each game that is stored.
     pub record: Record,
     /// How long a game may take, in microseconds.
     pub game_timeout_us: Option<u64>,
-    /// After more forfeits of one player than these it is paused.
+    /// The experiment is paused after more forfeits than this by one player.
     pub forfeits_max: Option<u64>,
-    /// What it says of its timed games.
+    /// The rules for its timed games.
     pub timing: Timing,
-    /// Which workers play it.
+    /// The workers allowed to play it.
     pub placement: Placement,
     /// The names of its axes, in order.
     pub axes: Vec<String>,
-    /// The players that others' strength is measured against, in order.
+    /// The players that anchor the rating scale, in order.
     pub anchors: Vec<String>,
-    /// What the definitions of the cells that it names have in common: [`DefinitionJson::prefix`].
+    /// Prefixes shared by the definitions of its named cells: [`DefinitionJson::prefix`].
     pub definition_prefixes: BTreeSet<String>,
 }
 
-/// A plan beside an experiment.
+/// A comparison of a plan with an experiment.
 #[derive(Debug)]
 pub struct Comparison<'p> {
     plan: &'p Plan,
     places: Places<'p>,
-    /// In counts, and a few examples.
+    /// Counts and a few examples.
     pub change: Change,
-    /// Cells that the plan names and that are there.
+    /// Existing cells that the plan names.
     pub known: Vec<KnownCell>,
-    /// Numbers in the plan of those that are not.
+    /// Numbers in the plan of the new cells.
     pub added: Vec<usize>,
-    /// Cells that the plan does not name any more.
+    /// Cells that the plan no longer names.
     pub dropped: Vec<DroppedCell>,
-    /// Cells that the plan names but for their builds.
+    /// Cells that the plan names with other builds.
     pub superseded: Vec<SupersededCell>,
-    /// How many games each cell of the plan has left to play.
+    /// Games left to play in each cell of the plan.
     pub games_left: Vec<u64>,
-    /// Cells that the plan names with other builds, and that have no settled game.
+    /// Cells that the plan names with other builds and that have no settled game.
     superseded_without_games: Vec<DroppedCell>,
-    /// How many cells the plan names with other builds.
+    /// Number of cells that the plan names with other builds.
     cells_in_common: u64,
-    /// How many of the known cells the sweep named before.
+    /// Number of known cells that the sweep named before.
     still_named: u64,
-    /// Cells that the experiment has, named or not.
+    /// All cells of the experiment, named or not.
     cells_there: u64,
 }
 
-/// A cell that is there and that the plan names.
+/// An existing cell that the plan names.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownCell {
     /// The cell.
     pub cell: CellId,
     /// Its number in the plan.
     pub number: usize,
-    /// How many games it gets: no fewer than were leased.
+    /// Games it gets: at least those leased.
     pub games: u64,
-    /// The lowest number that was never leased.
+    /// The lowest number never leased.
     pub next_number: u64,
     /// Whether its games come in pairs.
     pub swap_sides: bool,
-    /// Whether what is stored of it differs.
+    /// Whether its stored row differs.
     pub row_differs: bool,
-    /// Whether what the scheduler knows of it differs.
+    /// Whether the scheduler's data about it differs.
     pub work_differs: bool,
     /// Whether its place on the axes differs.
     pub place_differs: bool,
@@ -219,14 +215,14 @@ pub struct KnownCell {
 pub struct SupersededCell {
     /// The cell.
     pub cell: DroppedCell,
-    /// The number in the plan of the cell that takes its place.
+    /// The number in the plan of the cell that replaces it.
     pub number: usize,
-    /// What its players are called from now on.
+    /// The new names of its players.
     pub names: [String; 2],
 }
 
 impl SupersededCell {
-    /// How many games it gets: those that were leased, and no half pair.
+    /// Games it gets: those leased, rounded up to whole pairs.
     #[must_use]
     pub fn games(&self) -> u64 {
         let DroppedCell { games, next_number, swap_sides, .. } = self.cell;
@@ -235,28 +231,28 @@ impl SupersededCell {
     }
 }
 
-/// A cell that the plan does not name any more.
+/// A cell that the plan no longer names.
 #[derive(Clone, Debug)]
 pub struct DroppedCell {
     /// The cell.
     pub cell: CellId,
-    /// How many games it was to get.
+    /// Games planned before.
     pub games: u64,
-    /// The lowest number that was never leased.
+    /// The lowest number never leased.
     pub next_number: u64,
     /// Its settled games.
     pub games_settled: u64,
     /// Whether its games come in pairs.
     pub swap_sides: bool,
-    /// Whether they are timed.
+    /// Whether its games are timed.
     pub timed: bool,
-    /// Whether it is of a build that plays no more already.
+    /// Whether it already belongs to a retired build.
     pub is_superseded: bool,
-    /// Its definition, and the canonical JSON of its players, if one of them is an engine.
+    /// Its definition and its players' canonical JSON, if one of them is an engine.
     pub engines: Option<StoredDefinition>,
 }
 
-/// The definition of a cell in which an engine plays.
+/// The definition of a cell with an external engine.
 #[derive(Clone, Debug)]
 pub struct StoredDefinition {
     /// Everything before the first player: [`DefinitionJson::prefix`].
@@ -273,23 +269,23 @@ impl StoredDefinition {
     }
 }
 
-/// Why a plan cannot be what becomes of an experiment.
+/// Why an experiment cannot adopt a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CannotGrow {
-    /// It has no cell in common with it.
+    /// The plan and the experiment have no cell in common.
     NothingInCommon {
-        /// Whether what all cells share is different.
+        /// Whether the part shared by all cells differs.
         rules_changed: bool,
     },
-    /// It would have too many cells.
+    /// The experiment would have too many cells.
     ManyCells {
-        /// How many.
+        /// Their number.
         cells: u64,
     },
 }
 
 impl<'p> Comparison<'p> {
-    /// Begins to compare.
+    /// Starts a comparison.
     #[must_use]
     pub fn new(plan: &'p Plan) -> Self {
         Self {
@@ -308,8 +304,7 @@ impl<'p> Comparison<'p> {
         }
     }
 
-    /// Takes in what is there of the plan's next cells: for each of them, the cell that the experiment
-    /// has of the same definition, if it has one.
+    /// Adds the plan's next cells: for each, the experiment's cell with the same definition, if any.
     pub fn see(&mut self, there: impl IntoIterator<Item = Option<StoredCell>>) {
         for there in there {
             let number = self.games_left.len();
@@ -322,16 +317,15 @@ impl<'p> Comparison<'p> {
         }
     }
 
-    /// Takes in how many cells the experiment has, how many of these its sweep named, and how many were named with
-    /// other builds; returns whether some of them are named no longer, or no longer so, and must be
-    /// [told](Self::drop_all_but_known).
+    /// Adds the number of the experiment's cells, of those its sweep named, and of those named with other builds.
+    /// Returns whether the caller must pass the named cells to [`drop_all_but_known`](Self::drop_all_but_known) because
+    /// some were dropped or changed.
     pub fn count(&mut self, cells_there: u64, named: u64, superseded: u64) -> bool {
         self.cells_there = cells_there;
         named != self.still_named || superseded > 0
     }
 
-    /// Takes in all cells that the sweep named, with whatever builds, in the grid's order; those that the plan names too are
-    /// left out.
+    /// Adds all cells that the sweep named, with any builds, in the grid's order; skips those that the plan names too.
     pub fn drop_all_but_known(&mut self, named: Vec<DroppedCell>) {
         let still: BTreeSet<CellId> = self.known.iter().map(|known| known.cell).collect();
         let by_hash = self.unbuilt_cells();
@@ -347,7 +341,7 @@ impl<'p> Comparison<'p> {
         self.dropped.append(&mut self.superseded_without_games);
     }
 
-    /// The plan's cells in which engines play, by the hashes of their definitions without builds.
+    /// The plan's cells with external engines, by the hashes of their definitions without builds.
     fn unbuilt_cells(&self) -> BTreeMap<DefinitionHash, usize> {
         let plan = self.plan;
         let definitions: Vec<DefinitionJson> =
@@ -362,11 +356,11 @@ impl<'p> Comparison<'p> {
         hashes.collect()
     }
 
-    /// Takes in a cell that the plan names with other builds. One without a result has nothing to show.
+    /// Adds a cell that the plan names with other builds. A cell without results leaves the reports.
     fn supersede(&mut self, cell: DroppedCell, number: usize) {
         self.cells_in_common += 1;
         let Some(definition) = cell.engines.as_ref().filter(|_| cell.games_settled > 0) else {
-            // It is not missed: its games are those of the cell that takes its place.
+            // The cell that replaces it has the same games.
             self.superseded_without_games.push(cell);
             return;
         };
@@ -404,14 +398,14 @@ impl<'p> Comparison<'p> {
         self.superseded.push(SupersededCell { cell, number, names });
     }
 
-    /// The cells that are dropped and should be named as examples.
+    /// Dropped cells to use as examples.
     #[must_use]
     pub fn dropped_examples(&self) -> Vec<CellId> {
         let dropped = usize::try_from(self.change.cells_dropped).unwrap_or(usize::MAX);
         self.dropped.iter().take(EXAMPLES_MAX.min(dropped)).map(|cell| cell.cell).collect()
     }
 
-    /// Names one of them.
+    /// Adds one of them as an example.
     pub fn name_dropped(&mut self, cell: CellId, axes: String, players: [String; 2]) {
         let Some(of) = self.dropped.iter().find(|dropped| dropped.cell == cell) else { return };
         let [player, opponent] = players;
@@ -425,7 +419,7 @@ impl<'p> Comparison<'p> {
         });
     }
 
-    /// Takes in what the experiment is beside its cells.
+    /// Adds the experiment's settings apart from its cells.
     pub fn see_settings(&mut self, before: &Settings) {
         let plan = self.plan;
         let now: BTreeSet<String> =
@@ -452,10 +446,10 @@ impl<'p> Comparison<'p> {
         change.examples.sort_by_key(|example| example.what);
     }
 
-    /// Refuses what would not be growing.
+    /// Checks that the plan extends the experiment.
     ///
     /// # Errors
-    /// If the plan has no cell in common with the experiment, or it would have too many cells.
+    /// If they have no cell in common, or the experiment would have too many cells.
     pub fn check(&self) -> Result<(), CannotGrow> {
         let Change { cells_kept, cells_returned, cells_added, rules_changed, .. } = self.change;
         let cells = self.cells_there + cells_added;
@@ -468,13 +462,13 @@ impl<'p> Comparison<'p> {
         }
     }
 
-    /// Takes in a cell that is there; returns how many games it has left.
+    /// Adds an existing cell; returns how many games it has left.
     fn add_known(&mut self, there: &StoredCell, number: usize) -> u64 {
         let new = &self.plan.cells[number];
         let StoredCell { in_sweep, next_number, games_planned, games_settled, .. } = *there;
         self.still_named += u64::from(in_sweep);
         let swap_sides = self.plan.conditions[new.conditions].swap_sides;
-        // No pair that was begun is left half.
+        // A pair is never left half played.
         let leased = if swap_sides { next_number.next_multiple_of(2) } else { next_number };
         let games = new.games.max(leased);
         let [first_name, second_name] = &new.player_names;
@@ -517,18 +511,18 @@ impl<'p> Comparison<'p> {
                 change.give_example(CellChange::Continued, example);
             }
         }
-        // By another rule the most that it gets, until the rule has read it.
+        // Under another rule an upper bound, until that rule has been evaluated.
         let end = there.stop_number.filter(|_| there.has_plans_rule).unwrap_or(games);
         end.saturating_sub(games_settled)
     }
 
-    /// Whether cells that are there get another stop rule: where they end is found out by reading it.
+    /// Whether existing cells get another stop rule, which must then be evaluated to find where they end.
     #[must_use]
     pub fn rules_differ(&self) -> bool {
         self.known.iter().any(|cell| cell.rule_differs)
     }
 
-    /// Takes in a cell that is not there; returns how many games it has left.
+    /// Adds a new cell; returns how many games it has left.
     fn add_new(&mut self, number: usize) -> u64 {
         self.added.push(number);
         self.change.cells_added += 1;
@@ -555,9 +549,8 @@ impl Change {
     }
 }
 
-/// How a cell's place looks for comparing: one line for each axis in the order of their names, as
-/// `depth=3#`, with a mark where the value is a number. The number follows from the text. Switches have no
-/// mark: they had no numbers once.
+/// A cell's place in a form for comparing: a line `depth=3#` for each axis, in the order of their names, with a mark if
+/// the value is a number (the number follows from the text). Switches have no mark, since they once had no numbers.
 #[must_use]
 pub fn place_mark<'p>(place: impl Iterator<Item = (&'p str, &'p AxisValue)>) -> String {
     let mut place: Vec<_> = place.collect();
@@ -572,11 +565,11 @@ fn mark(axis: &str, value: &AxisValue) -> String {
     format!("{axis}={}{number}", value.text)
 }
 
-/// How the places of a plan's cells look, made once for all of them.
+/// Places of a plan's cells in a form for comparing, computed once for all cells.
 #[derive(Debug)]
 struct Places<'p> {
     plan: &'p Plan,
-    /// For each axis, where it is in the order of their names.
+    /// For each axis, its position in the order of names.
     order: Vec<usize>,
     /// For each axis and value: see [`place_mark`].
     marks: Vec<Vec<String>>,
@@ -606,7 +599,7 @@ impl<'p> Places<'p> {
         marks.join("\n")
     }
 
-    /// For people, as the view `results` has it.
+    /// The text for people, as the view `results` has it.
     fn text(&self, cell: &PlannedCell) -> String {
         let place = self.plan.place(cell).map(|(axis, value)| format!("{axis}={}", value.text));
         place.collect::<Vec<_>>().join(", ")

@@ -1,58 +1,56 @@
-//! Under which conditions games are played: all of a cell's definition but its players.
+//! Conditions of games: a cell's definition except its players.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{Adjudication, Rules};
 
-/// What of a cell's definition is not a player.
+/// The part of a cell's definition without players.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditions {
-    /// What the openings, and the random numbers of the cells, come from.
+    /// The source of the openings and of the cells' random numbers.
     pub seed: u64,
     /// The game and its rules.
     pub rules: Rules,
-    /// Where pairs start, or games if sides are fixed.
+    /// The openings of pairs, or of games if sides are fixed.
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// By which of its players' scores a game ends early, if by any.
+    /// The rule by which players' scores end a game early, if any.
     pub adjudication: Option<Adjudication>,
     /// Whether the players swap sides in odd numbers: see [`CellDefinition::swap_sides`](crate::definition::CellDefinition::swap_sides).
     pub swap_sides: bool,
-    /// What the numbers of cells stand for.
+    /// The meaning of cells' numbers.
     pub task: Task,
-    /// After so many openings the first comes again; none where there are more than anybody plays, or
-    /// nobody has counted them.
+    /// The number of openings before they repeat; `None` if more than are ever played, or not counted.
     pub openings_count: Option<u64>,
 }
 
 impl Conditions {
-    /// From how many openings so many games start: one for each pair, or for each game if sides are
-    /// fixed.
+    /// The number of openings used by this many games: one per pair, or per game if sides are fixed.
     #[must_use]
     pub fn openings_of(&self, games: u64) -> u64 {
         if self.swap_sides { games / 2 } else { games }
     }
 }
 
-/// What one number of a cell is.
+/// The task behind one number of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
     /// A game between the two players.
     #[default]
     Game,
-    /// One choice: the first player moves once, from opening n, and the second, the *reference*, says what
-    /// each legal move there is worth. Such a cell has fixed sides and ends after a ply.
+    /// One choice: the first player moves once, from opening n, and the second, the *reference*, gives the value of
+    /// each legal move there. Such a cell has fixed sides and ends after a ply.
     Choice,
 }
 
 impl Task {
-    /// Both.
+    /// Both tasks.
     pub const ALL: [Self; 2] = [Self::Game, Self::Choice];
 
-    /// What an experiment of such tasks is called, in sweeps and in the database.
+    /// The name of such experiments, in sweeps and in the database.
     #[must_use]
     pub const fn experiments(self) -> &'static str {
         match self {
@@ -61,13 +59,13 @@ impl Task {
         }
     }
 
-    /// The task of an experiment that is called so.
+    /// The task with this name.
     #[must_use]
     pub fn of_experiments(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|task| task.experiments() == name)
     }
 
-    /// So many of them, in words: a noun, in the singular for one.
+    /// This many tasks in words: a noun, in the singular for one.
     #[must_use]
     pub const fn noun(self, count: u64) -> &'static str {
         match (self, count) {
@@ -85,7 +83,7 @@ impl Task {
     }
 }
 
-/// Which positions the pairs of a cell start from; without pairs, its games.
+/// The starting positions of a cell's pairs; without pairs, of its games.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum OpeningsRule {
@@ -96,14 +94,14 @@ pub enum OpeningsRule {
         /// Plies from the start position.
         plies: u32,
     },
-    /// Random play to several distances in turn: opening n is one after `plies[n % plies.len()]` plies, and
-    /// the (n / plies.len())-th of those that [`OpeningsRule::Random`] has there.
+    /// Random play to several distances in turn: opening n is one after `plies[n % plies.len()]` plies, namely number
+    /// n / plies.len() of those that [`OpeningsRule::Random`] has there.
     Strata {
         /// Plies from the start position: at least two, distinct.
         plies: Arc<[u32]>,
     },
-    /// Every position after so many plies, distinct up to symmetry, not over and not won in one
-    /// move, in an order shuffled by the sweep's seed.
+    /// Every position after this many plies, distinct up to symmetry, not over and not won in one move, in an order
+    /// shuffled by the sweep's seed.
     All {
         /// Plies from the start position.
         plies: u32,
@@ -114,13 +112,12 @@ pub enum OpeningsRule {
     Ending {
         /// The ending's name, as [`Endgame::name`](spelrum_engine::tables::Endgame::name) has it.
         ending: String,
-        /// Whose move it is.
+        /// The side to move.
         to_move: ToMove,
-        /// From how many to how many moves to mate, white's, by best play; absent from the JSON if it is any.
+        /// The range of white's moves to mate by best play; absent from the JSON if unbounded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         distance: Option<[u32; 2]>,
-        /// Whether distances to mate are taken in turn, those with positions left; else all are shuffled
-        /// together.
+        /// Whether distances to mate alternate, among those with positions left; otherwise all are shuffled together.
         stratified: bool,
     },
     /// These positions, in this order.
@@ -130,13 +127,13 @@ pub enum OpeningsRule {
     },
 }
 
-/// Who is to move where an ending begins.
+/// The side to move at the start of an ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToMove {
-    /// White, who wins.
+    /// White, the winner.
     White,
-    /// Black, who loses.
+    /// Black, the loser.
     Black,
 }
 
@@ -155,8 +152,7 @@ impl ToMove {
 }
 
 impl OpeningsRule {
-    /// After how many plies of random play the opening with this number stands; none of one that
-    /// is listed or of an ending.
+    /// Plies of random play before the opening with this number; `None` for listed positions and endings.
     #[must_use]
     pub fn plies_of(&self, number: u64) -> Option<u32> {
         match self {

@@ -1,4 +1,4 @@
-//! A cell's definition: all that decides its games (invariant 1), and its hash.
+//! A cell's definition, which determines its games (invariant 1), and its hash.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,10 +12,10 @@ use crate::builds::without_build;
 use crate::conditions::{Conditions, OpeningsRule, Task};
 use crate::seeds;
 
-/// Everything that, with a number, decides a game. Complete in itself: a worker needs nothing else.
+/// Everything that, with a number, determines a game. Self-contained: a worker needs nothing else.
 ///
-/// How many games the cell gets, what is measured and what is recorded are not a part of it, so that
-/// a cell whose sweep changes in those keeps its games.
+/// The number of games, the measurements and the recording are excluded, so that a cell keeps its games if its sweep
+/// changes these.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellDefinition {
@@ -25,11 +25,11 @@ pub struct CellDefinition {
     pub seed: u64,
     /// The game and its rules.
     pub rules: Rules,
-    /// Where pairs start, or games if sides are fixed.
+    /// The openings of pairs, or of games if sides are fixed.
     pub openings: OpeningsRule,
     /// A game still going on after this many plies from the opening is a draw.
     pub max_plies: Option<u32>,
-    /// By which of its players' scores a game ends early. Absent from the JSON where by none.
+    /// The rule by which players' scores end a game early. Absent from the JSON if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjudication: Option<Adjudication>,
     /// Whether the players swap sides in odd numbers, so that two games from one opening are a pair.
@@ -37,11 +37,11 @@ pub struct CellDefinition {
     /// from the JSON where they swap.
     #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
     pub swap_sides: bool,
-    /// What its numbers stand for. Absent from the JSON where they are games.
+    /// The meaning of its numbers. Absent from the JSON for games.
     #[serde(default, skip_serializing_if = "Task::is_game")]
     pub task: Task,
-    /// The first player (who moves first in even numbers, or in all) and the second, every parameter spelt
-    /// out. Shared, since a sweep of 100,000 cells has few players.
+    /// The first player (which moves first in even numbers, or in all) and the second, with every parameter spelt out.
+    /// Shared, since a sweep of 100,000 cells has few players.
     pub players: [Arc<Parameters>; 2],
 }
 
@@ -75,8 +75,8 @@ impl CellDefinition {
         DefinitionHash::of_json(&self.canonical_json())
     }
 
-    /// The cell's seed, below 2^53: from its definition alone, never from its place in a grid. The builds of engines
-    /// have no part in it, so that a rebuilt engine meets the same games of our players.
+    /// The cell's seed, below 2^53: derived from its definition alone, never from its place in a grid. Builds of
+    /// engines are excluded, so that a rebuilt engine meets the same games of built-in players.
     #[must_use]
     pub fn cell_seed(&self) -> u64 {
         let mut unbuilt = self.clone();
@@ -89,8 +89,8 @@ impl CellDefinition {
     }
 }
 
-/// A definition's canonical JSON up to the players, which are written behind it: cells that share
-/// their conditions share it, and its hash so far.
+/// A definition's canonical JSON up to the players, which follow it: cells that share their conditions share this text
+/// and its hash state.
 #[derive(Clone, Debug)]
 pub struct DefinitionJson {
     prefix: String,
@@ -99,7 +99,7 @@ pub struct DefinitionJson {
 }
 
 impl DefinitionJson {
-    /// Of cells of these conditions.
+    /// The prefix of cells of these conditions.
     #[must_use]
     pub fn new(conditions: &Conditions) -> Self {
         Self::of_definition(CellDefinition {
@@ -115,7 +115,7 @@ impl DefinitionJson {
         })
     }
 
-    /// Of cells that differ from this one in their players alone.
+    /// The prefix of cells that differ from this one only in their players.
     pub(crate) fn of_definition(definition: CellDefinition) -> Self {
         let mut prefix =
             CellDefinition { players: Default::default(), ..definition }.canonical_json();
@@ -128,7 +128,7 @@ impl DefinitionJson {
         Self { prefix, hash, seed }
     }
 
-    /// The same for hashes and seeds alone, without the text.
+    /// The prefix without its text, for hashes and seeds only.
     pub(crate) fn without_prefix(self) -> Self {
         Self { prefix: String::new(), ..self }
     }
@@ -139,13 +139,13 @@ impl DefinitionJson {
         &self.prefix
     }
 
-    /// What such a prefix says, as a definition whose players have no parameters; none of what is not one.
+    /// Parses such a prefix into a definition whose players have no parameters; `None` if invalid.
     #[must_use]
     pub fn conditions_of(prefix: &str) -> Option<CellDefinition> {
         serde_json::from_str(&[prefix, "{},{}]}"].concat()).ok()
     }
 
-    /// The seed in such a prefix; none in what is not one.
+    /// The seed in such a prefix; `None` if invalid.
     #[must_use]
     pub fn seed_of(prefix: &str) -> Option<u64> {
         #[derive(serde::Deserialize)]
@@ -156,7 +156,7 @@ impl DefinitionJson {
         serde_json::from_str::<Seeded>(&nobody).ok().map(|seeded| seeded.seed)
     }
 
-    /// The whole, given the canonical JSON of both players.
+    /// The whole definition, given the canonical JSON of both players.
     #[must_use]
     pub fn with_players(&self, first: &str, second: &str) -> String {
         [&self.prefix, first, ",", second, "]}"].concat()
@@ -180,7 +180,7 @@ impl DefinitionJson {
 }
 
 impl DefinitionHash {
-    /// The hash of a definition that is at hand as canonical JSON.
+    /// The hash of a definition in canonical JSON.
     #[must_use]
     pub fn of_json(canonical_json: &str) -> Self {
         Self(Sha256::digest(canonical_json.as_bytes()).into())
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Dear to change: every hash and seed in every database rests on these bytes.
+    /// Expensive to change: every hash and seed in every database depends on these bytes.
     #[test]
     fn golden_canonical_json() {
         let definition = definition();
@@ -360,7 +360,7 @@ mod tests {
         }
     }
 
-    /// What ends games early stands in the definitions of those alone that have it.
+    /// A rule that ends games early appears only in definitions that have one.
     #[test]
     fn golden_canonical_json_of_adjudication() {
         let resign = r#""resign":{"score":600,"moves":3,"both":true}"#;
@@ -383,7 +383,7 @@ mod tests {
         }
         let with = CellDefinition { adjudication: Some(whole), ..definition() };
         assert_eq!(with.hash().to_string(), GOLDEN_ADJUDICATED_HASH);
-        // A run of no moves is none.
+        // A run of zero moves is invalid.
         let json = with.canonical_json();
         for (from, to) in [("\"moves\":3", "\"moves\":0"), ("\"both\":true", "\"one\":true")] {
             let json = json.replace(from, to);
@@ -391,8 +391,8 @@ mod tests {
         }
     }
 
-    /// Fixed sides stand before the players; swapped ones, as in every definition from before there
-    /// was a choice, do not stand there at all.
+    /// Fixed sides appear before the players; swapped ones are omitted, as in every definition from before there was a
+    /// choice.
     #[test]
     fn golden_canonical_json_of_fixed_sides() {
         let fixed = CellDefinition { swap_sides: false, ..definition() };
@@ -426,8 +426,8 @@ mod tests {
     }
 
     proptest! {
-        /// Invariant 1 attacked where it is weakest: a worker reads a definition from JSON, and
-        /// must get the coordinator's bytes back, whatever the floats are.
+        /// Tests invariant 1 at its weakest point: a worker parses a definition from JSON, and must reproduce the
+        /// coordinator's bytes for any floats.
         #[test]
         fn canonical_json_survives_a_round_trip(
             number in any::<f64>().prop_filter("finite", |x| x.is_finite()),

@@ -1,4 +1,4 @@
-//! What games ask of the worker that plays them, beside memory, and what workers have of it.
+//! Demands of games on their workers, apart from memory, and the workers' means to meet them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,113 +10,113 @@ use crate::engines::{NeededEngine, OfferedEngine, can_play};
 use crate::labels::{Label, WantedLabel};
 use crate::speed::{SPEED_FRESH_MS, SPEED_SLOW_MS, Speed};
 
-/// What the games of a cell ask of a worker.
+/// The demands of a cell's games on a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Demands {
-    /// The engines that each game needs, in an order of their own.
+    /// The engines that each game needs, sorted.
     pub engines: Vec<NeededEngine>,
-    /// What their players ask of these engines, in an order of their own.
+    /// The players' demands on these engines, sorted.
     pub requests: Vec<EngineRequest>,
-    /// Labels that it must have.
+    /// Required labels.
     pub require: Vec<WantedLabel>,
-    /// Labels that it had better have: who lacks one may play all the same. All cells of an experiment prefer the same.
+    /// Preferred labels: workers without them may still play. All cells of an experiment prefer the same.
     pub prefer: Vec<WantedLabel>,
-    /// How fast its machine must be.
+    /// Bounds on the machine's speed.
     pub speed: Option<SpeedBounds>,
-    /// How its CPU time may be limited.
+    /// The bound on a CPU quota.
     pub quota: Option<QuotaBound>,
 }
 
-/// Between which bounds the speed of a worker must lie.
+/// Bounds on the speed of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpeedBounds {
-    /// The game at which it is measured.
+    /// The game at which speed is measured.
     pub game: String,
-    /// The least, in nodes per second.
+    /// The minimum, in nodes per second.
     pub speed_min: Option<u64>,
-    /// By how much it may differ between short spells: thousandths of it.
+    /// The maximum variation between short spells, in thousandths of the speed.
     pub noise_max_permille: Option<u32>,
 }
 
-/// Which quota of CPU time a worker may have that has no quiet slots.
+/// The CPU quota allowed for a worker without exclusive slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct QuotaBound {
-    /// The longest period, in microseconds: who has used the quota up stands still until the next.
+    /// The longest period, in microseconds: a process that has used up the quota stands still until the next period.
     pub period_max_us: u64,
-    /// Whether the sweep says so. If not, it does not hold where nobody else can play.
+    /// Whether the sweep states it. A default does not apply to the only worker.
     pub is_said: bool,
 }
 
-/// What a worker has.
+/// The means of a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
     /// Its engines.
     pub engines: Arc<[OfferedEngine]>,
-    /// What it says of its machine.
+    /// Its machine's labels.
     pub labels: Arc<[Label]>,
-    /// Its speeds, each of another game, with their ages.
+    /// Its speeds, each for another game, with their ages.
     pub speeds: Vec<Speed>,
-    /// The period of its quota of CPU time, in microseconds, if it has one that can be used up, and no quiet slots.
+    /// The period of its CPU quota, in microseconds, if it has one that can be used up and no exclusive slots.
     pub quota_period_us: Option<u64>,
-    /// Whether nobody else can play.
+    /// Whether it is the only possible worker.
     pub is_alone: bool,
 }
 
-/// What a worker lacks.
+/// An unmet demand of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unmet {
     /// Engines.
     Engines,
     /// This label.
     Label(WantedLabel),
-    /// A quota of CPU time with a period of no more than so many microseconds.
+    /// A CPU quota with at most this period.
     QuotaPeriod {
-        /// So many.
+        /// The longest allowed period, in microseconds.
         most_us: u64,
-        /// What it has.
+        /// The worker's period.
         period_us: u64,
     },
-    /// A speed of at least so many nodes per second.
+    /// A minimum speed in nodes per second.
     Speed {
-        /// At this game.
+        /// The game.
         game: String,
-        /// So many.
+        /// The minimum.
         least: u64,
-        /// What it has.
+        /// The worker's speed.
         nodes_per_second: u64,
     },
-    /// A speed that differs by no more than so many thousandths.
+    /// A maximum variation of speed, in thousandths.
     Noise {
-        /// At this game.
+        /// The game.
         game: String,
-        /// So many.
+        /// The maximum.
         most_permille: u32,
-        /// What it has.
+        /// The worker's variation.
         noise_permille: u32,
     },
-    /// A speed at this game that is known, and no older than [`SPEED_FRESH_MS`].
+    /// A measured speed at this game, no older than [`SPEED_FRESH_MS`].
     Measured(String),
 }
 
-/// How much games are for a worker by what they prefer: the lesser first.
+/// The rank of games for a worker by their preferences, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Liking {
-    /// It has all labels that they prefer.
+    /// The worker has all preferred labels.
     Preferred,
-    /// They prefer none.
+    /// The games prefer no labels.
     Indifferent,
-    /// It lacks one.
+    /// The worker lacks a preferred label.
     Disliked,
 }
 
 impl Demands {
-    /// Whether every worker meets them, and none better than another.
+    /// Whether every worker meets the demands equally well.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The same, as it is known already; `None` if it is nothing. There may be 100,000 cells that ask for the same.
+    /// An equal value already in use; `None` if empty. Up to 100,000 cells may make the same demands.
     #[must_use]
     pub fn shared(self, known: &mut BTreeSet<Arc<Self>>) -> Option<Arc<Self>> {
         if self.is_nothing() {
@@ -130,13 +130,13 @@ impl Demands {
         }))
     }
 
-    /// Whether a machine with these engines has those that are needed, and they can do what is asked of them.
+    /// Whether a machine with these engines has the needed ones with the requested capabilities.
     #[must_use]
     pub fn has_engines(&self, offered: &[OfferedEngine]) -> bool {
         can_play(&self.engines, offered) && self.inability(offered).is_none()
     }
 
-    /// What the first engine cannot do that is asked of it; `None` if nothing of that is known.
+    /// The first request that an engine cannot meet; `None` if none is known.
     #[must_use]
     pub fn inability(&self, offered: &[OfferedEngine]) -> Option<Inability> {
         self.requests
@@ -144,8 +144,8 @@ impl Demands {
             .find_map(|request| request.unmet_by(capabilities_for(request, offered)?))
     }
 
-    /// Bytes that the hash tables of these engines take where the sweep does not set their size. What it sets is part
-    /// of the cell's memory.
+    /// Bytes of these engines' hash tables whose size the sweep does not set. Sizes set by the sweep are part of the
+    /// cell's memory.
     #[must_use]
     pub fn unset_hash_bytes(&self, offered: &[OfferedEngine]) -> u64 {
         let unset = self.requests.iter().filter(|it| it.number_of(HASH_OPTION).is_none());
@@ -156,7 +156,7 @@ impl Demands {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// What of them a worker lacks first; `None` if it meets all.
+    /// The worker's first unmet demand; `None` if it meets all.
     #[must_use]
     pub fn unmet_by(&self, offer: &Offer) -> Option<Unmet> {
         if !self.has_engines(&offer.engines) {
@@ -165,12 +165,12 @@ impl Demands {
         let mut lacking = self.require.iter().filter(|label| !label.is_met_by(&offer.labels));
         let label = lacking.next().cloned().map(Unmet::Label);
         let quota = || self.quota.and_then(|bound| bound.unmet_by(offer));
-        // Last, so that nobody measures a speed for nothing.
+        // Last, so that no speed is measured in vain.
         let speed = || self.speed.as_ref().and_then(|bounds| bounds.unmet_by(&offer.speeds));
         label.or_else(quota).or_else(speed)
     }
 
-    /// How much they are for a worker.
+    /// The rank of the games for a worker.
     #[must_use]
     pub fn liking(&self, offer: &Offer) -> Liking {
         if self.prefer.is_empty() {
@@ -183,7 +183,7 @@ impl Demands {
     }
 }
 
-/// What the engine that is asked for reported that it can do.
+/// The reported capabilities of the requested engine.
 fn capabilities_for<'a>(
     request: &EngineRequest,
     offered: &'a [OfferedEngine],
@@ -203,7 +203,7 @@ impl QuotaBound {
 }
 
 impl SpeedBounds {
-    /// What of them a machine with these speeds lacks first.
+    /// The first bound that a machine with these speeds misses.
     #[must_use]
     pub fn unmet_by(&self, speeds: &[Speed]) -> Option<Unmet> {
         let game = || self.game.clone();
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(lacks(&[]), unknown);
         let slow = Unmet::Speed { game: game(), least: 1_000, nodes_per_second: 999 };
         assert_eq!(lacks(&[speed(999, 51, 0)]), Some(slow.clone()));
-        // Who is too slow is so for longer.
+        // A result of too slow stays valid for longer.
         assert_eq!(lacks(&[speed(999, 0, SPEED_SLOW_MS)]), Some(slow));
         assert_eq!(lacks(&[speed(999, 0, SPEED_SLOW_MS + 1)]), unknown);
         let noisy = Unmet::Noise { game: game(), most_permille: 50, noise_permille: 51 };
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(none.unmet_by(&[speed(1, 9_999, 0)]), None);
     }
 
-    /// What the sweep sets is in the cell's memory already; else the engine's own size counts, on each side.
+    /// A size set by the sweep is already in the cell's memory; otherwise the engine's default counts, on each side.
     #[test]
     fn hash_tables_count_where_the_sweep_does_not_set_them() {
         let request = |hash: Option<&str>| EngineRequest {

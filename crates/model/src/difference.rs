@@ -1,4 +1,4 @@
-//! Where a game played again first differs from its record.
+//! The first difference between a replayed game and its record.
 
 use std::borrow::Cow;
 
@@ -9,39 +9,39 @@ use spelrum_engine::{EndedBy, GameRecord, MoveRecord};
 use crate::game_end::GameEnd;
 use crate::names;
 
-/// The first place where a game differs from its record, with all that differs there.
+/// The first ply at which a game differs from its record, with all differences there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The ply, from 0; none for what the whole game has.
+    /// The ply, from 0; `None` for properties of the whole game.
     pub ply: Option<u32>,
-    /// What differs there.
+    /// The differing fields.
     pub fields: Vec<DifferentField>,
 }
 
-/// One figure of two, by its name in the results database.
+/// A differing field, by its name in the results database.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferentField {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// As it is recorded; null if it is not.
+    /// The recorded value; null if not recorded.
     pub recorded: Value,
-    /// As it was when the game was played again.
+    /// The value in the replay.
     pub played: Value,
 }
 
-/// A game as it is recorded.
+/// A recorded game.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
-    /// The position that it started from.
+    /// Its starting position.
     pub opening: &'a str,
-    /// What it came to.
+    /// Its end.
     pub end: &'a GameEnd,
-    /// Its moves, if they are kept.
+    /// Its moves, if recorded.
     pub moves: Option<&'a [MoveRecord]>,
 }
 
 impl Difference {
-    /// Between a game and what was played of it again, from its opening to its end.
+    /// Compares a game with its replay, from the opening to the end.
     #[must_use]
     pub fn between(recorded: Recorded<'_>, opening: &str, played: &GameRecord) -> Option<Self> {
         let of_moves = || {
@@ -57,13 +57,13 @@ impl Difference {
             .or_else(|| Self::of_ends(recorded.end, played))
     }
 
-    /// Between two openings.
+    /// Compares two openings.
     #[must_use]
     pub fn of_openings(recorded: &str, played: &str) -> Option<Self> {
         Self::of(None, [field("opening", recorded, played)])
     }
 
-    /// Between two moves, their times apart. The record may lack the ply.
+    /// Compares two moves without their times. The record may lack the ply.
     #[must_use]
     pub fn of_moves(ply: u32, recorded: Option<&MoveRecord>, played: &MoveRecord) -> Option<Self> {
         let Some(recorded) = recorded else {
@@ -76,8 +76,8 @@ impl Difference {
         };
         let (then, now) = (&recorded.search, &played.search);
         if now.ended_by == EndedBy::Time && then.ended_by != EndedBy::Time {
-            // Not the clock, which a replay does not read, ended this search, but `stops`: where
-            // the recorded one had ended, it wanted to go on. What it says of itself means nothing.
+            // `stops`, and not the clock, which a replay does not read, ended this search: it went on where the
+            // recorded one had ended. Its other figures mean nothing.
             let more = format!("more than {}", then.nodes);
             let nodes = DifferentField {
                 name: "nodes".into(),
@@ -103,7 +103,7 @@ impl Difference {
         )
     }
 
-    /// Between what two games came to.
+    /// Compares the ends of two games.
     #[must_use]
     pub fn of_ends(recorded: &GameEnd, played: &GameRecord) -> Option<Self> {
         Self::of(

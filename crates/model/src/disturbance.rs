@@ -1,37 +1,37 @@
-//! Whether the machine took time from players that they were to think in.
+//! Detecting games in which the machine took CPU time from thinking players.
 //!
-//! A player with a core of its own uses processor time for as long as its move takes. Where the system gives the core
-//! to others meanwhile, or a quota of processor time is used up, the move takes longer than the player thought: of
-//! the difference it was *robbed*. Both times come from the worker; what follows from them is found out here.
+//! A player with an exclusive core uses CPU time for as long as its move takes. If the system gives the core to other
+//! processes meanwhile, or a CPU quota is used up, the move takes longer than the player thought: the difference is
+//! *robbed*, i.e. CPU time lost to other processes. The worker reports both times; this module evaluates them.
 
 use spelrum_engine::{MoveRecord, OUTSIDE_ALGORITHMS};
 
 use crate::speed::Scaling;
 
-/// A move is robbed of nothing whose wall time exceeds its processor time by no more than this, in microseconds.
+/// A move's difference of wall time and CPU time up to this, in microseconds, does not count as lost.
 ///
-/// Reading one clock after the other, and cutting both to whole microseconds, differs by up to 25; the system's own
-/// short works beside a player take 10 to 100 of a move. Where another program has the core, it has it for 1,000 and
-/// more at a time (`docs/timing.md`).
+/// Reading one clock after the other, and truncating both to whole microseconds, differs by up to 25; the system's own
+/// short tasks beside a player take 10 to 100 of a move. Another program takes the core for 1,000 and more at a time
+/// (`docs/timing.md`).
 pub const FLOOR_US: u64 = 100;
 
-/// What a sweep says of its timed games.
+/// A sweep's settings for its timed games.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
-    /// A game is disturbed of which a player was robbed of more than this share of its time: 0 to 1.
+    /// A game is disturbed if a player lost more than this share of its time: 0 to 1.
     pub disturbed_above: f64,
-    /// How often a game is played again at most, as long as it is disturbed. 0: disturbed games count.
+    /// Most replays of a disturbed game. 0: disturbed games count.
     pub replays_max: u32,
-    /// How time limits are scaled by the speed of the worker, if they are.
+    /// The scaling of time limits by the worker's speed, if any.
     pub scaling: Option<Scaling>,
 }
 
 impl Timing {
-    /// The share where a sweep does not say.
+    /// The default share.
     pub const DISTURBED_ABOVE: f64 = 0.05;
-    /// How often a disturbed game is played again, where a sweep lets it and does not say.
+    /// The default number of replays of a disturbed game, if the sweep allows them.
     pub const REPLAYS: u32 = 2;
-    /// How often it may be at most.
+    /// Most replays that a sweep may set.
     pub const REPLAYS_MAX: u32 = 10;
 }
 
@@ -41,19 +41,19 @@ impl Default for Timing {
     }
 }
 
-/// How the timed games of a cell are looked at.
+/// Settings for judging the timed games of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedCell {
-    /// What its sweep says.
+    /// The sweep's settings.
     pub timing: Timing,
-    /// Of which of its players the processor time is known.
+    /// Whether each player's CPU time is known.
     pub known: [bool; 2],
-    /// Whether they swap sides in odd numbers.
+    /// Whether the players swap sides in odd numbers.
     pub swap_sides: bool,
 }
 
 impl TimedCell {
-    /// Of the game with this number: [`robbed_share`].
+    /// The [`robbed_share`] of the game with this number.
     #[must_use]
     pub fn robbed_share(&self, number: u64, moves: &[MoveRecord]) -> Option<f64> {
         let mut known = self.known;
@@ -63,14 +63,14 @@ impl TimedCell {
         robbed_share(moves, known)
     }
 
-    /// Whether a share of it disturbs a game.
+    /// Whether a share disturbs a game.
     #[must_use]
     pub fn disturbs(&self, share: f64) -> bool {
         share > self.timing.disturbed_above
     }
 
-    /// Whether a result is kept beside the settled ones, and its game played again: it was disturbed, and so were no
-    /// more than `before` results of it, which were kept so.
+    /// Whether a result is kept as disturbed and its game replayed: it was disturbed, and replays are left after the
+    /// `before` disturbed results kept so far.
     #[must_use]
     pub fn plays_again(&self, number: u64, moves: &[MoveRecord], before: u64) -> bool {
         before < u64::from(self.timing.replays_max)
@@ -78,17 +78,17 @@ impl TimedCell {
     }
 }
 
-/// What one player of a game had of its time.
+/// The time of one player in a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeHad {
-    /// What its moves took by the clock on the wall, in microseconds.
+    /// The wall time of its moves, in microseconds.
     pub wall_us: u64,
-    /// Of this, what it was robbed of.
+    /// The part of it lost to other processes.
     pub robbed_us: u64,
 }
 
 impl TimeHad {
-    /// The time of who moved first in a game, and of the other.
+    /// The times of the player that moved first in a game, and of the other.
     #[must_use]
     pub fn of(moves: &[MoveRecord]) -> [Self; 2] {
         let mut had = [Self::default(); 2];
@@ -100,7 +100,7 @@ impl TimeHad {
         had
     }
 
-    /// The share of it of which the player was robbed: 0 to 1.
+    /// The share that the player lost: 0 to 1.
     #[must_use]
     pub fn robbed_share(self) -> f64 {
         if self.wall_us == 0 { 0.0 } else { self.robbed_us as f64 / self.wall_us as f64 }
@@ -112,8 +112,8 @@ fn robbed_us(mv: &MoveRecord) -> u64 {
     if robbed > FLOOR_US { robbed } else { 0 }
 }
 
-/// The share of its time of which that player of a timed game was robbed who was robbed of the greater one. `None` if
-/// neither player's processor time is known; `known` says whose is, of who moved first and of the other.
+/// The larger share of time lost by a player of a timed game. `None` if neither player's CPU time is known; `known`
+/// states for the first mover and the other whether it is.
 #[must_use]
 pub fn robbed_share(moves: &[MoveRecord], known: [bool; 2]) -> Option<f64> {
     let shares = TimeHad::of(moves).map(TimeHad::robbed_share);
@@ -125,8 +125,7 @@ pub fn robbed_share(moves: &[MoveRecord], known: [bool; 2]) -> Option<f64> {
         .reduce(f64::max)
 }
 
-/// Whether the processor time is known of a player's moves: not of an external engine, which thinks in processes of
-/// its own.
+/// Whether a player's CPU time is known: not for an external engine, which thinks in its own processes.
 #[must_use]
 pub fn is_known_of(algorithm: &str) -> bool {
     !OUTSIDE_ALGORITHMS.contains(&algorithm)

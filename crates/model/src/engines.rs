@@ -1,7 +1,7 @@
-//! Engines: external engines that play in cells, what cells need of them, and which machines have them.
+//! External engines that play in cells, the requirements of cells, and the machines that have them.
 //!
-//! What an engine's name means is said by each machine for itself. So a cell's definition names engines, and
-//! a worker says which it has; what played is kept with each game.
+//! Each machine defines what an engine's name means. So a cell's definition names engines, and a worker reports which
+//! it has; the program that played is stored with each game.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,17 +13,17 @@ use crate::builds;
 use crate::capabilities::Capabilities;
 use crate::definition::DefinitionHash;
 
-/// The longest name, in bytes, that an engine has in an engines file or gives itself.
+/// The longest name of an engine, in bytes, whether from an engines file or its own.
 pub const ENGINE_NAME_BYTES_MAX: usize = 200;
-/// What is kept, at most, of what was said before a forfeit, in bytes.
+/// Most output kept from before a forfeit, in bytes.
 pub const FORFEIT_OUTPUT_BYTES_MAX: usize = 8 * 1_024;
 
-/// Which program an engine was.
+/// The identity of an engine's program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EngineIdentity {
-    /// What it says that it is: `id name` over UCI, `name` and `version` over GTP; empty if it does not.
+    /// Its own name: `id name` over UCI, `name` and `version` over GTP; empty if not reported.
     pub name: String,
-    /// Who made it, as it says; empty if it does not.
+    /// Its author as it reports; empty if not reported.
     pub author: String,
     /// The SHA-256 of its program.
     pub sha256: [u8; 32],
@@ -32,41 +32,41 @@ pub struct EngineIdentity {
 /// An engine that a worker has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OfferedEngine {
-    /// What sweeps call it.
+    /// Its name in sweeps.
     pub engine: String,
-    /// How it is spoken to.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// How many of it may run at once there.
+    /// The number of its processes that may run at once there.
     pub at_once: u32,
-    /// Which program it is.
+    /// Its program.
     pub identity: EngineIdentity,
-    /// What it can do, as it reported; `None` in answers to clients.
+    /// Its reported capabilities; `None` in answers to clients.
     pub capabilities: Option<Arc<Capabilities>>,
-    /// Its build, which its program, its files and its options decide.
+    /// Its build, a hash of its program, its files and its options.
     pub build: [u8; 32],
 }
 
-/// An engine that a cell needs: every one of its players that is an external engine has one.
+/// An engine that a cell needs: one for each player that is an external engine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NeededEngine {
-    /// What the sweep calls it.
+    /// Its name in the sweep.
     pub engine: String,
-    /// How it is spoken to.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// What the name that it gives itself must contain.
+    /// Text that its own name must contain.
     pub version: Option<String>,
     /// The SHA-256 that its program must have.
     pub sha256: Option<[u8; 32]>,
-    /// How its build's hash must begin, in hexadecimal; [`AWAITED_BUILD`] if it is not known yet.
+    /// The beginning of its build's hash, in hexadecimal; [`AWAITED_BUILD`] if not known yet.
     pub build: Option<String>,
 }
 
-/// How a game was lost by a fault of an external engine.
+/// A loss caused by a fault of an external engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forfeit {
-    /// What it did, in words.
+    /// The fault, in words.
     pub message: String,
-    /// The last lines that were said: `> ` to the program, `< ` by it, `! ` on its standard error.
+    /// The last lines exchanged: `> ` to the program, `< ` from it, `! ` on its standard error.
     pub output: String,
 }
 
@@ -83,13 +83,13 @@ impl EngineIdentity {
         if self.name.is_empty() { "unnamed" } else { &self.name }
     }
 
-    /// Its hash, cut to what people tell programs apart by.
+    /// Its hash, shortened for people.
     #[must_use]
     pub fn sha256_short(&self) -> String {
         self.sha256_hex().chars().take(12).collect()
     }
 
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     #[must_use]
     pub fn sha256_of_hex(digits: &str) -> Option<[u8; 32]> {
         digits.parse().ok().map(|DefinitionHash(bytes)| bytes)
@@ -97,7 +97,7 @@ impl EngineIdentity {
 }
 
 impl NeededEngine {
-    /// What a player needs.
+    /// The engine that a player needs.
     #[must_use]
     pub fn of(rules: &OutsideRules) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl NeededEngine {
         }
     }
 
-    /// What a player with these parameters, which are all spelt out, needs; `None` if it is one of ours.
+    /// The engine that a player with these fully spelt-out parameters needs; `None` for a built-in player.
     #[must_use]
     pub fn of_parameters(parameters: &Parameters) -> Option<Self> {
         let text = |name: &str| match parameters.get(name) {
@@ -127,7 +127,7 @@ impl NeededEngine {
         })
     }
 
-    /// Whether an engine is the one that is needed.
+    /// Whether an engine meets this need.
     #[must_use]
     pub fn is_met_by(&self, offered: &OfferedEngine) -> bool {
         self.engine == offered.engine
@@ -136,21 +136,20 @@ impl NeededEngine {
             && self.admits_build(offered.build)
     }
 
-    /// Whether this is a build that may play.
+    /// Whether a build is allowed.
     #[must_use]
     pub fn admits_build(&self, build: [u8; 32]) -> bool {
         let wanted = self.build.as_ref();
         wanted.is_none_or(|wanted| build_text(build).starts_with(wanted.as_str()))
     }
 
-    /// The same without a build.
+    /// The same need without a build.
     #[must_use]
     pub fn of_any_build(&self) -> Self {
         Self { build: None, ..self.clone() }
     }
 
-    /// Whether a program is one that may play under this name: it has the version and the hash that are
-    /// demanded.
+    /// Whether a program is allowed under this name: its version and its hash are as required.
     #[must_use]
     pub fn admits(&self, identity: &EngineIdentity) -> bool {
         self.version.as_ref().is_none_or(|it| identity.name.contains(it.as_str()))
@@ -158,14 +157,14 @@ impl NeededEngine {
     }
 }
 
-/// A build as sweeps, definitions and people have it.
+/// A build in the form used by sweeps, definitions and people.
 #[must_use]
 pub fn build_text(build: [u8; 32]) -> String {
     DefinitionHash(build).to_string()
 }
 
-/// Whether a player with these parameters, which are all spelt out, must play a game the same way again: as
-/// [`Player::is_deterministic`](spelrum_engine::Player::is_deterministic), for who has no player.
+/// Whether a player with these fully spelt-out parameters repeats a game exactly: like
+/// [`Player::is_deterministic`](spelrum_engine::Player::is_deterministic), for callers without a player.
 #[must_use]
 pub fn is_deterministic(parameters: &Parameters) -> bool {
     !parameters.contains_key("move_time_us")
@@ -173,8 +172,8 @@ pub fn is_deterministic(parameters: &Parameters) -> bool {
         && parameters.get("reproducible") != Some(&Value::Bool(false))
 }
 
-/// Whether a machine with these engines can play a game that needs those: it has each, and may run as
-/// many of it at once as sit at the board.
+/// Whether a machine with these engines can play a game with those needs: it has each, and may run as many processes of
+/// it at once as the game needs.
 #[must_use]
 pub fn can_play(needed: &[NeededEngine], offered: &[OfferedEngine]) -> bool {
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();

@@ -5,12 +5,11 @@
 pub enum ExperimentState {
     /// Its games are handed out.
     Running,
-    /// No new leases; those held go on.
+    /// No new leases; existing ones continue.
     Paused,
-    /// Final: leases are dropped at the next heartbeat; what was counted stays.
+    /// Final: leases are dropped at the next heartbeat; counted results stay.
     Cancelled,
-    /// Every game of the cells that its sweep names is settled, up to where each of them ends, and no more
-    /// cells come.
+    /// Every game of the cells that its sweep names is settled, up to each cell's end, and no more cells will come.
     Finished,
 }
 
@@ -34,7 +33,7 @@ impl ExperimentState {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
 
-    /// Whether nothing of the experiment is left to play.
+    /// Whether the experiment has nothing left to play.
     #[must_use]
     pub const fn is_over(self) -> bool {
         match self {

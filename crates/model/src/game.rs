@@ -1,4 +1,4 @@
-//! From (cell, number) to a game, on whichever worker asks.
+//! From (cell, number) to a game, identical on every worker.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub struct PlayableCell {
     cell_seed: u64,
     players: [Player; 2],
     openings: Arc<Openings>,
-    /// Of choices: what moves turned out to be worth, in any cell with these positions and this reference.
+    /// For choices: known values of moves, shared by all cells with these positions and this reference.
     known: Arc<KnownValues>,
-    /// What it shares with the cells that list the same positions under the same conditions.
+    /// Data shared with cells that list the same positions under the same conditions.
     shared: Option<Arc<SharedConditions>>,
 }
 
@@ -40,27 +40,27 @@ pub struct DefinitionError(pub String);
 /// One game of a cell, derived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerivedGame {
-    /// The position it starts from, in the game's notation.
+    /// Its starting position, in the game's notation.
     pub opening: Arc<str>,
     /// Whether the cell's first player moves first: in even numbers, or always if sides are fixed.
     pub first_player_moves_first: bool,
-    /// The ChaCha8 keys of who moves first and of the other.
+    /// The ChaCha8 keys of the first mover and of the other player.
     pub keys: [[u8; 32]; 2],
 }
 
 impl PlayableCell {
-    /// Reads a definition.
+    /// Parses a definition.
     ///
     /// # Errors
-    /// If a player's parameters or an opening are not of this engine.
+    /// If this engine lacks a player's parameters or an opening.
     pub fn new(definition: CellDefinition) -> Result<Self, DefinitionError> {
         Self::with_cache(definition, &OpeningsCache::default())
     }
 
-    /// Reads a definition in JSON, sharing its openings with the other cells that have the same.
+    /// Parses a definition in JSON, sharing its openings with other cells that have the same.
     ///
     /// # Errors
-    /// If the text is not a definition, or as [`PlayableCell::new`].
+    /// If the text is not a definition, and see [`PlayableCell::new`].
     pub fn from_json(json: &str, openings: &OpeningsCache) -> Result<Self, DefinitionError> {
         if let Some(apart) = Apart::of(json) {
             let read = || ListedPositions::from_json(apart.positions_json);
@@ -74,11 +74,11 @@ impl PlayableCell {
         Self::with_cache(definition, openings)
     }
 
-    /// Reads a definition whose positions stand apart ([`Apart`]), sharing what it can with other cells. Returns also
-    /// the hash of the whole.
+    /// Parses a definition whose positions are stored apart ([`Apart`]), sharing what it can with other cells. Also
+    /// returns the hash of the complete definition.
     ///
     /// # Errors
-    /// If the text is not such a definition, or is one of other positions, or as [`PlayableCell::new`].
+    /// If the text is not such a definition, or belongs to other positions, and see [`PlayableCell::new`].
     pub fn from_apart(
         json: &str,
         positions: &Arc<ListedPositions>,
@@ -97,10 +97,10 @@ impl PlayableCell {
         Ok((Self { shared: Some(shared), ..cell }, hash))
     }
 
-    /// Reads a definition, sharing its openings with the other cells that have the same.
+    /// Parses a definition, sharing its openings with other cells that have the same.
     ///
     /// # Errors
-    /// As [`PlayableCell::new`].
+    /// See [`PlayableCell::new`].
     pub fn with_cache(
         definition: CellDefinition,
         openings: &OpeningsCache,
@@ -112,7 +112,7 @@ impl PlayableCell {
         })
     }
 
-    /// A cell with these openings, and with this seed where it is known.
+    /// Creates a cell with these openings, and with this seed if known.
     fn assemble(
         definition: CellDefinition,
         cell_seed: Option<u64>,
@@ -141,7 +141,7 @@ impl PlayableCell {
         Ok(Self { definition, cell_seed, players, openings, known, shared })
     }
 
-    /// The positions that stand apart from its definition, if any do.
+    /// The positions stored apart from its definition, if any.
     #[must_use]
     pub fn listed_positions(&self) -> Option<&Arc<ListedPositions>> {
         self.shared.as_ref().map(|shared| &shared.positions)
@@ -153,25 +153,24 @@ impl PlayableCell {
         &self.definition
     }
 
-    /// After how many openings the first comes again: see [`Openings::count`].
+    /// The number of openings before they repeat: see [`Openings::count`].
     #[must_use]
     pub fn openings_count(&self) -> Option<u64> {
         self.openings.count()
     }
 
-    /// Plies to mate from where the game with this number starts: see [`Openings::plies_to_mate`].
+    /// Plies to mate from the start of the game with this number: see [`Openings::plies_to_mate`].
     #[must_use]
     pub fn plies_to_mate(&self, number: u64) -> Option<u32> {
         self.openings.plies_to_mate(self.opening_number(number))
     }
 
-    /// The number of the opening that a game starts from: its pair's, or its own where sides are fixed.
+    /// The number of a game's opening: its pair's, or its own if sides are fixed.
     fn opening_number(&self, number: u64) -> u64 {
         if self.definition.swap_sides { number / 2 } else { number }
     }
 
-    /// The same cell, whose players have so many thousandths of their time. Nothing else is changed by it: a game
-    /// without a time limit is the same.
+    /// The same cell with its players' time scaled to this many thousandths. Games without a time limit stay the same.
     #[must_use]
     pub fn with_time_factor(&self, permille: u32) -> Self {
         let Self { definition, cell_seed, players, openings, known, shared } = self;
@@ -185,37 +184,34 @@ impl PlayableCell {
         }
     }
 
-    /// Whether a time limit bounds a player's moves, so that playing a game again takes its recorded
-    /// node counts (invariant 3).
+    /// Whether a time limit bounds a player's moves, so that a replay uses recorded node counts (invariant 3).
     #[must_use]
     pub fn has_time_limit(&self) -> bool {
         self.players.iter().any(Player::is_timed)
     }
 
-    /// Whether every result of a game must be the same: no clock decides its moves, and no external
-    /// engine does that is not said to play the same again (invariant 2).
+    /// Whether every result of a game must be identical: moves depend neither on a clock nor on an external engine that
+    /// is not declared deterministic (invariant 2).
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
         self.players.iter().all(Player::is_deterministic)
     }
 
-    /// Who plays the game with this number: who moves first, and the other.
+    /// The players of the game with this number: the first mover, then the other.
     #[must_use]
     pub fn players_of(&self, game: &DerivedGame) -> [&Player; 2] {
         let [first, second] = &self.players;
         if game.first_player_moves_first { [first, second] } else { [second, first] }
     }
 
-    /// Whether a player is an external engine: its games are played by
-    /// [`PlayableCell::play_with`] alone.
+    /// Whether a player is an external engine: only [`PlayableCell::play_with`] plays such games.
     #[must_use]
     pub fn has_engines(&self) -> bool {
         self.players.iter().any(|player| player.outside().is_some())
     }
 
-    /// Derives the game with this number (invariant 1): its opening from its pair, who moves
-    /// first from its parity, the keys from the cell's seed. Where sides are fixed, its opening from
-    /// its number.
+    /// Derives the game with this number (invariant 1): its opening from its pair, the first mover from its parity, the
+    /// keys from the cell's seed. With fixed sides, the opening comes from its number.
     #[must_use]
     pub fn derive(&self, number: u64) -> DerivedGame {
         let swaps = self.definition.swap_sides;
@@ -226,12 +222,12 @@ impl PlayableCell {
         }
     }
 
-    /// Whether a record is one of the game with this number, by the rules alone: its opening is the one
-    /// that is derived, and all that follows from its moves is as the record has it
-    /// ([`spelrum_engine::referee`]). Only an external engine can forfeit a game.
+    /// Checks that a record can be the game with this number, by the rules alone: it has the derived opening, and
+    /// everything that follows from its moves is recorded correctly ([`spelrum_engine::referee`]). Only an external
+    /// engine can forfeit a game.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn referee(
         &self,
         number: u64,
@@ -255,19 +251,19 @@ impl PlayableCell {
         referee(&board, record)
     }
 
-    /// Whether the times and searches of a record can be those of the game with this number: see [`check_record`].
+    /// Checks that the times and searches of a record can be those of the game with this number: see [`check_record`].
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn referee_numbers(&self, number: u64, record: &GameRecord) -> Result<(), Irregularity> {
         check_record(record, self.players_of(&self.derive(number)))
     }
 
-    /// Whether the game with this number can end like this, whatever was moved: only an external engine can
-    /// lose it by a fault.
+    /// Checks that the game with this number can end like this, for any moves: only an external engine can lose by a
+    /// fault.
     ///
     /// # Errors
-    /// If its loser is one of our players.
+    /// If its loser is a built-in player.
     pub fn referee_loser(
         &self,
         number: u64,
@@ -283,12 +279,12 @@ impl PlayableCell {
         Ok(())
     }
 
-    /// Whether the game with this number can have been played by these external engines, and lost like
-    /// this: each side whose player is one has one, which is what its sweep demands, and a forfeit is told of
-    /// exactly where a fault ended the game.
+    /// Checks that these external engines can have played the game with this number and lost it like this: each side
+    /// with an external engine has the one that its sweep requires, and a forfeit is reported exactly if a fault ended
+    /// the game.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn referee_engines(
         &self,
         number: u64,
@@ -329,11 +325,11 @@ impl PlayableCell {
         }
     }
 
-    /// Of a choice, what each legal move of its position is worth by the reference, in canonical order; of a
-    /// game, nothing. What was found before for another cell is not searched for again.
+    /// For a choice, the reference's value of each legal move of its position, in canonical order; empty for a game.
+    /// Values already found for another cell are reused.
     ///
     /// # Errors
-    /// As [`spelrum_engine::move_values`].
+    /// See [`spelrum_engine::move_values`].
     pub fn values(
         &self,
         opening: &str,
@@ -353,11 +349,11 @@ impl PlayableCell {
         Ok(moves)
     }
 
-    /// Whether values are those of the moves of a position: one for each legal move, in canonical order, and
-    /// in bounds. Those of a game are none. What a move is worth has no other witness than the reference.
+    /// Checks that values fit the moves of a position: one for each legal move, in canonical order and in bounds; none
+    /// for a game. Only the reference can confirm the values themselves.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn referee_values(&self, opening: &str, values: &[MoveValue]) -> Result<(), Irregularity> {
         if self.definition.task == Task::Game {
             return match values {
@@ -396,11 +392,11 @@ impl PlayableCell {
         }
     }
 
-    /// Plays the game with this number. With `stops`, replays a timed game by its recorded node
-    /// counts instead of the clock (invariant 3).
+    /// Plays the game with this number. With `stops`, replays a timed game by its recorded node counts instead of the
+    /// clock (invariant 3).
     ///
     /// # Errors
-    /// As [`spelrum_engine::play_game`].
+    /// See [`spelrum_engine::play_game`].
     pub fn play(
         &self,
         number: u64,
@@ -410,10 +406,10 @@ impl PlayableCell {
         self.play_watched(number, stops, host, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`PlayableCell::play`], with somebody who is told of each move and may end the game.
+    /// Like [`PlayableCell::play`], with an observer that receives each move and may end the game.
     ///
     /// # Errors
-    /// As [`spelrum_engine::play_watched`].
+    /// See [`spelrum_engine::play_watched`].
     pub fn play_watched(
         &self,
         number: u64,
@@ -435,11 +431,10 @@ impl PlayableCell {
         Ok((game, record))
     }
 
-    /// Plays a game of this cell in which external engines take part: who moves first, and the other,
-    /// where that side is one.
+    /// Plays a game of this cell with external engines: the first mover's and the other's, for each side that has one.
     ///
     /// # Errors
-    /// As [`spelrum_engine::play_between`], or if a side's program is not here.
+    /// See [`spelrum_engine::play_between`]; also if a side's program is missing here.
     pub fn play_with(
         &self,
         game: &DerivedGame,
@@ -464,7 +459,6 @@ impl PlayableCell {
     }
 }
 
-/// What a definition of choices must say.
 fn check_choice(definition: &CellDefinition, reference: &Player) -> Result<(), DefinitionError> {
     let has_more = definition.swap_sides || definition.adjudication.is_some();
     if has_more || definition.max_plies != Some(1) {

@@ -1,20 +1,20 @@
-//! The end of a game, as it is recorded.
+//! The recorded end of a game.
 
 use spelrum_engine::{Outcome, Side, Termination};
 
-/// What a game came to.
+/// The result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GameEnd {
     /// The side of the game that moved first from the opening.
     pub first_side: Side,
-    /// The result for the player who moved first.
+    /// The result for the player that moved first.
     pub outcome: Outcome,
-    /// By how much, for the same player, in what the game counts ([`spelrum_engine::GameRecord::margin`]).
+    /// The margin for the same player, in the game's unit ([`spelrum_engine::GameRecord::margin`]).
     pub margin: Option<i32>,
     /// Why it ended.
     pub termination: Termination,
-    /// How many plies it took.
+    /// The number of plies.
     pub plies: u32,
-    /// Equal games have equal hashes.
+    /// The hash of its moves, equal for equal games.
     pub moves_hash: u64,
 }

@@ -60,7 +60,7 @@ pub struct GameRange {
     pub cell: CellId,
     /// The first number.
     pub first: u64,
-    /// How many; never 0.
+    /// The number of games; never 0.
     pub count: u64,
 }
 
@@ -71,7 +71,7 @@ impl GameRange {
         self.first + self.count
     }
 
-    /// Whether the game is one of them.
+    /// Whether the range contains the game.
     #[must_use]
     pub fn contains(&self, game: GameId) -> bool {
         self.cell == game.cell && self.first <= game.number && game.number < self.end()

@@ -1,62 +1,62 @@
-//! What workers say of their machines, such as `site=lab2`, and what sweeps ask of it.
+//! Labels of workers' machines, such as `site=lab2`, and sweeps' demands for them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Most labels of a worker, and most of each kind that a sweep asks for.
+/// Most labels of a worker, and most of each kind that a sweep names.
 pub const LABELS_MAX: usize = 32;
 
 /// The longest name and the longest value, in bytes.
 pub const LABEL_BYTES_MAX: usize = 63;
 
-/// What a worker says of its machine.
+/// A label of a worker's machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
-    /// Of letters, digits, `-`, `_` and `.`: 1 to [`LABEL_BYTES_MAX`].
+    /// 1 to [`LABEL_BYTES_MAX`] letters, digits, `-`, `_` and `.`.
     pub name: String,
-    /// Of the same, or empty.
+    /// The same characters, or empty.
     pub value: String,
 }
 
-/// A label that a sweep asks for.
+/// A label that a sweep names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct WantedLabel {
     /// Its name.
     pub name: String,
-    /// What it must be; `None`: whatever it is.
+    /// The required value; `None`: any.
     pub value: Option<String>,
 }
 
 /// Why a text is not a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLabel {
-    /// There is nothing before the `=`, or nothing at all.
+    /// The name before the `=` is empty.
     #[error("it has no name")]
     Unnamed,
-    /// It has other characters.
+    /// The text has other characters.
     #[error("names and values of labels have letters, digits, '-', '_' and '.' only")]
     Character,
-    /// It is too long.
+    /// The text is too long.
     #[error("names and values of labels have at most {LABEL_BYTES_MAX} characters")]
     TooLong,
 }
 
 impl Label {
-    /// Reads `site=lab2`, or `gpu`, which has no value.
+    /// Parses `site=lab2`, or `gpu`, which has no value.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a label.
     pub fn parse(text: &str) -> Result<Self, NoLabel> {
         let WantedLabel { name, value } = WantedLabel::parse(text)?;
         Ok(Self { name, value: value.unwrap_or_default() })
     }
 
-    /// Checks its name and its value.
+    /// Checks the name and the value.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The problem.
     pub fn check(&self) -> Result<(), NoLabel> {
         check_name(&self.name)?;
         check_characters(&self.value)
@@ -64,10 +64,10 @@ impl Label {
 }
 
 impl WantedLabel {
-    /// Reads `site=lab2`, or `site`, which is met whatever the site is.
+    /// Parses `site=lab2`, or `site`, which any value satisfies.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is not a label.
     pub fn parse(text: &str) -> Result<Self, NoLabel> {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -78,7 +78,7 @@ impl WantedLabel {
         Ok(Self { name: name.to_owned(), value: value.map(str::to_owned) })
     }
 
-    /// Whether one of these labels is what is asked for.
+    /// Whether one of these labels satisfies the demand.
     #[must_use]
     pub fn is_met_by(&self, labels: &[Label]) -> bool {
         let is_value =

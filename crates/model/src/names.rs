@@ -3,7 +3,7 @@
 
 use spelrum_engine::{EndedBy, Outcome, Side};
 
-/// Everything that ends a search, for reading names back.
+/// Everything that ends a search, for parsing names.
 const ENDS: [EndedBy; 8] = [
     EndedBy::Depth,
     EndedBy::Nodes,
@@ -15,7 +15,7 @@ const ENDS: [EndedBy; 8] = [
     EndedBy::OnlyMove,
 ];
 
-/// The name of what ended a search.
+/// The name of a search's end.
 #[must_use]
 pub const fn of_ended_by(ended_by: EndedBy) -> &'static str {
     match ended_by {
@@ -30,7 +30,7 @@ pub const fn of_ended_by(ended_by: EndedBy) -> &'static str {
     }
 }
 
-/// What ended a search, by its name.
+/// The search's end with this name.
 #[must_use]
 pub fn ended_by(name: &str) -> Option<EndedBy> {
     ENDS.into_iter().find(|&it| of_ended_by(it) == name)
@@ -71,8 +71,8 @@ pub fn side(name: &str) -> Option<Side> {
 mod tests {
     use super::*;
 
-    /// The engine's own serde names are the twin: a name here that differs, or a variant that is
-    /// missing in the tables above, fails.
+    /// Compares with the engine's own serde names: a differing name here, or a variant missing in the tables above,
+    /// fails.
     #[test]
     fn names_are_the_engines_and_read_back() {
         for it in ENDS {
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!((side("white"), ended_by(""), outcome("Win")), (None, None, None));
     }
 
-    /// serde's message for an unknown variant lists all of them: no table forgets one.
+    /// serde's message for an unknown variant lists all of them, so that no table can omit one.
     #[test]
     fn tables_are_complete() {
         let all = serde_json::from_str::<EndedBy>("\"none\"").unwrap_err().to_string();

@@ -1,4 +1,5 @@
-//! What a sweep says of the workers that play it. No part of a cell's definition: it changes who plays, never what.
+//! A sweep's requirements for its workers. Not part of a cell's definition: they affect which worker plays, never the
+//! game.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,39 +7,39 @@ use crate::demands::{Demands, QuotaBound, SpeedBounds};
 use crate::engines::NeededEngine;
 use crate::labels::WantedLabel;
 
-/// Which workers play a sweep.
+/// The workers that may play a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Placement {
-    /// Labels that a worker must have, each of them.
+    /// Required labels; a worker needs all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub require: Vec<WantedLabel>,
-    /// Labels for whose sake a worker gets this sweep's games sooner than others of the same priority, if it has all
-    /// of them, and later if not.
+    /// Preferred labels: among sweeps of equal priority, a worker with all of them gets this sweep's games sooner, any
+    /// other worker later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prefer: Vec<WantedLabel>,
-    /// Workers that are slower get none of its timed games: nodes per second. At least 1.
+    /// The minimum speed for its timed games, in nodes per second. At least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub speed_min: Option<u64>,
-    /// Workers whose speed differs more between short spells get none of its timed games: thousandths of it.
+    /// The maximum variation of speed between short spells for its timed games, in thousandths.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_max_permille: Option<u32>,
-    /// Workers without quiet slots get none of its timed games whose quota of CPU time comes in periods that are longer
-    /// than so many thousandths of the shortest time limit for a move; `None`: than [`QUOTA_PERIOD_MAX_PERMILLE`].
+    /// The maximum period of a CPU quota for its timed games on workers without exclusive slots, in thousandths of the
+    /// shortest time limit for a move; `None`: [`QUOTA_PERIOD_MAX_PERMILLE`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota_period_max_permille: Option<u32>,
 }
 
-/// The longest period that a sweep may allow, as a share of the shortest time limit.
+/// The largest quota period that a sweep may allow, as a multiple of the shortest time limit.
 pub const QUOTA_PERIOD_MOST: f64 = 1_000.0;
 
-/// The longest period that Linux allows, in microseconds.
+/// The longest quota period that Linux allows, in microseconds.
 const QUOTA_PERIOD_US: u64 = 1_000_000;
 
-/// A tenth, where a sweep does not say.
+/// The default: a tenth.
 pub const QUOTA_PERIOD_MAX_PERMILLE: u32 = 100;
 
-/// What is known of a cell whose games are timed.
+/// Facts about a cell with timed games.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedGames<'a> {
     /// The name of their game.
@@ -48,7 +49,7 @@ pub struct TimedGames<'a> {
 }
 
 impl Placement {
-    /// What the games of a cell ask of their worker that need these engines; `timed` if they are.
+    /// The demands of a cell's games that need these engines on their worker; `timed` if the games are timed.
     #[must_use]
     pub fn demands(&self, engines: Vec<NeededEngine>, timed: Option<TimedGames<'_>>) -> Demands {
         Demands {
@@ -70,20 +71,20 @@ impl Placement {
     fn quota_bound(&self, move_limit_us: u64) -> Option<QuotaBound> {
         let permille = self.quota_period_max_permille.unwrap_or(QUOTA_PERIOD_MAX_PERMILLE);
         let period_max_us = u128::from(move_limit_us) * u128::from(permille) / 1_000;
-        // What bounds nothing is not demanded: each demand is looked at whenever a worker asks.
+        // A bound without effect is omitted: each demand is checked whenever a worker requests games.
         let period_max_us = u64::try_from(period_max_us).ok().filter(|&us| us < QUOTA_PERIOD_US)?;
         Some(QuotaBound { period_max_us, is_said: self.quota_period_max_permille.is_some() })
     }
 
-    /// The same as a store keeps it; `None` if it says nothing.
+    /// The stored form; `None` if it has no requirements.
     #[must_use]
     pub fn to_json(&self) -> Option<String> {
         let is_nothing = *self == Self::default();
-        // A text cannot fail to be written.
+        // Serialization cannot fail.
         (!is_nothing).then(|| serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// As it was kept. What no release of today can read is nothing.
+    /// Parses the stored form. A form unknown to this release counts as empty.
     #[must_use]
     pub fn from_json(json: Option<&str>) -> Self {
         json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()

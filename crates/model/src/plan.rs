@@ -1,7 +1,7 @@
 //! From a sweep to its cells.
 //!
-//! A sweep of 100,000 cells has few players, conditions and values on its axes, or else many of one
-//! of them: each is here once, and cells refer to them by number.
+//! A sweep of 100,000 cells has few players, conditions and values on its axes, or many of only one of these: each is
+//! stored once, and cells refer to them by number.
 
 pub(crate) mod cell;
 
@@ -25,56 +25,57 @@ use crate::disturbance::Timing;
 use crate::engines::{NeededEngine, OfferedEngine};
 use crate::placement::{Placement, TimedGames};
 
-/// A checked sweep, ready to be stored: what `Submit` becomes.
+/// A checked sweep, ready to be stored: the parsed form of `Submit`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// The experiment's name.
     pub name: String,
-    /// What it asks, in the author's words; may be empty.
+    /// The author's description; may be empty.
     pub description: String,
     /// The game's name.
     pub game: String,
-    /// The sweep's seed; the first of them, if an axis gives it.
+    /// The sweep's seed; the first of them if an axis gives several.
     pub seed: u64,
     /// Larger goes first; experiments of equal priority share fairly.
     pub priority: i32,
-    /// Which cells are served first. No part of a cell's definition.
+    /// The order in which cells are served. Not part of a cell's definition.
     pub allocation: Allocation,
-    /// What is stored of each game.
+    /// The part of each game that is stored.
     pub record: Record,
     /// A game that takes longer than this, in microseconds of wall time, fails.
     pub game_timeout_us: Option<u64>,
-    /// After more forfeits of one player than these it is paused; `None`: after none. No part of a cell's definition.
+    /// The experiment is paused after more forfeits than this by one player; `None`: never. Not part of a cell's
+    /// definition.
     pub forfeits_max: Option<u64>,
-    /// What it says of its timed games. No part of a cell's definition.
+    /// The rules for timed games. Not part of a cell's definition.
     pub timing: Timing,
-    /// Which workers play it. No part of a cell's definition.
+    /// The workers allowed to play it. Not part of a cell's definition.
     pub placement: Placement,
-    /// Where a cell ends before it has all its games. No part of a cell's definition.
+    /// The rule that ends a cell before all its games are played. Not part of a cell's definition.
     pub stop: Option<StopRule>,
-    /// Whether engines may be rebuilt and play on in the same cells.
+    /// Whether engines may be rebuilt and continue in the same cells.
     pub any_build: bool,
     /// Whether the sweep names the builds of its engines, in its table `builds`.
     pub names_builds: bool,
-    /// Players by name that the others' strength is measured against.
+    /// Names of the players that anchor the rating scale.
     pub anchors: Vec<String>,
-    /// The axes, in the file's order. An axis whose values are tables stands here once for each
-    /// of their keys, as `budget.ab`. Then what players vary, for either [`Role`] of a cell.
+    /// The axes, in the file's order. An axis whose values are tables appears once for each of their keys, as
+    /// `budget.ab`. Players' own variations follow, for either [`Role`] of a cell.
     pub axes: Vec<PlannedAxis>,
-    /// Under which conditions games are played; distinct.
+    /// Conditions of games; distinct.
     pub conditions: Vec<Conditions>,
-    /// Who plays; distinct by parameters. Cells have theirs by content, and not by their place here: a cell of
-    /// one plan means the same in another.
+    /// Players; distinct by parameters. Cells refer to them by content and not by position, so that a cell of one plan
+    /// means the same in another.
     pub players: Vec<Arc<PlannedPlayer>>,
-    /// Cells, distinct by definition, in the order of the grid. None, if a course asks for them.
+    /// Cells, distinct by definition, in the order of the grid. Empty if a course creates them.
     pub cells: Vec<PlannedCell>,
-    /// What decides which cells it gets, by what came of those before.
+    /// The course that decides which cells follow, by the results of earlier ones.
     pub course: Option<CoursePlan>,
-    /// Pairings that are played under other names, since they would be the same games.
+    /// Pairings that are played under other names because their games would be identical.
     pub merged: Vec<MergedPairing>,
-    /// What the sweep states of its results, in the file's order. No part of any cell.
+    /// The sweep's claims about its results, in the file's order. Not part of any cell.
     pub claims: Vec<Claim>,
-    /// What was skipped of the books that it names, where these say `bad = "skip"`. No part of any cell.
+    /// Entries skipped in its books with `bad = "skip"`. Not part of any cell.
     pub skipped: Vec<SkippedEntries>,
 }
 
@@ -83,16 +84,16 @@ pub struct Plan {
 pub struct SkippedEntries {
     /// The file, as the sweep names it.
     pub file: String,
-    /// How many.
+    /// The number of skipped entries.
     pub count: u64,
-    /// The line of what is wrong with each, from 1; of at most [`SkippedEntries::LINES_MAX`].
+    /// The lines of their problems, from 1; at most [`SkippedEntries::LINES_MAX`].
     pub lines: Vec<usize>,
-    /// What is wrong with the first.
+    /// The problem of the first.
     pub first_problem: String,
 }
 
 impl SkippedEntries {
-    /// Most lines that are kept.
+    /// Most lines kept.
     pub const LINES_MAX: usize = 10;
 
     /// Adds an entry with a problem at this line.
@@ -108,8 +109,8 @@ impl SkippedEntries {
 }
 
 impl Plan {
-    /// The games that it asks for and that are not played, since they would be repeats of others; none, if there are
-    /// none. Of a course those of its longest cells.
+    /// Planned games that are not played because they would repeat others; `None` if there are no such games. For a
+    /// course, those of its longest cells.
     #[must_use]
     pub fn repeated_games(&self) -> Option<RepeatedGames> {
         let mut found: Option<RepeatedGames> = None;
@@ -130,8 +131,8 @@ impl Plan {
         found
     }
 
-    /// How many of its cells end before its stop rule is read for the first time: they have fewer pairs than
-    /// [`FIRST_CHECKPOINT`], or fewer games where sides are fixed.
+    /// Number of cells that end before the stop rule is first read: they have fewer pairs than [`FIRST_CHECKPOINT`], or
+    /// fewer games if sides are fixed.
     #[must_use]
     pub fn cells_below_checkpoint(&self) -> u64 {
         let is_below = |cell: &&PlannedCell| {
@@ -141,8 +142,8 @@ impl Plan {
         if self.stop.is_some() { cells } else { 0 }
     }
 
-    /// The openings of the cell that repeats the fewest, and the pairs of games that it plays from these, or games where
-    /// sides are fixed. An SPRT weighs those pairs as one for each opening.
+    /// The openings of the cell that repeats the fewest, and the number of its pairs (games if sides are fixed). An
+    /// SPRT weighs the pairs of one opening as one.
     #[must_use]
     pub fn sprt_over_repeated_openings(&self) -> Option<(u64, u64)> {
         let is_sprt = matches!(self.stop, Some(StopRule::Sprt(_)));
@@ -153,7 +154,7 @@ impl Plan {
         let repeated = self.cells.iter().filter_map(|cell| {
             let conditions = &self.conditions[cell.conditions];
             let units = if conditions.swap_sides { cell.games / 2 } else { cell.games };
-            // One alone is what the cell is about.
+            // With a single opening the cell is about that opening.
             let openings =
                 conditions.openings_count.filter(|&openings| openings > 1 && openings < units);
             openings.map(|openings| (openings, units))
@@ -161,8 +162,8 @@ impl Plan {
         repeated.min()
     }
 
-    /// Over the fewest openings of its cells that come again, how many they are and the finest precision that
-    /// an even score may reach, if that is coarser than its stop rule asks for: such cells play all their games.
+    /// Among cells whose openings repeat, the fewest openings and the finest precision that an even score may reach, if
+    /// that is coarser than the stop rule's: such cells play all their games.
     #[must_use]
     pub fn precision_out_of_reach(&self) -> Option<(u64, f64)> {
         let Some(StopRule::Precision(precision)) = self.stop else { return None };
@@ -172,20 +173,20 @@ impl Plan {
     }
 }
 
-/// Games that would be repeats of others, in cells whose players repeat a game once its opening comes again.
+/// Games that would repeat others, in cells whose players repeat a game with its opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatedGames {
     /// The fewest openings of such a cell.
     pub openings: u64,
-    /// How many games these give before they come again.
+    /// Games from these openings before they repeat.
     pub different: u64,
-    /// In how many cells.
+    /// The number of such cells.
     pub cells: u64,
-    /// How many games of these would be repeats.
+    /// Their games that would be repeats.
     pub others: u64,
 }
 
-/// A pairing whose players have the parameters of another one's.
+/// A pairing whose players have the same parameters as another's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MergedPairing {
     /// Its players' names.
@@ -197,25 +198,24 @@ pub struct MergedPairing {
 /// One axis of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedAxis {
-    /// `depth`, or `budget.ab`; `player.depth` and `opponent.depth` for what a cell's first and
-    /// second player vary.
+    /// `depth`, or `budget.ab`; `player.depth` and `opponent.depth` for variations of a cell's first and second player.
     pub name: String,
     /// Its values, distinct, in the file's order.
     pub values: Vec<AxisValue>,
 }
 
-/// What is stored of each game.
+/// The part of each game that is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Record {
-    /// The game and every move of it.
+    /// The game with all its moves.
     #[default]
     Moves,
-    /// The game alone.
+    /// The game without moves.
     Games,
 }
 
 impl Plan {
-    /// A cell's definition, complete in itself.
+    /// A cell's self-contained definition.
     #[must_use]
     pub fn definition(&self, cell: &PlannedCell) -> CellDefinition {
         let Conditions {
@@ -252,13 +252,13 @@ impl Plan {
         })
     }
 
-    /// Bytes of memory that the largest of its games may take: both players of a cell together.
+    /// Most memory of any of its games, in bytes: both players together.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.memory_bytes_with(&[])
     }
 
-    /// The same with the hash tables of these engines where their players do not set the size.
+    /// Most memory, including the hash tables of these engines where players do not set their size.
     #[must_use]
     pub fn memory_bytes_with(&self, offered: &[OfferedEngine]) -> u64 {
         if self.course.is_some() {
@@ -280,20 +280,20 @@ impl Plan {
         self.cells.iter().map(of_cell).max().unwrap_or(0)
     }
 
-    /// What the numbers of its cells stand for: the same in all of them.
+    /// The meaning of its cells' numbers, shared by all cells.
     #[must_use]
     pub fn task(&self) -> Task {
         self.conditions.first().map_or_else(Task::default, |conditions| conditions.task)
     }
 
-    /// How many games its cells have together; with a course, how many it plays at most.
+    /// Total games of its cells; with a course, the most it plays.
     #[must_use]
     pub fn games(&self) -> u64 {
         let planned: u64 = self.cells.iter().map(|cell| cell.games).sum();
         planned + self.course.as_ref().map_or(0, CoursePlan::games_at_most)
     }
 
-    /// The engines whose builds are to be named, each once for each demand: none if they may be any, or are named.
+    /// The engines whose builds must be named, each once per demand; empty if any build is allowed or builds are named.
     #[must_use]
     pub fn unbuilt(&self) -> BTreeSet<NeededEngine> {
         if self.any_build || self.names_builds {
@@ -304,13 +304,13 @@ impl Plan {
         needs.filter(|need| need.build.is_none()).collect()
     }
 
-    /// Whether some of its cells are timed, or of those that its course plays.
+    /// Whether any of its cells, or of its course's cells, is timed.
     #[must_use]
     pub fn has_timed(&self) -> bool {
         self.all_cells().any(|cell| cell.timed)
     }
 
-    /// What its cells, and those that its course plays, ask of their workers beside engines and memory: each once.
+    /// Demands of its cells and its course's cells on workers, apart from engines and memory; each once.
     #[must_use]
     pub fn demands(&self) -> BTreeSet<Demands> {
         let limits: BTreeMap<&PlannedPlayer, Option<u64>> =
@@ -323,7 +323,7 @@ impl Plan {
         self.all_cells().map(of_cell).collect()
     }
 
-    /// The engines that its cells, and those that its course plays, need, and what they ask of them: each once.
+    /// Engines needed by its cells and its course's cells, and the demands on them; each once.
     #[must_use]
     pub fn engine_demands(&self) -> BTreeSet<Demands> {
         let foreseen = self.foreseen();
@@ -343,15 +343,14 @@ impl Plan {
         foreseen.cells.iter().map(of_cell).filter(|it| !it.engines.is_empty()).collect()
     }
 
-    /// Its cells, and those that its course plays.
     fn all_cells(&self) -> impl Iterator<Item = &PlannedCell> {
         let runs = self.course.iter().flat_map(|course| &course.runs);
         let met = runs.flat_map(|run| &run.meetings).map(|meeting| &meeting.cell);
         self.cells.iter().chain(met)
     }
 
-    /// The same without a course: in its place, the cells that its runs are made of, where their games take longest
-    /// and most memory, with as many games as they play at most.
+    /// The plan without a course: instead, the cells of the course's runs, with their longest games, most memory and
+    /// most games.
     #[must_use]
     pub fn foreseen(&self) -> Self {
         let mut foreseen = self.clone();
@@ -367,7 +366,7 @@ impl Plan {
                     cell.players[place] =
                         player_in(&mut foreseen.players, PlannedPlayer::new(&parameters));
                 }
-                // In whole pairs, and as many in all as the run has.
+                // Whole pairs, and no more in all than the run has.
                 cell.games = games.div_ceil(2 * meetings).saturating_mul(2).min(games);
                 games -= cell.games;
                 meetings -= 1;
@@ -377,8 +376,8 @@ impl Plan {
         foreseen
     }
 
-    /// Adds a cell by its parts; of those that the plan has already it takes the number. Plans of
-    /// a few cells are made by hand with it: it looks through all that is there.
+    /// Adds a cell from its parts, reusing those that the plan already has. For hand-made plans of a few cells, since
+    /// it searches the whole plan.
     pub fn add_cell(
         &mut self,
         definition: &CellDefinition,
@@ -389,7 +388,7 @@ impl Plan {
         self.add_cell_with_openings(definition, player_names, axes, games, None)
     }
 
-    /// The same of a cell where the first opening comes again after so many.
+    /// Adds such a cell whose first opening returns after this many.
     pub fn add_cell_with_openings(
         &mut self,
         definition: &CellDefinition,
@@ -453,7 +452,7 @@ fn number_of<T: PartialEq>(items: &mut Vec<T>, item: T) -> usize {
     })
 }
 
-/// The player of this content, added if it is not there.
+/// The player of this content, added if absent.
 fn player_in(players: &mut Vec<Arc<PlannedPlayer>>, player: PlannedPlayer) -> Arc<PlannedPlayer> {
     let number = number_of(players, Arc::new(player));
     Arc::clone(&players[number])

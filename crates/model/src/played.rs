@@ -1,4 +1,4 @@
-//! A game that was played: what a worker reports and the store keeps.
+//! A played game, as a worker reports it and the store keeps it.
 
 use spelrum_engine::{ENGINE_REVISION, GameRecord, MARGIN_MAX, MoveRecord, MoveValue};
 
@@ -16,38 +16,38 @@ const OPENING_BYTES_MAX: usize = 4096;
 /// The longest game, in plies.
 const PLIES_MAX: usize = 100_000;
 
-/// The most moves whose values are told.
+/// Most moves with values.
 const VALUES_MAX: usize = 100_000;
 
 /// A game's record with its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayedGame {
-    /// Which game it is.
+    /// The game's id.
     pub game: GameId,
     /// The engine that played it.
     pub engine_revision: u32,
-    /// The position that it started from, in the game's notation.
+    /// Its starting position, in the game's notation.
     pub opening: String,
-    /// What was played.
+    /// The record of its moves.
     pub record: GameRecord,
-    /// [`GameRecord::moves_hash`], as it was reported.
+    /// [`GameRecord::moves_hash`], as reported.
     pub moves_hash: u64,
-    /// Of a choice: what each legal move of the opening is worth by the cell's reference, in canonical order.
-    /// Empty of a game.
+    /// For a choice: the value of each legal move of the opening by the cell's reference, in canonical order. Empty for
+    /// a game.
     pub values: Vec<MoveValue>,
-    /// Which external engines played: as who moved first from the opening, and as the other. `None` of
-    /// our players.
+    /// The external engines that played: the side that moved first from the opening, then the other. `None` for
+    /// built-in players.
     pub engines: [Option<EngineIdentity>; 2],
-    /// How one of them lost it by a fault of its own, if one did.
+    /// The fault by which an external engine lost the game, if any.
     pub forfeit: Option<Forfeit>,
-    /// How its players' time limits were scaled; `None` if they were as the definition has them.
+    /// The scaling of its players' time limits; `None` if unscaled.
     pub scaled: Option<ScaledTime>,
-    /// When it was begun, by its worker's clock: microseconds of Unix time, for people only.
+    /// The start by its worker's clock, in microseconds of Unix time: for people only.
     pub started_unix_us: i64,
 }
 
 impl PlayedGame {
-    /// A game that this program's engine has played.
+    /// Creates a game played by built-in players.
     #[must_use]
     pub fn here(
         game: GameId,
@@ -69,13 +69,13 @@ impl PlayedGame {
         }
     }
 
-    /// The same with what the moves of its opening are worth.
+    /// Adds the values of the opening's moves.
     #[must_use]
     pub fn with_values(self, values: Vec<MoveValue>) -> Self {
         Self { values, ..self }
     }
 
-    /// The same with the external engines that played it, and how one of them lost it by a fault.
+    /// Adds the external engines, and the fault by which one of them lost.
     #[must_use]
     pub fn with_engines(
         self,
@@ -85,17 +85,17 @@ impl PlayedGame {
         Self { engines, forfeit, ..self }
     }
 
-    /// The same with how time limits were scaled in it.
+    /// Adds the scaling of time limits.
     #[must_use]
     pub fn with_scaled(self, scaled: Option<ScaledTime>) -> Self {
         Self { scaled, ..self }
     }
 
-    /// Checks that a store can keep it and whoever reads the store finds what they expect. A worker of
-    /// another release must not be able to make a transaction fail that holds other workers' results.
+    /// Checks that a store can keep the game and readers find valid data. A worker of another release must not be able
+    /// to fail a transaction that holds other workers' results.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The problem, in words.
     pub fn check(&self) -> Result<(), String> {
         text("its opening", &self.opening, OPENING_BYTES_MAX)?;
         number("its number", self.game.number)?;
@@ -158,7 +158,7 @@ fn text(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
     if value.is_empty() { Err(format!("{what} is empty")) } else { within(what, value, bytes_max) }
 }
 
-/// A text that may be empty.
+/// Checks a text that may be empty.
 fn within(what: &str, value: &str, bytes_max: usize) -> Result<(), String> {
     match value.len() {
         length if length > bytes_max => Err(format!("{what} has {length} bytes")),

@@ -1,70 +1,70 @@
-//! A game that is reported again: whether it says the same as its settled result.
+//! Comparing another result of a game with its settled result.
 
 use spelrum_engine::{EndedBy, MoveRecord, Outcome, Side};
 
 use crate::played::PlayedGame;
 
-/// What a store keeps of a game's settled result, as far as another result is compared with it.
+/// The stored part of a game's settled result that other results are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettledResult {
-    /// Whether every result of the game must be this one: no clock decides its moves (invariant 2).
+    /// Whether all results of the game must be identical: its moves depend on no clock (invariant 2).
     pub is_deterministic: bool,
     /// The engine that played it.
     pub engine_revision: u32,
-    /// The position that it started from.
+    /// Its starting position.
     pub opening: String,
     /// The side of the game that moved first.
     pub first_side: Side,
-    /// For who moved first.
+    /// The outcome for the player that moved first.
     pub outcome: Outcome,
-    /// For who moved first, in what the game counts.
+    /// The margin for the player that moved first, in the game's unit.
     pub margin: Option<i32>,
-    /// The name of what ended it.
+    /// The name of its termination.
     pub termination: String,
     /// Its length.
     pub plies: u64,
     /// The hash of its moves.
     pub moves_hash: u64,
-    /// What is kept of its searches.
+    /// The stored data of its searches.
     pub searches: SettledSearches,
 }
 
-/// What is kept of a settled game's searches.
+/// The stored data of a settled game's searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettledSearches {
-    /// All of them, by ply.
+    /// All moves, by ply.
     Moves(Vec<SettledMove>),
-    /// The sum of the nodes of all searched moves: the moves themselves are not kept.
+    /// The sum of the nodes of all searched moves, if moves are not stored.
     Nodes(u64),
 }
 
-/// What is kept of one move.
+/// The stored data of one move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettledMove {
-    /// In the game's notation.
+    /// The move in the game's notation.
     pub mv: String,
-    /// The depth that was completed, in plies.
+    /// The completed depth, in plies.
     pub depth: u32,
     /// Nodes searched.
     pub nodes: u64,
-    /// For the side to move, if the algorithm has one.
+    /// The score for the side to move, if the algorithm has one.
     pub score: Option<i32>,
 }
 
-/// What becomes of a result of a game that has one.
+/// The verdict on another result of a settled game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeated {
-    /// It says the same, or need not say the same.
+    /// It is identical, or may differ.
     Repeat,
-    /// It differs where it must not.
+    /// It differs although it must be identical.
     Conflict,
 }
 
-/// Compares a result with the settled one of its game; `None` if that one finally failed, so that there
-/// is nothing to differ from.
+/// Compares a result with the settled one of its game; `None` if the game finally failed, so that there is nothing to
+/// compare with.
 ///
-/// Games of a player with a time limit may differ; all others of one engine revision must agree in who
-/// moved first, moves, outcome, margin, termination, depth, nodes and scores (invariant 2).
+/// Games of a player with a time limit may differ; all others of one engine revision must agree in the first mover,
+/// moves, outcome, margin, termination, depth, nodes and scores (invariant 2).
 #[must_use]
 pub fn compare(settled: Option<&SettledResult>, again: &PlayedGame) -> Repeated {
     let Some(settled) = settled else { return Repeated::Repeat };
@@ -86,8 +86,7 @@ pub fn compare(settled: Option<&SettledResult>, again: &PlayedGame) -> Repeated 
     if is_same { Repeated::Repeat } else { Repeated::Conflict }
 }
 
-/// The same for a result of which no moves are kept, as far as can be told: by the hash of its moves and the
-/// sum of their nodes.
+/// Compares a result stored without moves as far as possible: by the hash of its moves and the sum of their nodes.
 #[must_use]
 pub fn compare_bare(settled: Option<&SettledResult>, again: &SettledResult) -> Repeated {
     let Some(settled) = settled else { return Repeated::Repeat };
@@ -106,7 +105,7 @@ pub fn compare_bare(settled: Option<&SettledResult>, again: &SettledResult) -> R
 }
 
 impl SettledSearches {
-    /// The sum of the nodes of all moves: one that was not searched for has none.
+    /// The total nodes; a move without a search has none.
     fn nodes(&self) -> u64 {
         match self {
             Self::Moves(moves) => moves.iter().fold(0, |sum, mv| sum.saturating_add(mv.nodes)),
@@ -122,7 +121,6 @@ fn is_same_move((settled, again): (&SettledMove, &MoveRecord)) -> bool {
         && settled.score == again.search.score
 }
 
-/// The nodes of all moves that were searched for.
 fn searched_nodes(moves: &[MoveRecord]) -> u64 {
     let searched = moves.iter().filter(|mv| mv.search.ended_by != EndedBy::OnlyMove);
     searched.fold(0, |sum, mv| sum.saturating_add(mv.search.nodes))

@@ -1,4 +1,4 @@
-//! Where every random number of a tournament comes from (invariant 1).
+//! The source of every random number of a tournament (invariant 1).
 //!
 //! Everything below is SHA-256 (FIPS 180-4) over a domain string, a zero byte and the inputs:
 //! integers as eight big-endian bytes, a side as one byte, texts as UTF-8 and last. The domain
@@ -20,8 +20,8 @@
 //! | verification key | `spelrum verification v1`, 0, the seed of `spelrum verify` | a ChaCha8 key |
 //! | evolution key | `spelrum evolution v1`, 0, the sweep's seed, run, generation | a ChaCha8 key |
 //!
-//! The side is 0 for the player who moves first from the opening and 1 for the other. The
-//! openings key shuffles positions that were enumerated; attempt keys draw single playouts.
+//! The side is 0 for the player that moves first from the opening and 1 for the other. The openings key shuffles
+//! enumerated positions; attempt keys draw single playouts.
 //!
 //! These derivations are part of the recorded data: a changed byte is another tournament. The
 //! golden tests below pin them.
@@ -32,7 +32,7 @@ use spelrum_engine::Rules;
 
 use crate::conditions::OpeningsRule;
 
-/// Seeds stay below this (2^53), so that JSON, SQLite and pandas all hold them exactly.
+/// The exclusive upper bound of seeds (2^53), so that JSON, SQLite and pandas all hold them exactly.
 pub const SEED_END: u64 = 1 << 53;
 
 /// A ChaCha8 key.
@@ -46,22 +46,22 @@ pub fn cell_seed(canonical_json: &str) -> u64 {
     cell_seed_of(hasher.finalize().into())
 }
 
-/// To be fed a cell's canonical JSON, in as many parts as one likes.
+/// A hasher for a cell's canonical JSON, in any number of parts.
 pub(crate) fn cell_seed_hasher() -> Sha256 {
     domain("spelrum cell seed v1")
 }
 
-/// The seed from what [`cell_seed_hasher`] came to.
+/// The seed from the result of [`cell_seed_hasher`].
 pub(crate) fn cell_seed_of([a, b, c, d, e, f, g, h, ..]: Key) -> u64 {
     u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 11
 }
 
-/// The key of one side's random numbers in one game. `side` is 0 for who moves first.
+/// The key of one side's random numbers in one game. `side` is 0 for the first mover.
 pub(crate) fn player_key(cell_seed: u64, number: u64, side: u8) -> Key {
     derive("spelrum player key v1", &[&cell_seed.to_be_bytes(), &number.to_be_bytes(), &[side]])
 }
 
-/// What decides a sequence of openings: equal in every cell of equal rules and openings.
+/// The identity of a sequence of openings: equal in all cells with equal rules and openings.
 #[must_use]
 pub fn openings_identity(seed: u64, rules: &Rules, openings: &OpeningsRule) -> String {
     #[derive(Serialize)]
@@ -79,7 +79,7 @@ pub fn openings_key(identity: &str) -> Key {
     derive("spelrum openings key v1", &[identity.as_bytes()])
 }
 
-/// How soon a position of a large book is taken, the least first.
+/// The priority of a position in a large book; smallest first.
 #[must_use]
 pub fn book_priority(seed: u64, placement: &str) -> u64 {
     let [a, b, c, d, e, f, g, h, ..] =
@@ -92,7 +92,7 @@ pub(crate) fn attempt_key(openings_key: &Key, attempt: u64) -> Key {
     derive("spelrum opening attempt v1", &[openings_key, &attempt.to_be_bytes()])
 }
 
-/// Which of the eight symmetries turns the position in this place of a table into an opening.
+/// The symmetry of eight that turns the position at this place of a table into an opening.
 pub(crate) fn opening_turn(openings_key: &Key, place: u64) -> u8 {
     derive("spelrum opening turn v1", &[openings_key, &place.to_be_bytes()])[0] & 7
 }
@@ -103,14 +103,14 @@ pub fn sample_key(seed: u64) -> Key {
     derive("spelrum sample v1", &[&seed.to_be_bytes()])
 }
 
-/// The seed of a cell that a run of a course asks for: its `cell`th. Below [`SEED_END`].
+/// The seed of a run's cell number `cell`. Below [`SEED_END`].
 #[must_use]
 pub fn course_seed(seed: u64, run: u64, cell: u64) -> u64 {
     let inputs = [seed, run, cell].map(u64::to_be_bytes);
     cell_seed_of(derive("spelrum course seed v1", &inputs.each_ref().map(|it| it.as_slice())))
 }
 
-/// The seed of the cells of a series that a run of a course asks for. Below [`SEED_END`].
+/// The seed of the cells of a series in a run. Below [`SEED_END`].
 #[must_use]
 pub fn series_seed(seed: u64, run: u64, one: u64, other: u64) -> u64 {
     let inputs = [seed, run, one, other].map(u64::to_be_bytes);
@@ -168,8 +168,7 @@ mod tests {
         DefinitionHash(key).to_string()
     }
 
-    // The expected values come from a program in another language (Python's hashlib), following
-    // nothing but the table above.
+    // The expected values come from a program in another language (Python's hashlib) that follows only the table above.
 
     #[test]
     fn golden_cell_seed() {

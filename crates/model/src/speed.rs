@@ -1,34 +1,34 @@
-//! How fast machines are, and time limits that give each of them the same number of nodes.
+//! Speeds of machines, and time limits that give each machine the same number of nodes.
 //!
-//! A machine's *speed* for a game is the number of nodes that a plain search of this engine visits in a second by the
-//! clock, on each of the slots that play timed games while all of them do: as it will play. What the clock says is
-//! what counts, since a quota of processor time slows a machine, too.
+//! A machine's *speed* for a game is the number of nodes that a plain search of this engine visits per second of wall
+//! time, on each slot for timed games while all of them search, as in play. Wall time counts, since a CPU quota slows a
+//! machine, too.
 
 use spelrum_engine::Spell;
 
-/// A speed is measured again when it is older: a machine that others use, or that grows warm, changes within minutes.
+/// The age beyond which a speed is measured again: a machine that is shared or grows warm changes within minutes.
 pub const SPEED_FRESH_MS: u64 = 600_000;
 
-/// For so long it is believed of a machine that it is too slow: to measure it again it would have to end what it plays.
+/// The time for which a too slow speed stays valid: measuring it again would interrupt the machine's games.
 pub const SPEED_SLOW_MS: u64 = 6 * SPEED_FRESH_MS;
 
-/// How fast a machine is.
+/// The speed of a machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Speed {
     /// The game whose positions were searched.
     pub game: String,
-    /// Nodes that a slot visits in a second. Never 0.
+    /// Nodes per second of one slot. Never 0.
     pub nodes_per_second: u64,
-    /// By how much that differed between short spells and between slots: in thousandths of it.
+    /// The variation between short spells and between slots, in thousandths of the speed.
     pub noise_permille: u32,
-    /// How many slots measured at once.
+    /// The number of slots that measured simultaneously.
     pub slots: u32,
-    /// How long ago that was, in milliseconds.
+    /// The age of the measurement, in milliseconds.
     pub age_ms: u64,
 }
 
 impl Speed {
-    /// What slots that searched this game at once have found, now; `None` if one of them has found nothing.
+    /// The speed from slots that just searched this game simultaneously; `None` if any slot has no result.
     #[must_use]
     pub fn measured(game: &str, slots: &[Vec<Spell>]) -> Option<Self> {
         let is_empty = |spells: &Vec<Spell>| spells.iter().all(|it| it.nodes == 0);
@@ -44,7 +44,7 @@ impl Speed {
         let noise = (squares / rates().count() as f64).sqrt() / speed;
         Some(Self {
             game: game.to_owned(),
-            // Infinite and undefined ones become bounds.
+            // Infinite and undefined values become bounds.
             nodes_per_second: (speed.round() as u64).max(1),
             noise_permille: (noise * 1_000.0).round() as u32,
             slots: u32::try_from(slots.len()).unwrap_or(u32::MAX),
@@ -53,17 +53,17 @@ impl Speed {
     }
 }
 
-/// How a sweep scales time limits.
+/// A sweep's scaling of time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scaling {
     /// The speed at which limits are as the sweep says, in nodes per second. Never 0.
     pub reference: u64,
-    /// Limits last at most so many thousandths of what the sweep says, and at least the inverse. At least 1,000.
+    /// Limits are multiplied by at most this many thousandths, and at least by the inverse. At least 1,000.
     pub factor_max_permille: u32,
 }
 
 impl Scaling {
-    /// At most four times as long, where a sweep does not say.
+    /// The default bound: four times as long.
     pub const FACTOR_MAX_PERMILLE: u32 = 4_000;
     /// The greatest bound that a sweep may set.
     pub const FACTOR_MOST_PERMILLE: u32 = 100_000;
@@ -76,15 +76,15 @@ impl Scaling {
         (1_000_000_u128.div_ceil(most), most)
     }
 
-    /// Whether a factor is at a bound, so that a machine is slower or faster than limits are scaled for; or beyond it,
-    /// since its sweep had another when the game was leased.
+    /// Whether a factor is at a bound, so that the machine is slower or faster than scaling allows; or beyond it,
+    /// because the sweep had other bounds when the game was leased.
     #[must_use]
     pub fn is_bound(self, factor_permille: u32) -> bool {
         let (least, most) = self.bounds();
         !(least + 1..most).contains(&factor_permille.into())
     }
 
-    /// How long limits last on a machine of this speed: in thousandths of what the sweep says, never 0.
+    /// The factor for limits on a machine of this speed, in thousandths, never 0.
     #[must_use]
     pub fn factor_permille(self, nodes_per_second: u64) -> u32 {
         let (least, most) = self.bounds();
@@ -94,21 +94,21 @@ impl Scaling {
     }
 }
 
-/// How time limits were scaled in a game.
+/// The scaling of time limits in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaledTime {
-    /// They lasted so many thousandths of what its sweep says. Never 0.
+    /// The factor in thousandths. Never 0.
     pub factor_permille: u32,
-    /// The speed of its worker by which that was found.
+    /// The worker's speed that determined it.
     pub nodes_per_second: u64,
 }
 
 impl ScaledTime {
-    /// Whether some sweep can have asked for it. Not whether its own does: that may have had other bounds when the game
-    /// was leased.
+    /// Checks that some sweep can have this scaling; not that its own does, which may have had other bounds when the
+    /// game was leased.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The problem.
     pub fn check(self) -> Result<(), String> {
         let most = Scaling { reference: 1, factor_max_permille: Scaling::FACTOR_MOST_PERMILLE };
         let (least, most) = most.bounds();
@@ -132,7 +132,7 @@ mod tests {
         let slots = [vec![spell(50_000, 50), spell(60_000, 50)], vec![spell(90_000, 100); 2]];
         let speed = Speed::measured("chess", &slots).unwrap();
         assert_eq!((&*speed.game, speed.slots, speed.age_ms), ("chess", 2, 0));
-        // 290,000 nodes in 300 ms; 1.0, 1.2, 0.9 and 0.9 million each second.
+        // 290,000 nodes in 300 ms; 1.0, 1.2, 0.9 and 0.9 million per second.
         assert_eq!(speed.nodes_per_second, 966_667);
         assert_eq!(speed.noise_permille, 131);
         let even = Speed::measured("chess", &[vec![spell(7, 7); 3]]).unwrap();
@@ -148,7 +148,7 @@ mod tests {
         let of = |speed| scaling.factor_permille(speed);
         assert_eq!([of(2_000_000), of(1_000_000), of(4_000_000)], [1_000, 2_000, 500]);
         assert_eq!(of(1_999_000), 1_001, "rounded to the nearest");
-        // Within bounds both ways, whatever the speed.
+        // Within both bounds for any speed.
         assert_eq!([of(499_999), of(1), of(0), of(u64::MAX)], [4_000, 4_000, 4_000, 250]);
         let none = Scaling { reference: u64::MAX, factor_max_permille: 0 };
         assert_eq!([none.factor_permille(1), none.factor_permille(u64::MAX)], [1_000, 1_000]);

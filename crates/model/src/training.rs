@@ -1,5 +1,5 @@
-//! A training: the one task of a cell that makes a network. It follows from the network's recipe alone, so that
-//! the same network has the same name in every experiment and every database.
+//! A training: the single task of a cell that makes a network. It depends only on the network's recipe, so the same
+//! network has the same name in every experiment and every database.
 
 use serde::{Deserialize, Serialize};
 use spelrum_engine::network::{
@@ -12,10 +12,10 @@ use crate::game::DefinitionError;
 use crate::ids::GameId;
 use crate::seeds;
 
-/// What decides a training: the recipe of its network.
+/// The definition of a training: the recipe of its network.
 ///
-/// Its canonical JSON has the form of a cell's definition that has two players, of which the recipe is the first
-/// and the second is nobody: it is stored and fetched like one.
+/// Its canonical JSON has the form of a cell's definition with two players, the first being the recipe and the second
+/// empty, so that it is stored and fetched like one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingDefinition {
     recipe: Recipe,
@@ -39,29 +39,28 @@ impl TrainingDefinition {
     /// The beginning of the canonical JSON, up to the recipe.
     pub const JSON_PREFIX: &'static str = r#"{"format":1,"training":["#;
 
-    /// The training of this recipe.
+    /// Creates the training of this recipe.
     #[must_use]
     pub const fn new(recipe: Recipe) -> Self {
         Self { recipe }
     }
 
-    /// The trainings of the network of a player with these parameters, which are all spelt out; none of a
-    /// player without one.
+    /// The trainings of the network of a player with these fully spelt-out parameters; empty without a network.
     #[must_use]
     pub fn of_player(parameters: &Parameters) -> Option<Self> {
         recipe_of(parameters).map(Self::new)
     }
 
-    /// Whether a definition is one of a training, by how it begins.
+    /// Whether a definition is one of a training, judged by its beginning.
     #[must_use]
     pub fn is_one(json: &str) -> bool {
         json.starts_with(Self::JSON_PREFIX)
     }
 
-    /// Reads a definition.
+    /// Parses a definition.
     ///
     /// # Errors
-    /// If the text is not one, or its recipe is not of this engine.
+    /// If the text is not a definition, or its recipe belongs to another engine.
     pub fn from_json(json: &str) -> Result<Self, DefinitionError> {
         let wrong = |problem: String| DefinitionError(problem);
         let Form { format, training: (recipe, Nobody {}) } =
@@ -77,7 +76,7 @@ impl TrainingDefinition {
         Ok(Self { recipe })
     }
 
-    /// The canonical JSON: of equal recipes the same.
+    /// The canonical JSON, equal for equal recipes.
     #[must_use]
     pub fn canonical_json(&self) -> String {
         let training = (self.recipe.parameters().clone(), Nobody {});
@@ -97,28 +96,28 @@ impl TrainingDefinition {
     }
 }
 
-/// A network and how its training went, as it is reported and stored.
+/// A network and its training statistics, as reported and stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainedNetwork {
     /// The network, as [`Network::to_bytes`] gives it.
     pub bytes: Vec<u8>,
-    /// How the training of each of its networks went.
+    /// The course of the training of each of its networks.
     pub runs: Vec<Run>,
-    /// Its learning curve, thinned out if it is long: see [`TrainedNetwork::of`].
+    /// The learning curve, thinned out if long: see [`TrainedNetwork::of`].
     pub epochs: Vec<Epoch>,
-    /// How well each side's positions were learnt.
+    /// The errors on each side's positions.
     pub sides: Vec<SideErrors>,
-    /// The same by distance to mate.
+    /// The errors by distance to mate.
     pub distances: Vec<DistanceErrors>,
-    /// The same by the square of black's king.
+    /// The errors by the square of black's king.
     pub squares: Vec<SquareErrors>,
 }
 
-/// Of a learning curve so many epochs are kept at most, for each network.
+/// Most epochs kept of each network's learning curve.
 const EPOCHS_MAX: usize = 500;
 
 impl TrainedNetwork {
-    /// What came of a training. Of a long learning curve it keeps every second epoch, or every fourth and so on,
+    /// Creates the result of a training. A long learning curve keeps every second epoch, or every fourth and so on,
     /// with the first, the last and the best.
     #[must_use]
     pub fn of(trained: Trained) -> Self {
@@ -138,7 +137,7 @@ impl TrainedNetwork {
     }
 }
 
-/// What came of a training, as its worker reports it.
+/// The result of a training, as its worker reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedTraining {
     /// The task: number 0 of the training's cell.
@@ -147,16 +146,16 @@ pub struct FinishedTraining {
     pub engine_revision: u32,
     /// The SHA-256 at the end of the network's bytes.
     pub sha256: [u8; 32],
-    /// When it began, by the worker's clock, in microseconds since 1970: for people only.
+    /// The start by the worker's clock, in microseconds since 1970: for people only.
     pub started_unix_us: i64,
-    /// How long it took, in microseconds.
+    /// The duration, in microseconds.
     pub wall_us: u64,
-    /// The network; `None` of one that was found where it is to be reported to.
+    /// The network; `None` if the coordinator already has it.
     pub trained: Option<TrainedNetwork>,
 }
 
 impl FinishedTraining {
-    /// A training that was done here.
+    /// A training done by this worker.
     #[must_use]
     pub fn here(task: GameId, trained: Trained, started_unix_us: i64, wall_us: u64) -> Self {
         let sha256 = trained.network.sha256();
@@ -164,7 +163,7 @@ impl FinishedTraining {
         Self { task, engine_revision: ENGINE_REVISION, sha256, started_unix_us, wall_us, trained }
     }
 
-    /// One of a network with this hash that was found trained.
+    /// A network that was already trained, with this hash.
     #[must_use]
     pub const fn found(task: GameId, sha256: [u8; 32], started_unix_us: i64) -> Self {
         Self {
@@ -179,12 +178,12 @@ impl FinishedTraining {
 }
 
 impl TrainingDefinition {
-    /// Whether this can have come of the training: the bytes are a network of the recipe's form with the hash that
-    /// is told, and the figures are such as a training has. Whether it is the network that follows from the recipe,
-    /// only training it again shows. Of one that was found, `stored` is the hash that it must have.
+    /// Checks that this result fits the training: the bytes are a network of the recipe's form with the reported hash,
+    /// and the figures are plausible. Only training again shows whether the recipe leads to this network. For a network
+    /// found already trained, `stored` is the hash it must have.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The problem.
     pub fn referee(
         &self,
         finished: &FinishedTraining,
@@ -233,7 +232,7 @@ impl TrainingDefinition {
                 && is_error(run.validation_error)
                 && is_error(run.constant_error)
         });
-        // Errors are told of the positions that a network was validated by.
+        // Errors are reported over the positions that validated a network.
         let are_validated = |network: u32, positions: u64| {
             runs.get(network as usize).is_some_and(|run| positions <= run.validation)
         };
@@ -281,10 +280,10 @@ impl TrainingDefinition {
     }
 }
 
-/// No ending has more positions: its table would not fit into any memory.
+/// An upper bound for any ending: a larger table would not fit into any memory.
 const POSITIONS_MAX: u64 = 1 << 40;
 
-/// No ending of a few pieces has its mate farther away.
+/// An upper bound for the distance to mate in any ending of a few pieces.
 const PLIES_MAX: u32 = 1_024;
 
 #[cfg(test)]
@@ -296,7 +295,7 @@ mod tests {
         TrainingDefinition::new(Recipe::from_parameters(&parameters).unwrap())
     }
 
-    /// Dear to change: networks in every database are named by this.
+    /// Expensive to change: networks in every database are named by this hash.
     #[test]
     fn golden_definition() {
         let json = training(r#"{"ending": "KRK", "hidden": [4]}"#).canonical_json();

@@ -1,5 +1,5 @@
-//! A verification: a settled game played once more, by another worker than the one that played it, to be compared
-//! with what is stored of it. Whoever plays it is told where searches end, and not what came of them.
+//! A verification: a settled game replayed by a worker other than the one that played it, for comparison with the
+//! stored record. The replaying worker receives the points where searches end, but not their results.
 
 use serde::{Deserialize, Serialize};
 use spelrum_engine::{EndedBy, GameRecord, Host, Irregularity, MoveRecord, PlayError, Random};
@@ -12,23 +12,23 @@ use crate::openings::OpeningsCache;
 use crate::played::PlayedGame;
 use crate::seeds;
 
-/// The longest game, in plies, and one ply more.
+/// The longest game, in plies, plus one ply.
 const STOPS_MAX: usize = 100_001;
 
-/// The greatest number of a game, and of nodes: 2^53 - 1, which is exact in JSON.
+/// The greatest game number and node count: 2^53 - 1, which is exact in JSON.
 const NUMBER_MAX: u64 = (1 << 53) - 1;
 
-/// What decides a verification: a cell's definition, the number of a game of it, and where its searches end.
+/// The definition of a verification: a cell's definition, a game's number, and the ends of its searches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerificationDefinition {
-    /// The cell of the game that is verified.
+    /// The cell of the verified game.
     pub cell: CellDefinition,
-    /// The game's number there.
+    /// The game's number in the cell.
     pub number: u64,
-    /// Where the search of each ply ends ([`stops`]), in nodes. Empty where its moves are not recorded: then nothing
-    /// but its players' limits ends them.
+    /// The node count at which each ply's search ends ([`stops`]). Empty if moves are not recorded: then only the
+    /// players' limits end searches.
     pub stops: Vec<u64>,
-    /// How often the game was to be verified before: one that is verified again is another verification.
+    /// The number of earlier verifications of the game: each one is a distinct verification.
     pub ordered_before: u32,
 }
 
@@ -46,16 +46,16 @@ impl VerificationDefinition {
     /// The beginning of the canonical JSON, up to the cell's definition.
     pub const JSON_PREFIX: &'static str = r#"{"format":1,"verification":["#;
 
-    /// Whether a definition is one of a verification, by how it begins.
+    /// Whether a definition is one of a verification, judged by its beginning.
     #[must_use]
     pub fn is_one(json: &str) -> bool {
         json.starts_with(Self::JSON_PREFIX)
     }
 
-    /// Reads a definition.
+    /// Parses a definition.
     ///
     /// # Errors
-    /// If the text is not one, or a number in it is too large.
+    /// If the text is not a definition, or a number in it is too large.
     pub fn from_json(json: &str) -> Result<Self, DefinitionError> {
         let wrong = |problem: String| Err(DefinitionError(problem));
         let Form { format, verification: (cell, number, stops, ordered_before) } =
@@ -73,7 +73,7 @@ impl VerificationDefinition {
         Ok(Self { cell, number, stops, ordered_before })
     }
 
-    /// The canonical JSON of one whose cell has this canonical JSON.
+    /// The canonical JSON of a verification whose cell has this canonical JSON.
     #[must_use]
     pub fn json_of(cell_json: &str, number: u64, stops: &[u64], ordered_before: u32) -> String {
         let stops = seeds::canonical_json(&stops);
@@ -86,30 +86,30 @@ impl VerificationDefinition {
         Self::json_of(&self.cell.canonical_json(), self.number, &self.stops, self.ordered_before)
     }
 
-    /// The hash that names it.
+    /// The hash that names the verification.
     #[must_use]
     pub fn hash(&self) -> DefinitionHash {
         DefinitionHash::of_json(&self.canonical_json())
     }
 }
 
-/// A verification that is ready to be played.
+/// A verification ready to be played.
 #[derive(Debug)]
 pub struct PlayableVerification {
     /// The cell of the game.
     pub cell: PlayableCell,
-    /// The game's number there.
+    /// The game's number in the cell.
     pub number: u64,
-    /// As [`VerificationDefinition::stops`].
+    /// See [`VerificationDefinition::stops`].
     pub stops: Vec<u64>,
 }
 
 impl PlayableVerification {
-    /// Reads a definition, sharing its openings with other cells that have the same.
+    /// Parses a definition, sharing its openings with other cells that have the same.
     ///
     /// # Errors
-    /// If the text is not a definition, or this engine cannot play its cell: external engines, too, are not asked
-    /// again.
+    /// If the text is not a definition, or this engine cannot play its cell; cells with external engines are not
+    /// verified.
     pub fn from_json(json: &str, openings: &OpeningsCache) -> Result<Self, DefinitionError> {
         let VerificationDefinition { cell, number, stops, ordered_before: _ } =
             VerificationDefinition::from_json(json)?;
@@ -121,11 +121,11 @@ impl PlayableVerification {
         Ok(Self { cell, number, stops })
     }
 
-    /// Plays the game, by its node counts instead of a clock (invariant 3). One that goes on beyond the recorded one
-    /// is another game already: what is left of it gets one node for each search, so that it ends.
+    /// Plays the game, with node counts instead of a clock (invariant 3). A game that goes on beyond the recorded one
+    /// already differs: its remaining searches get one node each, so that it ends.
     ///
     /// # Errors
-    /// As [`PlayableCell::play`].
+    /// See [`PlayableCell::play`].
     pub fn play(&self, host: &dyn Host) -> Result<(DerivedGame, GameRecord), PlayError> {
         let mut stops: Vec<Option<u64>> = self.stops.iter().copied().map(Some).collect();
         if !stops.is_empty() {
@@ -136,21 +136,21 @@ impl PlayableVerification {
     }
 }
 
-/// A verification that was played, as it is reported and then judged.
+/// A played verification, as reported and then judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayedVerification {
-    /// What was played, under the task's id: number 0 of the verification's cell.
+    /// The record, under the task's id: number 0 of the verification's cell.
     pub played: PlayedGame,
-    /// Where it differs from the game that it verifies, once somebody has looked.
+    /// The difference from the verified game, once compared.
     pub difference: Option<Difference>,
 }
 
 impl PlayableVerification {
-    /// Whether a record can be one of the verification: it is one of the game by the rules, of our players alone, and
-    /// says nothing else.
+    /// Checks that a record can belong to the verification: it follows the rules of the game, names only built-in
+    /// players and has no other content.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first problem.
     pub fn referee(&self, played: &PlayedGame) -> Result<(), Irregularity> {
         let wrong = |problem: &str| Err(Irregularity::new(problem));
         if played.game.number != 0 {
@@ -169,9 +169,9 @@ impl PlayableVerification {
     }
 }
 
-/// Where the searches of a game end that is played again: where the clock ended the recorded one, and otherwise one
-/// node further than the recorded one went, which bounds a search that goes astray and changes nothing for one that
-/// does not. The same for the one ply more that such a game may have.
+/// The ends of a replayed game's searches: where the clock ended the recorded one, and otherwise one node further than
+/// the recorded search went, which bounds a search that goes astray and does not affect any other. The same holds for
+/// the extra ply that such a game may have.
 #[must_use]
 pub fn stops(moves: &[MoveRecord]) -> Vec<u64> {
     let stop = |record: &MoveRecord| match record.search.ended_by {
@@ -187,14 +187,14 @@ pub fn stops(moves: &[MoveRecord]) -> Vec<u64> {
     moves.iter().map(stop).chain([1]).collect()
 }
 
-/// Draws so many different games of cells with so many each, in the order of the cells and numbers: all of them, if
-/// there are no more. Which ones follows from the seed.
+/// Draws this many different games of cells with so many each, in the order of cells and numbers; all of them if there
+/// are no more. The seed determines the sample.
 #[must_use]
 pub fn draw(cells: &[(CellId, u64)], games: u64, seed: u64) -> Vec<GameId> {
     let planned = cells.iter().fold(0_u64, |sum, (_, games)| sum.saturating_add(*games));
     let mut random = Random::from_key(seeds::verification_key(seed));
     let mut places = std::collections::BTreeSet::new();
-    // Floyd's algorithm (Bentley & Floyd 1987, "A sample of brilliance"): each set is as likely.
+    // Floyd's algorithm (Bentley & Floyd 1987, "A sample of brilliance"): each set is equally likely.
     for last in planned.saturating_sub(games)..planned {
         let place = below(&mut random, last.saturating_add(1));
         if !places.insert(place) {
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(draw(&cells, 3, 1), some);
         assert!((2..20).any(|seed| draw(&cells, 3, seed) != some));
         assert_eq!(draw(&[], 3, 1), []);
-        // Every game is drawn by some seed, about as often.
+        // Every game is drawn by some seed, about equally often.
         let mut drawn = [0; 7];
         for seed in 0..700 {
             for game in draw(&cells, 3, seed) {

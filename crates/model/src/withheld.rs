@@ -2,35 +2,35 @@
 
 use crate::demands::Unmet;
 
-/// Why a worker gets no games although some wait.
+/// Why a worker gets no games although some are waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Withheld {
-    /// Somebody has excluded it.
+    /// The worker was excluded by hand.
     Excluded,
-    /// It fails much more than others.
+    /// The worker fails far more often than others.
     Quarantined {
-        /// How many of its last games failed and were then played by others.
+        /// Its recent games that failed and then succeeded on other workers.
         faults: u64,
-        /// Of so many.
+        /// The number of recent games counted.
         games: u64,
-        /// For how much longer, in milliseconds.
+        /// The remaining quarantine, in milliseconds.
         left_ms: u64,
     },
-    /// Games with this engine wait, which it forfeits and others do not.
+    /// Only games with this engine wait, which forfeits on this worker and not on others.
     Barred(Barred),
-    /// Nothing waits but what asks for more than it has: what it lacks, not engines, each once.
+    /// All waiting games demand more than the worker has: its unmet demands except engines, each once.
     Unmet(Vec<Unmet>),
 }
 
-/// An engine that a worker gets no games of, since it forfeits them and others do not.
+/// An engine whose games are withheld from a worker, because it forfeits there and not elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Barred {
     /// The engine, by its name in sweeps.
     pub engine: String,
-    /// Games that it had forfeited at the worker, when that was seen.
+    /// Forfeits on the worker when this was detected.
     pub forfeits: u64,
-    /// Of so many.
+    /// The number of games counted.
     pub games: u64,
-    /// The same of all other workers.
+    /// Forfeits and games on all other workers.
     pub of_others: [u64; 2],
 }

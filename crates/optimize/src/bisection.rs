@@ -1,38 +1,37 @@
-//! Where a noisy, growing response is even: probabilistic bisection.
+//! Probabilistic bisection: finds where a noisy, growing response is even.
 //!
-//! Somebody asks at points of an interval and gets pairs of games, of which the first player's expected score
-//! grows along it; wanted is the *root*, where the score is ½. Probabilistic bisection (Horstein 1963; Waeber,
-//! Frazier & Henderson 2013, "Bisection search with noisy responses") keeps a distribution of the root, asks at
-//! its median, and updates it by each answer as if answers were right with a known probability. Here that
-//! probability is not known and not the same everywhere: near the root an answer is little more than a coin's.
-//! So the distribution is a joint one, of the root and of how steeply the score grows there, and an answer is
-//! weighed by the logistic curve that each of them implies. Its median over all slopes is where to ask next;
-//! several at a time ask at quantiles around it.
+//! The caller queries points of an interval and gets pairs of games. The first player's expected score grows along the
+//! interval; the *root* is where the score is ½. Probabilistic bisection (Horstein 1963; Waeber, Frazier & Henderson
+//! 2013, "Bisection search with noisy responses") keeps a distribution of the root, queries its median, and updates it
+//! by each answer as if answers were right with a known probability. Here that probability is unknown and varies: near
+//! the root an answer is little better than a coin toss. So the distribution is a joint one of the root and the
+//! steepness of the score there, and an answer is weighted by the logistic curve that each pair of them implies. The
+//! next query is at the median over all slopes; simultaneous queries are at quantiles around it.
 //!
-//! A pair of games counts as one toss of a coin, or as more, by as much as pairs were seen to vary less than a
-//! coin does (draws, and halves that are won by who moves first): quasi-likelihood, Wedderburn 1974.
+//! A pair of games counts as one coin toss, or as more if observed pairs vary less than a coin does (because of draws,
+//! and pairs split by the side that moves first): quasi-likelihood, Wedderburn 1974.
 //!
-//! Roots and slopes are on fixed grids, and sums in a fixed order: the same bits on every machine.
+//! Roots and slopes are on fixed grids, and sums in a fixed order, for identical bits on every machine.
 
 use spelrum_statistics::PairCounts;
 
-/// How many places of the root are told apart; it may also lie outside of what is asked about.
+/// Number of distinguished places of the root; it may also lie outside the interval.
 const ROOTS: usize = 1025;
 const ROOT_LEAST: f64 = -0.5;
 const ROOT_GREATEST: f64 = 1.5;
 
-/// Slopes: over which part of the interval the score goes from about 0.12 to 0.88, in equal ratios.
+/// Number of slopes: shares of the interval over which the score goes from about 0.12 to 0.88, in equal ratios.
 const WIDTHS: usize = 16;
 const WIDTH_LEAST: f64 = 0.004;
 const WIDTH_GREATEST: f64 = 4.0;
 
-/// No answer is taken for more certain than this: the better player loses games, too.
+/// Upper limit of an answer's certainty: the better player loses games, too.
 const CERTAIN: f64 = 0.99;
 
-/// Pairs are not taken to vary less than this part of what coins do: it is estimated.
+/// Lower limit of the variance of pairs relative to coins, because it is only estimated.
 const DISPERSION_LEAST: f64 = 0.1;
 
-/// How much a fair coin varies.
+/// The variance of a fair coin.
 const COIN: f64 = 0.25;
 
 /// A search for a root.
@@ -41,42 +40,41 @@ pub struct Bisection {
     low: f64,
     high: f64,
     log: bool,
-    /// Of each width, of each root: the logarithm of how likely the answers are, a pair being a toss.
+    /// For each width and root: the log-likelihood of the answers, counting a pair as one toss.
     likelihood: Vec<f64>,
-    /// How much pairs varied about the mean of their answer, and how much coins would have.
+    /// The sum of squares of pairs about the mean of their answer, and the sum expected of coins.
     varied: f64,
     coins: f64,
 }
 
-/// What is known of a root.
+/// An estimate of a root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Root {
-    /// The median of its distribution; at an end of what is asked about if it lies beyond.
+    /// The median of its distribution, or an end of the interval if it lies beyond.
     pub value: f64,
-    /// The lower end of its 95% interval; `None` if that is less than anything that is asked about.
+    /// The lower end of its 95% interval; `None` if below the searched interval.
     pub low: Option<f64>,
-    /// The upper end; `None` if that is more.
+    /// The upper end; `None` if above the searched interval.
     pub high: Option<f64>,
 }
 
 impl Bisection {
-    /// Nothing is known of a root between two numbers; where `log` holds, which takes two above 0, it is looked
-    /// for on a logarithmic scale.
+    /// Starts a search between two numbers, on a logarithmic scale if `log`, which requires both to be above 0.
     #[must_use]
     pub fn new([low, high]: [f64; 2], log: bool) -> Self {
         let likelihood = vec![0.0; ROOTS * WIDTHS];
         Self { low, high, log, likelihood, varied: 0.0, coins: 0.0 }
     }
 
-    /// Where to ask: at the `number`th of `at_once` quantiles around the median.
+    /// The next query: the `number`th of `at_once` quantiles around the median.
     #[must_use]
     pub fn ask(&self, number: u64, at_once: u64) -> f64 {
         let apart = (1 + number % at_once.max(1)) as f64 / (at_once.max(1) + 1) as f64;
-        // The middle half: what is far from the root tells little of it.
+        // The middle half: points far from the root carry little information.
         self.value(self.quantile(&self.roots(), 0.25 + apart / 2.0))
     }
 
-    /// What was answered at a point.
+    /// Adds the answer at a point.
     pub fn tell(&mut self, value: f64, pairs: &PairCounts) {
         let count = pairs.pairs() as f64;
         if count == 0.0 {
@@ -86,8 +84,8 @@ impl Bisection {
         let score = |points: u32| f64::from(points) / 4.0;
         let mean = scored.clone().map(|(it, of)| score(it) * of as f64).sum::<f64>() / count;
         let square = |of: f64| of * of;
-        // Of one pair nobody can say how much it varied. Of several, both without what their own mean takes away: so
-        // many small answers weigh as few large ones.
+        // A single pair shows no variance. With several, both sums exclude the part absorbed by their own mean, so that
+        // many small answers weigh as much as few large ones.
         if count > 1.0 {
             let varied = scored.map(|(it, of)| square(score(it) - mean) * of as f64).sum::<f64>();
             self.varied += varied;
@@ -105,7 +103,7 @@ impl Bisection {
         }
     }
 
-    /// What is known now.
+    /// The current estimate.
     #[must_use]
     pub fn root(&self) -> Root {
         let roots = self.roots();
@@ -117,9 +115,9 @@ impl Bisection {
         }
     }
 
-    /// How probable each root is, whatever the slope; in all 1.
+    /// The probability of each root over all slopes, summing to 1.
     fn roots(&self) -> Vec<f64> {
-        // Beside one pair that varied as a coin does: few pairs do not make it small by chance.
+        // Adds one pair that varies as a coin does, so that few pairs do not make the dispersion small by chance.
         let dispersion = ((self.varied + COIN) / (self.coins + COIN)).clamp(DISPERSION_LEAST, 1.0);
         let greatest = self.likelihood.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut roots = vec![0.0; ROOTS];
@@ -133,7 +131,7 @@ impl Bisection {
         roots
     }
 
-    /// Below which place the root is with this probability.
+    /// The place below which the root lies with this probability.
     fn quantile(&self, roots: &[f64], probability: f64) -> f64 {
         let mut below = 0.0;
         for (root, &weight) in roots.iter().enumerate() {
@@ -146,7 +144,7 @@ impl Bisection {
         ROOT_GREATEST
     }
 
-    /// Where a number is, as a part of the interval.
+    /// The position of a number, as a share of the interval.
     fn place(&self, value: f64) -> f64 {
         match self.log {
             true => libm::log(value / self.low) / libm::log(self.high / self.low),
@@ -154,7 +152,7 @@ impl Bisection {
         }
     }
 
-    /// The number at a part of the interval; of what lies beyond, the nearest end.
+    /// The number at a share of the interval; the nearest end if beyond.
     fn value(&self, place: f64) -> f64 {
         let place = place.clamp(0.0, 1.0);
         let value = match self.log {
@@ -180,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    /// Two players whose games are drawn with a probability, and who are the stronger by a logistic curve.
+    /// Two players that draw with a given probability, with strengths on a logistic curve.
     struct Players {
         root: f64,
         width: f64,
@@ -217,7 +215,7 @@ mod tests {
         key
     }
 
-    /// As a run asks: several at a time, told in order.
+    /// Queries as a run does: several at a time, answered in order.
     fn search(players: &mut Players, steps: u64, pairs: u64, at_once: u64) -> Root {
         let mut bisection = Bisection::new([0.0, 1.0], false);
         let mut asked = std::collections::VecDeque::new();
@@ -236,10 +234,10 @@ mod tests {
         bisection.root()
     }
 
-    /// The 95% interval holds the root in about 95 of 100 searches, whatever the slope and the draws.
+    /// The 95% interval contains the root in about 95 of 100 searches, for any slope and share of draws.
     #[test]
     fn intervals_hold_the_root_as_often_as_they_say() {
-        // More of them: SPELRUM_SEARCHES=1000, best with --release.
+        // For more searches: SPELRUM_SEARCHES=1000, best with --release.
         let seeds = std::env::var("SPELRUM_SEARCHES").map_or(40, |seeds| seeds.parse().unwrap());
         for (width, draws, steps, pairs) in [
             (0.02, 0.0, 40, 10),
@@ -247,7 +245,7 @@ mod tests {
             (0.2, 0.6, 40, 10),
             (1.0, 0.0, 40, 10),
             (1.0, 0.6, 40, 10),
-            // Few pairs tell little of how much they vary.
+            // Few pairs determine their variance poorly.
             (0.2, 0.0, 50, 1),
             (1.0, 0.0, 50, 1),
             (0.2, 0.0, 50, 2),
@@ -281,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Players that draw no random numbers are the one's below the root and the other's above it.
+    /// Deterministic players: one below the root, the other above it.
     #[test]
     fn a_step_is_found() {
         let random = Random::from_key(key(1));
@@ -291,7 +289,7 @@ mod tests {
         assert!(found.low.unwrap() <= 0.371 && found.high.unwrap() >= 0.371, "{found:?}");
     }
 
-    /// A search on a logarithmic scale asks at the exponentials of the linear one.
+    /// A search on a logarithmic scale queries the exponentials of the linear one.
     #[test]
     fn scales_are_the_same_search() {
         let mut linear = Bisection::new([0.0, 1.0], false);
@@ -317,7 +315,7 @@ mod tests {
         assert_eq!(bisection, before);
         assert_eq!(bisection.root().low, None);
         assert_eq!(bisection.root().high, None);
-        // All is drawn: anywhere.
+        // All games drawn: the root may be anywhere.
         bisection.tell(1.5, &PairCounts([0, 0, 9, 0, 0]));
         assert!((bisection.root().value - 1.5).abs() < 0.1);
     }

@@ -1,32 +1,33 @@
-//! Evolution by a normal distribution that learns where better points lie: CMA-ES (Hansen 2016, "The CMA evolution
-//! strategy: a tutorial", arXiv 1604.00772, appendix C; weights of the better half alone, as its section 3 has them).
+//! Evolution by a normal distribution that learns the direction of better points: CMA-ES (Hansen 2016, "The CMA
+//! evolution strategy: a tutorial", arXiv 1604.00772, appendix C; weights of the better half only, as in its section
+//! 3).
 //!
-//! Points are drawn around a mean, ranked by what was measured, and mean, step size and covariance move towards the
-//! better half. Nothing but the order counts.
+//! Points are drawn around a mean and ranked by their measurements; mean, step size and covariance move towards the
+//! better half. Only the order counts.
 //!
-//! Bounds: a point outside is drawn again a few times, then moved to the bound. Whole numbers are rounded, and a
-//! choice is the greatest of as many numbers as it has things; their spread never falls below what still reaches the
-//! next one (as Hansen 2011, "A CMA-ES for mixed-integer nonlinear optimization", has it): otherwise all points would
-//! be alike before anything is known.
+//! Bounds: a point outside is redrawn a few times, then moved to the bound. Whole numbers are rounded, and a choice is
+//! the greatest of as many numbers as it has options; their spread never falls below the distance to the next value (as
+//! in Hansen 2011, "A CMA-ES for mixed-integer nonlinear optimization"): otherwise all points would become equal before
+//! anything is known.
 
 use spelrum_engine::Random;
 
 use crate::eigen::Eigen;
 use crate::space::{Dimension, Level, greatest};
 
-/// The first step size, as a part of the intervals (tutorial, appendix C: 0.3 of where the best is expected).
+/// The initial step size, as a share of the intervals (tutorial, appendix C: 0.3 of the expected range of the best).
 const SIGMA: f64 = 0.3;
 
-/// How often a point outside is drawn again.
+/// Redraws of a point outside the bounds.
 const REDRAWS: usize = 10;
 
-/// The least spread of a whole number, as a part of its step.
+/// The least spread of a whole number, as a share of its step.
 const STEP_SPREAD: f64 = 0.3;
 
-/// The least spread of what chooses.
+/// The least spread of a choice's numbers.
 const CHOICE_SPREAD: f64 = 0.1;
 
-/// How far ahead a choice begins.
+/// The lead of the initial choice.
 const HEAD_START: f64 = 0.1;
 
 /// A search by CMA-ES.
@@ -38,14 +39,14 @@ pub struct CmaEs {
     mean: Vec<f64>,
     sigma: f64,
     covariance: Vec<Vec<f64>>,
-    /// The covariance taken apart: scales and directions.
+    /// The covariance's decomposition: scales and directions.
     eigen: Eigen,
     path_sigma: Vec<f64>,
     path_c: Vec<f64>,
     generation: u64,
 }
 
-/// What follows from the number of coordinates and points.
+/// Constants that depend on the number of coordinates and points.
 #[derive(Clone, Debug, PartialEq)]
 struct Constants {
     population: usize,
@@ -59,12 +60,12 @@ struct Constants {
     chi: f64,
 }
 
-/// A point that was drawn.
+/// A drawn point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Its coordinates, 0 to 1.
     coordinates: Vec<f64>,
-    /// What they mean.
+    /// The levels that the coordinates stand for.
     pub levels: Vec<Level>,
 }
 
@@ -97,7 +98,7 @@ impl Constants {
     }
 }
 
-/// How many points a generation has where nobody says: 4 + ⌊3 ln n⌋ of n coordinates (tutorial, equation 48).
+/// The default number of points per generation: 4 + ⌊3 ln n⌋ for n coordinates (tutorial, equation 48).
 #[must_use]
 pub fn usual_population(dimensions: &[Dimension]) -> u64 {
     4 + (3.0 * libm::log(coordinates_of(dimensions) as f64)).floor() as u64
@@ -112,7 +113,7 @@ fn coordinates_of(dimensions: &[Dimension]) -> usize {
 }
 
 impl CmaEs {
-    /// A search that begins at a point, with so many points in each generation: at least 2.
+    /// Starts a search at a point, with this many points in each generation: at least 2.
     #[must_use]
     pub fn new(dimensions: Vec<Dimension>, start: Vec<Level>, population: u64) -> Self {
         let mut mean = Vec::new();
@@ -145,7 +146,7 @@ impl CmaEs {
         }
     }
 
-    /// The points of this generation: `random` is of this generation alone.
+    /// The points of this generation; `random` must be used for this generation only.
     #[must_use]
     pub fn ask(&self, random: &mut Random) -> Vec<Sample> {
         let sample = |_| {
@@ -173,8 +174,8 @@ impl CmaEs {
         self.mean.iter().zip(vectors).map(coordinate).collect()
     }
 
-    /// What came of the points of this generation: how good each is, the greater the better. Of one that nothing is
-    /// known of, it is taken to be as good as the others are in the mean.
+    /// Adds the fitness of this generation's points; greater is better. A point without a fitness counts as the mean of
+    /// the others.
     pub fn tell(&mut self, samples: &[Sample], fitness: &[Option<f64>]) {
         let known: Vec<f64> = fitness.iter().flatten().copied().collect();
         self.generation += 1;
@@ -244,7 +245,7 @@ impl CmaEs {
         self.eigen = Eigen::of(&self.covariance);
     }
 
-    /// Holds the spread of whole numbers and choices above what still tries others.
+    /// Keeps the spread of whole numbers and choices large enough to try others.
     fn keep_spread(&mut self) {
         let mut at = 0;
         for dimension in &self.dimensions {
@@ -261,7 +262,7 @@ impl CmaEs {
         }
     }
 
-    /// The best point, as far as is known: the mean.
+    /// The best point known so far: the mean.
     #[must_use]
     pub fn best(&self) -> Vec<Level> {
         self.levels(&self.mean)
@@ -284,8 +285,7 @@ impl CmaEs {
     }
 }
 
-/// A number of the standard normal distribution, by the polar method (Marsaglia & Bray 1964); the second that it
-/// gives is not used.
+/// A standard normal number, by the polar method (Marsaglia & Bray 1964), without using its second one.
 fn normal(random: &mut Random) -> f64 {
     loop {
         let [x, y] = [2.0 * random.unit() - 1.0, 2.0 * random.unit() - 1.0];

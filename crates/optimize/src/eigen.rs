@@ -1,21 +1,21 @@
-//! Eigenvalues and eigenvectors of a symmetric matrix by Jacobi's method (Golub & Van Loan 2013, section 8.5),
-//! row by row: nothing but + - * / sqrt in a fixed order, so that it gives the same bits on every machine. Libraries
-//! choose by the processor how they multiply.
+//! Eigenvalues and eigenvectors of a symmetric matrix by Jacobi's method (Golub & Van Loan 2013, section 8.5), row by
+//! row: only + - * / sqrt in a fixed order, for identical bits on every machine. Libraries multiply differently by
+//! processor.
 
-/// Sweeps over all places; a dozen are enough for any matrix that is searched with.
+/// Most sweeps over all elements; a dozen suffice for any matrix of a search.
 const SWEEPS_MAX: usize = 64;
 
-/// A symmetric matrix taken apart: B diag(d) Bᵀ.
+/// The decomposition of a symmetric matrix: B diag(d) Bᵀ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Eigen {
     /// The eigenvalues d.
     pub(super) values: Vec<f64>,
-    /// The eigenvectors are the columns of B.
+    /// The eigenvectors, as columns of B.
     pub(super) vectors: Vec<Vec<f64>>,
 }
 
 impl Eigen {
-    /// Of a symmetric matrix.
+    /// Decomposes a symmetric matrix.
     #[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
     pub(super) fn of(matrix: &[Vec<f64>]) -> Self {
         let n = matrix.len();
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// The same as a library's, which need not give the same bits everywhere.
+    /// Compares with a library, which need not give the same bits everywhere.
     #[test]
     #[expect(clippy::needless_range_loop, reason = "formulas of matrices have indices")]
     fn matrices_are_taken_apart() {

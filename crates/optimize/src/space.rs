@@ -1,33 +1,33 @@
-//! What is searched for the best: several numbers and choices at a time.
+//! The space of a search: several numbers and choices at a time.
 
-/// One of the things that are searched.
+/// A dimension of the space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Any number of an interval.
     Real,
-    /// Whole numbers of an interval: one more than so many, which are at least 1.
+    /// Whole numbers of an interval: `steps` + 1 of them.
     Whole {
-        /// How many steps of 1 lie between the ends.
+        /// The number of steps of 1 between the ends; at least 1.
         steps: u64,
     },
-    /// One of so many things without an order, at least 2.
+    /// One of several options without an order, at least 2.
     Choice {
-        /// How many.
+        /// The number of options.
         of: usize,
     },
 }
 
-/// Where something is in its dimension.
+/// A position in a dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
-    /// A number, as a part of its interval: 0 to 1. Of whole numbers it is one exactly.
+    /// A number, as a share of its interval: 0 to 1. Exactly a whole number in a dimension of whole numbers.
     Part(f64),
-    /// One of the things, from 0.
+    /// One of the options, from 0.
     Choice(usize),
 }
 
 impl Dimension {
-    /// The nearest number of it, as a part of the interval.
+    /// The nearest valid number, as a share of the interval.
     #[must_use]
     pub fn rounded(self, part: f64) -> f64 {
         let part = part.clamp(0.0, 1.0);
@@ -38,7 +38,7 @@ impl Dimension {
     }
 }
 
-/// The place of the greatest; of equal ones the first, but `preferred` before any.
+/// The index of the greatest; among equal ones `preferred`, else the first.
 pub(super) fn greatest(weights: &[f64], preferred: usize) -> usize {
     let mut best = preferred.min(weights.len().saturating_sub(1));
     for (place, weight) in weights.iter().enumerate() {

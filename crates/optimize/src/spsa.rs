@@ -1,17 +1,17 @@
 //! Simultaneous perturbation stochastic approximation (Spall 1992, "Multivariate stochastic approximation using a
 //! simultaneous perturbation gradient approximation"), as chess programmers tune by it.
 //!
-//! All parameters are moved at once, each up or down by the toss of a coin; the settings on both sides play, and
-//! every parameter moves towards the side that won. Two measurements say something of a whole gradient.
+//! All parameters move at once, each up or down by a coin toss; the settings on both sides play, and every parameter
+//! moves towards the winning side. Two measurements give information about a whole gradient.
 //!
 //! The schedule is fishtest's, which is Spall's (1998, "Implementation of the simultaneous perturbation algorithm",
 //! section III) seen from the end: a_k = a / (A + k + 1)^0.602 and c_k = c / (k + 1)^0.101, where A is a tenth of the
-//! iterations, and a and c are such that the last iteration has the step and the perturbation that are given. In
-//! iteration k a parameter moves by r_k c_k R Δ, where r_k = a_k / c_k², R is what one side won more than the other
-//! and Δ is 1 or -1: Spall's step a_k R / (2 c_k Δ) with R as twice a measurement.
+//! iterations, and a and c make the last iteration have the given step and perturbation. In iteration k a parameter
+//! moves by r_k c_k R Δ, where r_k = a_k / c_k², R is the excess of one side's wins over the other's and Δ is 1 or -1:
+//! Spall's step a_k R / (2 c_k Δ) with R as twice a measurement.
 //!
-//! Whole numbers are rounded up or down by chance, alike on both sides, and are perturbed by half a step at least,
-//! so that the sides always differ. Of a choice each side gets one of two different things, drawn in proportion to
+//! Whole numbers are rounded up or down at random, alike on both sides, and are perturbed by at least half a step, so
+//! that the sides always differ. For a choice each side gets one of two different options, drawn in proportion to
 //! weights that move as numbers do.
 
 use spelrum_engine::Random;
@@ -21,10 +21,10 @@ use crate::space::{Dimension, Level, greatest};
 const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 
-/// A choice that lost much is still tried now and then.
+/// The least weight, so that a choice that lost often is still tried now and then.
 const WEIGHT_LEAST: f64 = 0.05;
 
-/// By how much a choice is moved: as far as a number with two values is.
+/// The perturbation of a choice: as large as that of a number with two values.
 const CHOICE_PERTURBATION: f64 = 0.5;
 
 /// A search by SPSA.
@@ -32,34 +32,34 @@ const CHOICE_PERTURBATION: f64 = 0.5;
 pub struct Spsa {
     dimensions: Vec<Dimension>,
     schedule: Schedule,
-    /// A number of each dimension; for a choice a weight of each thing.
+    /// A number per dimension; for a choice a weight per option.
     theta: Vec<Vec<f64>>,
     start: Vec<Level>,
 }
 
-/// How far each iteration moves.
+/// The sizes of iterations' moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
-    /// How many iterations there will be: at least 1.
+    /// The number of iterations: at least 1.
     pub iterations: u64,
-    /// r at the last iteration: the part of a perturbation that a parameter moves for one game won more.
+    /// r at the last iteration: the share of a perturbation that a parameter moves per game won more.
     pub step: f64,
-    /// c at the last iteration, as a part of the interval.
+    /// c at the last iteration, as a share of the interval.
     pub perturbation: f64,
 }
 
 /// Both sides of an iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Perturbed {
-    /// One side: plus, then minus.
+    /// The settings of the plus side, then of the minus side.
     pub sides: [Vec<Level>; 2],
-    /// How far each parameter moves if the first side wins one game more than the other: of a number; of a choice
-    /// each side's thing.
+    /// The move of each parameter per game that the first side wins more than the other; for a choice, of each side's
+    /// option.
     moves: Vec<f64>,
 }
 
 impl Schedule {
-    /// The perturbation of an iteration, and the step with it.
+    /// The perturbation and the step of an iteration.
     fn at(&self, iteration: u64) -> (f64, f64) {
         let all = self.iterations.max(1) as f64;
         let stability = all / 10.0;
@@ -72,7 +72,7 @@ impl Schedule {
 }
 
 impl Spsa {
-    /// A search that begins at a point.
+    /// Starts a search at a point.
     #[must_use]
     pub fn new(dimensions: Vec<Dimension>, start: Vec<Level>, schedule: Schedule) -> Self {
         let theta = dimensions.iter().zip(&start).map(|(dimension, level)| match *dimension {
@@ -86,7 +86,7 @@ impl Spsa {
         Self { dimensions, schedule, theta, start }
     }
 
-    /// What an iteration plays: `random` is of this iteration alone.
+    /// The settings of an iteration; `random` must be used for this iteration only.
     #[must_use]
     pub fn perturb(&self, iteration: u64, random: &mut Random) -> Perturbed {
         let (c, r) = self.schedule.at(iteration);
@@ -121,7 +121,7 @@ impl Spsa {
         perturbed
     }
 
-    /// What came of an iteration: how many games the first side won more than the other.
+    /// Adds the result of an iteration: the excess of the first side's wins over the other's.
     pub fn tell(&mut self, perturbed: &Perturbed, won: f64) {
         let Perturbed { sides: [plus, minus], moves } = perturbed;
         for (place, theta) in self.theta.iter_mut().enumerate() {
@@ -137,7 +137,7 @@ impl Spsa {
         }
     }
 
-    /// The best point, as far as is known.
+    /// The best point known so far.
     #[must_use]
     pub fn best(&self) -> Vec<Level> {
         let best = |((dimension, theta), start): ((&Dimension, &Vec<f64>), &Level)| match (
@@ -156,7 +156,7 @@ fn sign(random: &mut Random) -> f64 {
     if random.below(2) == 0 { 1.0 } else { -1.0 }
 }
 
-/// Two different things, drawn one after the other in proportion to their weights.
+/// Two different options, drawn one after the other in proportion to their weights.
 fn two_of(of: usize, mut weights: Vec<f64>, random: &mut Random) -> [Level; 2] {
     let mut draw = |weights: &[f64]| {
         let mut left = random.unit() * weights.iter().sum::<f64>();

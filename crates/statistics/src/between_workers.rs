@@ -1,14 +1,14 @@
-//! How much of what was measured is due to who measured it: the variance between workers.
+//! The variance between workers: the part of a measurement that depends on the worker.
 //!
-//! What is measured of a unit (a pair, a game) is what its stratum (a cell, a side) gives, what its worker adds,
-//! and chance. Workers add amounts that are drawn, for each once, from a normal distribution, whose standard
-//! deviation is asked for. Strata may have any number of units of any worker.
+//! A measurement of a unit (a pair, a game) is the sum of its stratum's part (a cell, a side), its worker's effect, and
+//! chance. Each worker's effect is drawn once from a normal distribution, whose standard deviation is estimated. Strata
+//! may have any number of units of any worker.
 //!
 //! The interval is Wald's (1947, "A note on regression analysis"; Seely and El-Bassiouni 1983, "Applying Wald's
 //! variance component test", for the form used here), which is exact for the ratio of the two variances, for normal
-//! chance and any numbers of units, and somewhat wide for the deviation itself where units are few: along each axis of
-//! the units' table, once strata are taken out, the sum of squares has an expectation that grows with the ratio of the
-//! two variances, and their weighted mean over that of chance is distributed as F.
+//! chance and any numbers of units, and somewhat wide for the deviation itself if units are few: along each axis of the
+//! units' table, after removing the strata, the expected sum of squares grows with the ratio of the two variances, and
+//! the weighted mean of these sums over the variance of chance is distributed as F.
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use roots::find_root_brent;
@@ -17,61 +17,62 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use crate::clustered::Interval;
 use crate::root::Tolerance;
 
-/// What the units of one stratum that one worker played add up to.
+/// Sums over the units of one stratum played by one worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkerSum {
-    /// What else decides about them: the same for all that are compared.
+    /// The stratum: all other influences are equal within it.
     pub stratum: usize,
-    /// Who played them.
+    /// The worker that played them.
     pub worker: usize,
-    /// How many they are.
+    /// The number of units.
     pub units: f64,
-    /// The sum of what was measured.
+    /// The sum of the measurements.
     pub sum: f64,
-    /// The sum of its squares.
+    /// The sum of their squares.
     pub squares: f64,
 }
 
-/// What workers add to what is measured.
+/// The workers' effects on the measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BetweenWorkers {
-    /// The standard deviation of what workers add, with its 95% interval. With few workers its upper end is far out.
+    /// The standard deviation of the workers' effects, with its 95% interval. Few workers make its upper end very
+    /// large.
     pub deviation: Interval,
-    /// The standard deviation of what chance adds to each unit.
+    /// The standard deviation of chance per unit.
     pub within: f64,
-    /// How likely workers would seem to differ so much or more if they did not.
+    /// The probability of differences at least this large if workers did not differ.
     pub p_value: f64,
-    /// What each worker adds beside the mean of all, and the standard error of that; in the order of the workers'
-    /// numbers, and only of those that share a stratum with others.
+    /// Each worker's effect relative to the mean of all, with its standard error; in the order of the workers' numbers,
+    /// and only for workers that share a stratum with others.
     pub effects: Vec<WorkerEffect>,
 }
 
-/// What one worker adds.
+/// The effect of one worker.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorkerEffect {
-    /// Which one.
+    /// The worker's number.
     pub worker: usize,
-    /// By how much what it measured is above the mean of the workers.
+    /// The excess of its measurements over the mean of the workers.
     pub effect: f64,
     /// The standard error.
     pub error: f64,
 }
 
-/// An eigenvalue below this share of the largest is one of an axis along which nothing is compared.
+/// Eigenvalues below this share of the largest belong to axes without comparisons.
 const NOTHING: f64 = 1e-9;
 
 /// Each tail of a 95% interval.
 const TAIL: f64 = 0.025;
 
 impl BetweenWorkers {
-    /// Of these sums. None where no two workers share a stratum, where nothing is left to tell chance by, or where
-    /// there is no chance: every unit of a worker in a stratum is the same.
+    /// Estimates effects from these sums. `None` if no two workers share a stratum, if no degrees of freedom are left
+    /// for chance, or if chance is zero because all units of a worker in a stratum are equal.
     #[must_use]
     pub fn of(sums: &[WorkerSum]) -> Option<Self> {
         let table = Table::of(sums)?;
         let eigen = SymmetricEigen::new(table.compared.clone());
         let largest = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
-        // Of each axis: how much is compared along it, and what was found.
+        // For each axis: its weight and its sum of squares.
         let (mut axes, mut inverse) =
             (Vec::new(), DMatrix::zeros(table.workers.len(), table.workers.len()));
         for (value, axis) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
@@ -111,23 +112,23 @@ impl BetweenWorkers {
     }
 }
 
-/// What is compared along each axis.
+/// The comparisons along each axis.
 struct Wald {
-    /// Its eigenvalue, and the sum of squares found along it.
+    /// The eigenvalue and the sum of squares of each axis.
     axes: Vec<(f64, f64)>,
     /// The variance of chance.
     chance: f64,
 }
 
 impl Wald {
-    /// Distributed as F if the variance between workers is so many times that of chance.
+    /// The statistic, distributed as F if the variance between workers is this multiple of that of chance.
     fn statistic(&self, ratio: f64) -> f64 {
         let sum: f64 = self.axes.iter().map(|(value, square)| square / (1.0 + ratio * value)).sum();
         sum / self.axes.len() as f64 / self.chance
     }
 
-    /// The ratio at which nothing is `left`, which falls with the statistic, as that does with the ratio; 0 if nothing
-    /// is left there already.
+    /// The ratio at which `left` becomes 0. `left` falls with the statistic, which falls with the ratio; 0 if `left` is
+    /// not positive at the start.
     fn ratio(&self, left: impl Fn(f64) -> f64) -> f64 {
         let left = |ratio: f64| left(self.statistic(ratio));
         if left(0.0) <= 0.0 {
@@ -142,30 +143,30 @@ impl Wald {
     }
 }
 
-/// A variance between workers that is larger beside that of chance is not looked for.
+/// The largest ratio of the variance between workers to that of chance that is searched.
 const RATIO_MAX: f64 = 1e30;
 
-/// The sums with the strata's means taken out.
+/// The sums after subtracting the strata's means.
 struct Table {
     /// The workers' own numbers.
     workers: Vec<usize>,
     strata: usize,
     units: f64,
-    /// How much each two workers are compared: in the diagonal the units of each, less what their strata's means
-    /// take.
+    /// The weight of the comparison of each two workers: in the diagonal the units of each, less the part absorbed by
+    /// their strata's means.
     compared: DMatrix<f64>,
-    /// By how much the sum of each worker is above what the strata's means give.
+    /// The excess of each worker's sum over the strata's means.
     above: DVector<f64>,
-    /// The sum of the squares of what is left of the units, and what of it is rounding.
+    /// The sum of squares of the residuals, and its rounding error.
     squares: f64,
     rounding: f64,
 }
 
-/// What a sum of squares must exceed, as a share of the squares that it is the difference of.
+/// The least a sum of squares must be to count, as a share of the squares it is the difference of.
 const ROUNDING: f64 = 1e-10;
 
 impl Table {
-    /// Of the strata that at least two workers share; the others say nothing of workers, but of chance.
+    /// Uses the strata that at least two workers share for effects; the others only for chance.
     fn of(sums: &[WorkerSum]) -> Option<Self> {
         let mut sums: Vec<WorkerSum> = sums.iter().copied().filter(|sum| sum.units > 0.0).collect();
         sums.sort_by_key(|sum| (sum.stratum, sum.worker));
@@ -210,7 +211,7 @@ impl Table {
         Some(Self { strata: strata.len(), workers, units, compared, above, squares, rounding })
     }
 
-    /// What each worker adds, by least squares.
+    /// Each worker's effect, by least squares.
     fn effects(&self, inverse: &DMatrix<f64>, chance: f64) -> Vec<WorkerEffect> {
         let effects = inverse * &self.above;
         let of = |(row, &worker): (usize, &usize)| WorkerEffect {
@@ -247,10 +248,10 @@ mod tests {
         }
     }
 
-    /// Single units: stratum, worker, what was measured.
+    /// Single units: stratum, worker, measurement.
     type Units = Vec<(usize, usize, f64)>;
 
-    /// Cells of which each worker has played any number of games.
+    /// Draws cells in which each worker has played any number of games.
     fn draw(chance: &mut Chance, workers: usize, strata: usize, deviation: f64) -> Units {
         let adds: Vec<f64> = (0..workers).map(|_| deviation * chance.normal()).collect();
         let mut units = Units::new();
@@ -283,7 +284,7 @@ mod tests {
         (a - b).abs() <= 1e-7 * (1.0 + a.abs().max(b.abs()))
     }
 
-    /// The same over single units and their whole projection, without axes.
+    /// The same estimate over single units and their full projection, without axes.
     #[test]
     fn it_is_what_the_units_themselves_give() {
         let mut chance = Chance::new(1);
@@ -332,7 +333,7 @@ mod tests {
                     "{is} is not {should_be}: {found:?}"
                 );
             }
-            // They solve the normal equations, and their mean is none.
+            // They solve the normal equations, and their mean is 0.
             let mut effects = DVector::zeros(5);
             found.effects.iter().for_each(|it| effects[it.worker] = it.effect);
             let solved = (&compared * &effects - &above).amax();
@@ -341,7 +342,7 @@ mod tests {
         }
     }
 
-    /// With as many units of each worker there is a formula (Searle, Casella and McCulloch 1992, section 3.5).
+    /// If each worker has equally many units there is a formula (Searle, Casella and McCulloch 1992, section 3.5).
     #[test]
     fn balanced_tables_give_the_intervals_of_the_textbook() {
         let means = [1.0, 2.0, 4.0];
@@ -367,7 +368,7 @@ mod tests {
         assert!(close(effects[0], -4.0 / 3.0) && close(effects[2], 5.0 / 3.0), "{effects:?}");
     }
 
-    /// The interval has the true deviation as often as it says, whatever the table is like.
+    /// The interval covers the true deviation at its nominal rate, for any table.
     #[test]
     fn intervals_keep_their_promise() {
         let mut chance = Chance::new(2);
@@ -383,8 +384,8 @@ mod tests {
             }
             assert!(told > 1_900, "{workers} workers: {told} told");
             let share = f64::from(in_it as u32) / f64::from(told);
-            // Without any variance only the lower tail can miss. With few units the variance of chance is known
-            // badly, and the interval is wide.
+            // Without any variance only the lower tail can miss. With few units the variance of chance is poorly
+            // determined, and the interval is wide.
             let expected = if deviation > 0.0 { 0.95..0.98 } else { 0.975..0.975 };
             let [least, most] = [expected.start - 0.016, expected.end + 0.016];
             assert!(
@@ -407,24 +408,24 @@ mod tests {
         };
         let none: [&[WorkerSum]; 5] = [
             &[],
-            // A worker alone, and two that share nothing.
+            // A single worker, and two that share no stratum.
             &[one(0, 0, 9.0, 3.0, 4.0)],
             &[one(0, 0, 9.0, 3.0, 4.0), one(1, 1, 9.0, 5.0, 4.0)],
-            // Nothing tells chance, or there is none.
+            // No degrees of freedom for chance, or zero chance.
             &[one(0, 0, 1.0, 3.0, 9.0), one(0, 1, 1.0, 2.0, 4.0)],
             &[one(0, 0, 5.0, 5.0, 5.0), one(0, 1, 5.0, 10.0, 20.0)],
         ];
         for sums in none {
             assert_eq!(BetweenWorkers::of(sums), None, "{sums:?}");
         }
-        // What a worker alone has played tells chance.
+        // Units played by a single worker determine chance.
         let more = [one(0, 0, 2.0, 3.0, 5.0), one(0, 1, 2.0, 3.0, 5.0), one(1, 7, 9.0, 3.0, 4.0)];
         let found = BetweenWorkers::of(&more).unwrap();
         assert_eq!(found.deviation.low, 0.0);
         assert_eq!(found.effects.iter().map(|it| it.worker).collect::<Vec<_>>(), [0, 1]);
     }
 
-    /// The order in which sums come, and an offset of a stratum, change nothing.
+    /// The order of the sums and an offset of a stratum change nothing.
     #[test]
     fn offsets_of_strata_take_nothing_away() {
         let mut chance = Chance::new(3);

@@ -1,9 +1,9 @@
-//! How good choices of moves are, held against the values that a reference gives to all legal moves: how often a
-//! player chooses a best move, which rank its move has, what it loses by it and, where the values say who wins, how
-//! often it keeps a win, beside what a random mover would do in the same positions.
+//! The quality of move choices, compared with a reference's values of all legal moves: how often a player chooses a
+//! best move, the rank of its moves, its loss and, if the values show who wins, how often it keeps a win; beside a
+//! random mover in the same positions.
 //!
-//! A position in which all moves are worth the same tells nothing of who chooses, and is left out
-//! ([`Choice::of`]). `docs/statistics.md` has the formulas.
+//! A position whose moves all have the same value carries no information and is skipped ([`Choice::of`]).
+//! `docs/statistics.md` has the formulas.
 
 use std::ops::AddAssign;
 
@@ -13,35 +13,35 @@ use crate::{GameCounts, Interval};
 /// One choice among the moves of a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
-    /// The value of the move that was chosen.
+    /// The value of the chosen move.
     pub value: i64,
-    /// The greatest value there was.
+    /// The greatest value.
     pub best: i64,
-    /// The least.
+    /// The smallest value.
     pub worst: i64,
-    /// The moves there were.
+    /// The number of legal moves.
     pub legal_moves: u32,
-    /// Those of the greatest value.
+    /// The number of moves with the greatest value.
     pub best_moves: u32,
-    /// Those of a value above 0: where the values say who wins, those that win.
+    /// The number of moves with a value above 0: the winning ones, if values show who wins.
     pub winning_moves: u32,
-    /// The place of the chosen move by value, 1 for the best: moves of equal value share the mean of their places.
+    /// The rank of the chosen move by value, 1 for the best: moves of equal value share their mean rank.
     pub rank: f64,
-    /// By how much the chosen move is worth less than a best one.
+    /// The chosen move's loss of value against a best one.
     pub loss: i64,
-    /// The expected rank of a random move, each equally likely.
+    /// The expected rank of a uniformly random move.
     pub random_rank: f64,
-    /// Its expected loss, more than 0.
+    /// The expected loss of a random move, more than 0.
     pub random_loss: f64,
-    /// The probability that it is a best one, less than 1.
+    /// The probability that a random move is best, less than 1.
     pub random_best: f64,
     /// The rank of a best move, less than that of a random one.
     pub best_rank: f64,
 }
 
 impl Choice {
-    /// The choice of the move with this index, given the values of all legal moves. None where all values are
-    /// equal, so that there was nothing to choose, and for an index beyond them.
+    /// The choice of the move with this index, given the values of all legal moves. `None` if all values are equal, so
+    /// that there was no choice, or if the index is out of range.
     #[must_use]
     pub fn of(values: &[i64], chosen: usize) -> Option<Self> {
         let value = *values.get(chosen)?;
@@ -81,36 +81,36 @@ impl Choice {
         self.loss == 0
     }
 
-    /// Whether a win was kept, by values that say who wins. None where there was none, or no move gives it away.
+    /// Whether a win was kept, by values that show who wins. `None` if there was no win, or no move loses it.
     #[must_use]
     pub const fn keeps_win(&self) -> Option<bool> {
         if self.best > 0 && self.worst <= 0 { Some(self.value > 0) } else { None }
     }
 
-    /// The probability that a random move wins, each equally likely.
+    /// The probability that a uniformly random move wins.
     fn random_keeps_win(&self) -> f64 {
         f64::from(self.winning_moves) / f64::from(self.legal_moves)
     }
 }
 
-/// The mean of the first so many places.
+/// The mean of the first ranks.
 fn shared_rank(moves: u32) -> f64 {
     (f64::from(moves) + 1.0) / 2.0
 }
 
-/// What choices add up to, with the squares and products that intervals need: plain sums, so that they can be
-/// made where choices are kept.
+/// Sums over choices, with the squares and products that intervals need: plain sums, so that a database can add them
+/// up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AccuracySums {
-    /// How many choices there are.
+    /// The number of choices.
     pub positions: f64,
-    /// Those of a best move.
+    /// The number of best moves.
     pub best: f64,
-    /// Their ranks.
+    /// The sum of ranks.
     pub rank: f64,
     /// The squares of the ranks.
     pub rank_squared: f64,
-    /// Their losses.
+    /// The sum of losses.
     pub loss: f64,
     /// The squares of the losses.
     pub loss_squared: f64,
@@ -122,31 +122,31 @@ pub struct AccuracySums {
     pub random_loss: f64,
     /// [`Choice::best_rank`].
     pub best_rank: f64,
-    /// Of choosing a best move (1) or not (0): the gain is what was chosen less `random_best`, the room
-    /// 1 - `random_best`.
+    /// Skill at choosing a best move (1) or not (0): the gain is the choice minus `random_best`, the room 1 -
+    /// `random_best`.
     pub best_skill: SkillSums,
-    /// Of ranks: the gain is `random_rank` - `rank`, the room `random_rank` - `best_rank`.
+    /// Skill by rank: the gain is `random_rank` - `rank`, the room `random_rank` - `best_rank`.
     pub rank_skill: SkillSums,
-    /// Of losses: the gain is `random_loss` - `loss`, the room `random_loss`.
+    /// Skill by loss: the gain is `random_loss` - `loss`, the room `random_loss`.
     pub loss_skill: SkillSums,
-    /// Of wins that were there and could be given away; all 0 where the values do not say who wins.
+    /// Wins that were available and could be lost; all 0 if values do not show who wins.
     pub wins: WinSums,
 }
 
-/// What choices in won positions add up to, of those in which some move wins and some move does not.
+/// Sums over choices in won positions in which some moves win and some do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WinSums {
-    /// How many there are.
+    /// The number of such positions.
     pub positions: f64,
-    /// Those of a move that wins.
+    /// The number of winning moves chosen.
     pub kept: f64,
-    /// The probabilities that a random move wins.
+    /// The sum of the probabilities that a random move wins.
     pub random: f64,
-    /// Of choosing a move that wins (1) or not (0), as `best_skill`.
+    /// Skill at choosing a winning move (1) or not (0), like `best_skill`.
     pub skill: SkillSums,
 }
 
-/// What is gained over a random mover in each position, and how much could be: sums, squares and products.
+/// The gain over a random mover in each position, and the possible gain: sums, squares and products.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SkillSums {
     /// The gains, which may be negative.
@@ -162,8 +162,8 @@ pub struct SkillSums {
 }
 
 impl AccuracySums {
-    /// Adds a choice, and whether the reference says by its values who wins
-    /// (`values_say_who_wins` of the engine): else nothing is known of wins.
+    /// Adds a choice. `says_who_wins`: whether the reference's values show who wins (`values_say_who_wins` of the
+    /// engine); otherwise wins are unknown.
     pub fn add(&mut self, choice: &Choice, says_who_wins: bool) {
         let best = f64::from(u8::from(choice.is_best()));
         let loss = choice.loss as f64;
@@ -191,8 +191,7 @@ impl AccuracySums {
         }
     }
 
-    /// A mean over the choices, given its sum and that of its squares, and what the choices of a perfect player and
-    /// of a random one add up to.
+    /// A mean over the choices, given its sum, the sum of squares, and the sums for a perfect and a random player.
     fn mean(&self, sum: f64, squares: f64, ends: [f64; 2]) -> Option<Estimate> {
         let Self { positions, .. } = *self;
         let sums =
@@ -283,44 +282,44 @@ impl SkillSums {
     }
 }
 
-/// How well a player chooses.
+/// The quality of a player's choices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
-    /// The choices there are.
+    /// The number of choices.
     pub positions: u64,
-    /// The share of best moves among the moves it chose.
+    /// The share of best moves among the chosen moves.
     pub best: Estimate,
-    /// The mean rank of its moves.
+    /// The mean rank of the chosen moves.
     pub rank: Estimate,
-    /// Their mean loss, in the reference's unit.
+    /// The mean loss, in the reference's unit.
     pub loss: Estimate,
     /// A random mover's expected share of best moves in the same positions.
     pub random_best: f64,
-    /// Its expected mean rank.
+    /// A random mover's expected mean rank.
     pub random_rank: f64,
-    /// Its expected mean loss.
+    /// A random mover's expected mean loss.
     pub random_loss: f64,
-    /// The share of best moves on a scale from 0, a random mover, to 1, never another than a best one.
+    /// The share of best moves on a scale from 0, a random mover, to 1, always a best move.
     pub best_skill: Estimate,
     /// The mean rank on that scale.
     pub rank_skill: Estimate,
     /// The mean loss on that scale.
     pub loss_skill: Estimate,
-    /// How often it kept a win; none where the reference does not say who wins, or no position was won that a move
-    /// could give away.
+    /// How often it kept a win; `None` if the reference does not show who wins, or no position had a win that a move
+    /// could lose.
     pub wins: Option<WinsKept>,
 }
 
-/// How often a player keeps a win, over the positions in which some move wins and some move does not.
+/// How often a player keeps a win, over the positions in which some moves win and some do not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WinsKept {
-    /// How many positions these are.
+    /// The number of these positions.
     pub positions: u64,
-    /// The share of moves that win among the moves it chose there.
+    /// The share of winning moves among the moves chosen there.
     pub share: Estimate,
     /// A random mover's expected share.
     pub random: f64,
-    /// The share on a scale from 0, a random mover, to 1, which gives no win away.
+    /// The share on a scale from 0, a random mover, to 1, which never loses a win.
     pub skill: Estimate,
 }
 
@@ -340,7 +339,7 @@ impl WinsKept {
 }
 
 impl Accuracy {
-    /// Of what choices add up to. None of no choices.
+    /// Figures from sums; `None` without choices.
     #[must_use]
     pub fn of(sums: &AccuracySums) -> Option<Self> {
         let AccuracySums {
@@ -372,7 +371,7 @@ impl Accuracy {
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// With its 95% interval; none of a single position, or of hardly more by weight.
+    /// Its 95% interval; `None` for a single position, or hardly more by weight.
     pub interval: Option<Interval>,
 }
 
@@ -385,10 +384,9 @@ impl Estimate {
         Self { value: share.score, interval: (positions >= 2.0).then_some(interval) }
     }
 
-    /// A ratio over positions, given what it is for a perfect player and for a random one. For its interval one
-    /// position is added in which the best was chosen, and one that went as a random mover is expected to (compare
-    /// Agresti and Coull 1998, who add successes and failures): else few choices that are all alike would leave no
-    /// doubt.
+    /// A ratio over positions, given its values for a perfect and for a random player. Its interval adds one position
+    /// with a best choice and one as expected of a random mover (compare Agresti and Coull 1998, who add successes and
+    /// failures): otherwise few equal choices would leave no doubt.
     fn of(ratio: &Ratio, ends: [f64; 2]) -> Self {
         let Ratio { value, variance, freedom, .. } = *ratio;
         let [least, most] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
@@ -398,7 +396,7 @@ impl Estimate {
         let added = squares / (positions * (positions + 1.0));
         let shift = (ends[0] + ends[1] - 2.0 * value) / (positions + 2.0);
         let interval = ratio.interval(variance + added, freedom);
-        // The figure lies within by theory, up to rounding.
+        // The figure lies within in theory, up to rounding.
         let interval = interval.map(|it| Interval {
             value,
             low: (it.low + shift).min(value),

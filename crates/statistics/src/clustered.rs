@@ -1,38 +1,37 @@
-//! Means of what openings have in common, and weighted sums of such means: differences between cells,
-//! effects of axes.
+//! Means over openings, and weighted sums of such means: differences between cells, effects of axes.
 //!
-//! Cells of one experiment share their openings: pair k of one and pair k of another start from the same
-//! position. What an opening does to both cancels in their difference, so that cells are compared opening by
-//! opening. A mean is therefore kept with each opening's part in its error (its *influence*: how far the mean would
-//! move without that opening), and a weighted sum of means has the weighted sum of these parts. The variance of
-//! either is the sum of the squares of its parts (Liang and Zeger 1986; for means of clusters of unequal size this
-//! is the linearised ratio estimator, Cochran 1977, section 6.3).
+//! Cells of one experiment share their openings: pair k of one and pair k of another start from the same position. An
+//! opening's effect on both cancels in their difference, so cells are compared opening by opening. A mean therefore
+//! keeps each opening's part in its error (its *influence*: how far the mean would move without that opening), and a
+//! weighted sum of means has the weighted sum of these parts. The variance of either is the sum of the squares of its
+//! parts (Liang and Zeger 1986; for means of clusters of unequal size this is the linearised ratio estimator, Cochran
+//! 1977, section 6.3).
 
 use crate::student::student_quantile;
 
-/// Names an opening: which sequence of openings, and its place there.
+/// Identifies an opening: the sequence of openings, and the index there.
 pub type OpeningKey = (u64, u64);
 
-/// What the units (pairs, games) from one opening add up to.
+/// Sums over the units (pairs, games) from one opening.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpeningSum {
     /// The opening.
     pub opening: OpeningKey,
-    /// How many units there are, or what they weigh; more than 0.
+    /// The number or weight of the units; more than 0.
     pub weight: f64,
-    /// The sum of what was measured of them.
+    /// The sum of their measurements.
     pub sum: f64,
 }
 
-/// A mean over openings, or a weighted sum of such means, with what each opening has to do with its error.
+/// A mean over openings, or a weighted sum of such means, with each opening's part in its error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Clustered {
     value: f64,
     /// Each opening's part in the error, by opening.
     parts: Vec<(OpeningKey, f64)>,
-    /// Variance that no opening has a part in.
+    /// Variance independent of openings.
     apart: f64,
-    /// Degrees of freedom; less than 1 where nothing is known of the error.
+    /// Degrees of freedom; less than 1 if the error is unknown.
     freedom: f64,
 }
 
@@ -48,10 +47,9 @@ pub struct Interval {
 }
 
 impl Clustered {
-    /// The mean of what was measured, over units from these openings, in the order of their keys. None of
-    /// nothing.
+    /// The mean measurement over units from these openings, in the order of their keys. `None` without units.
     ///
-    /// Of one opening alone nothing is known of the error.
+    /// The error of a single opening is unknown.
     #[must_use]
     pub fn mean(openings: &[OpeningSum]) -> Option<Self> {
         debug_assert!(openings.is_sorted_by_key(|sum| sum.opening), "openings are out of order");
@@ -61,7 +59,7 @@ impl Clustered {
         }
         let value = openings.iter().map(|sum| sum.sum).sum::<f64>() / weight;
         let squares: f64 = openings.iter().map(|sum| sum.weight * sum.weight).sum();
-        // Kish's effective number of openings (1965, section 8.2): all of them where all weigh the same.
+        // Kish's effective number of openings (1965, section 8.2): all of them if all have equal weights.
         let effective = weight * weight / squares;
         let freedom = effective - 1.0;
         // The means of few clusters lie closer to their own mean than to the true one.
@@ -71,8 +69,8 @@ impl Clustered {
         Some(Self { value, parts, apart: 0.0, freedom })
     }
 
-    /// The mean score of a cell, from 0 to 1, with the prior that a cell's own interval has: half an opening of
-    /// each extreme score, which keeps the interval from collapsing where all openings went alike.
+    /// The mean score of a cell, from 0 to 1, with the prior of a cell's own interval: half an opening of each extreme
+    /// score, which keeps the interval from collapsing if all openings went alike.
     #[must_use]
     pub fn score(openings: &[OpeningSum]) -> Option<Self> {
         let mut score = Self::mean(openings)?;
@@ -80,8 +78,8 @@ impl Clustered {
         Some(score)
     }
 
-    /// The mean score of a cell that has one opening, over its pairs or games, given how many have each of the
-    /// scores from 0 to 1 in equal steps. They share nothing with other cells'. None of nothing.
+    /// The mean score of a cell with a single opening, over its pairs or games, given how many have each of the scores
+    /// from 0 to 1 in equal steps. They share nothing with other cells'. `None` without units.
     #[must_use]
     pub fn score_of_one_opening(counts: &[u64]) -> Option<Self> {
         let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
@@ -101,7 +99,7 @@ impl Clustered {
         Self { value, parts: Vec::new(), apart: 0.0, freedom: f64::INFINITY }
     }
 
-    /// The sum of means, each times a weight. Its degrees of freedom are those of the one that has least.
+    /// The weighted sum of means. Its degrees of freedom are the smallest of any term.
     #[must_use]
     pub fn sum(terms: &[(f64, &Self)]) -> Self {
         let touching = terms.iter().filter(|(weight, _)| *weight != 0.0);
@@ -124,13 +122,13 @@ impl Clustered {
         total
     }
 
-    /// How much more it is than another.
+    /// The difference from another mean.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         Self::sum(&[(1.0, self), (-1.0, other)])
     }
 
-    /// How many openings both have.
+    /// The number of openings shared with another mean.
     #[must_use]
     pub fn openings_shared(&self, other: &Self) -> u64 {
         let has = |opening| other.parts.binary_search_by_key(&opening, |&(other, _)| other).is_ok();
@@ -155,7 +153,7 @@ impl Clustered {
         self.freedom
     }
 
-    /// The same with an error that has more reasons than openings.
+    /// The same figure with an additional error beside that of openings.
     #[must_use]
     pub fn with_error(mut self, variance: f64, freedom: f64) -> Self {
         self.apart += variance;
@@ -163,7 +161,7 @@ impl Clustered {
         self
     }
 
-    /// The 95% interval; none with less than one degree of freedom.
+    /// The 95% interval; `None` with less than one degree of freedom.
     #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         self.interval_at(student_quantile_95(self.freedom)?)
@@ -176,27 +174,27 @@ impl Clustered {
     }
 }
 
-/// What half a unit of each extreme score adds to the variance of a mean score of so many units.
+/// The variance that half a unit of each extreme score adds to a mean score of this many units.
 fn prior(score: f64, units: f64) -> f64 {
     let lost = 1.0 - score;
     (score * score + lost * lost) / (2.0 * units * (units + 1.0))
 }
 
-/// Of degrees that are not whole, those of the next lower whole number. None below one.
+/// The quantile at the degrees of freedom rounded down. `None` below one.
 pub(crate) fn student_quantile_95(freedom: f64) -> Option<f64> {
-    // What is whole but for rounding stays whole.
+    // Keeps whole numbers whole despite rounding errors.
     let whole = (freedom + 1e-9).floor();
     (whole >= 1.0).then(|| student_quantile(whole.min(1e15)))
 }
 
 impl Interval {
-    /// Whether it leaves zero out.
+    /// Whether the interval excludes zero.
     #[must_use]
     pub fn is_clear(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 
-    /// Within these bounds.
+    /// The interval clamped to these bounds.
     #[must_use]
     pub fn clamped(self, least: f64, most: f64) -> Self {
         let Self { value, low, high } = self;
@@ -207,7 +205,7 @@ impl Interval {
         }
     }
 
-    /// Through a function that grows.
+    /// The interval mapped through an increasing function.
     #[must_use]
     pub fn map(self, grows: impl Fn(f64) -> f64) -> Self {
         let Self { value, low, high } = self;
@@ -230,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        /// A mean of openings that weigh the same is a plain mean, with the plain interval.
+        /// A mean of openings with equal weights is a plain mean, with the plain interval.
         #[test]
         fn alike_openings_are_a_plain_sample(means in prop::collection::vec(0.0..=1.0_f64, 2..40)) {
             let openings: Vec<_> = (0..).zip(&means).map(|(k, &mean)| (k, 3, mean)).collect();
@@ -243,7 +241,7 @@ mod tests {
             prop_assert!((clustered.freedom() - (count - 1.0)).abs() < 1e-9);
         }
 
-        /// The variance of a difference is that of a list of differences, however it is put together.
+        /// The variance of a difference equals that of a list of differences, in any composition.
         #[test]
         fn differences_are_paired(pairs in prop::collection::vec((0.0..=1.0_f64, 0.0..=1.0_f64), 2..40)) {
             let side = |pick: fn(&(f64, f64)) -> f64| {
@@ -261,7 +259,7 @@ mod tests {
             prop_assert!(none.value() == 0.0 && none.variance() < 1e-24);
         }
 
-        /// Nothing is ever not a number, and the figure lies in its interval.
+        /// No figure is NaN, and the figure lies in its interval.
         #[test]
         fn figures_lie_in_their_intervals(
             openings in prop::collection::vec((1..1_000_000_u32, 0.0..=1.0_f64), 1..20),
@@ -291,7 +289,7 @@ mod tests {
         assert!(interval.low < 1.0 && interval.low > 0.8, "{interval:?}");
         let certain = Clustered::sum(&[]);
         assert_eq!((certain.value(), certain.variance()), (0.0, 0.0));
-        // A term that does not count has no say in the degrees of freedom.
+        // A term with zero weight does not affect the degrees of freedom.
         let pair = Clustered::sum(&[(0.0, &alone), (1.0, &equal)]);
         assert_eq!(pair.freedom(), 19.0);
     }

@@ -5,29 +5,29 @@ use crate::moments::Moments;
 use crate::openings::OpeningSpread;
 use crate::strength::Strength;
 
-/// Pairs of a cell by what its first player scored in both games: 0, ½, 1, 1½, 2 points.
+/// Pairs of a cell by its first player's score in both games: 0, ½, 1, 1½, 2 points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts(pub [u64; 5]);
 
-/// Games of a cell with fixed sides by what its first player scored: 0, ½, 1 points.
+/// Games of a cell with fixed sides by its first player's score: 0, ½, 1 points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GameCounts(pub [u64; 3]);
 
 impl OpeningSpread {
-    /// The interval of a mean score that varies so from opening to opening. With one unit from each opening
-    /// it is that of the units.
+    /// The interval of a mean score with this variation between openings. With one unit per opening it equals that of
+    /// the units.
     #[must_use]
     pub fn interval(&self, score: f64) -> ScoreInterval {
         Wilson::over_openings(score, self).interval()
     }
 
-    /// What the same interval says in Elo, and of who is stronger.
+    /// The same interval in Elo, and the likelihood of superiority.
     #[must_use]
     pub fn confidence(&self, score: f64) -> Confidence {
         Wilson::over_openings(score, self).confidence()
     }
 
-    /// Tests of the mean score by the same interval, looked up the other way round.
+    /// Tests of the mean score by the same interval, inverted.
     #[must_use]
     pub fn test(&self, score: f64) -> ScoreTest {
         ScoreTest::of(Wilson::over_openings(score, self))
@@ -35,24 +35,22 @@ impl OpeningSpread {
 }
 
 impl PairCounts {
-    /// The mean score of the first player and its interval: Wilson's with an effective
-    /// sample size (see the source).
+    /// The mean score of the first player and its interval: Wilson's with an effective sample size (see the source).
     ///
-    /// Coverage, computed exactly: 95% to 100% from 10 pairs on, for even, drawish, all-or-nothing
-    /// and lopsided cells; it dips to 90% only where most cells see no exception to their rule at
-    /// all. The tests recompute it.
+    /// Coverage, computed exactly: 95% to 100% from 10 pairs on, for even, drawish, all-or-nothing and lopsided cells;
+    /// it dips to 90% only if most cells see no exception to their rule at all. The tests recompute it.
     #[must_use]
     pub fn interval(&self) -> ScoreInterval {
         self.wilson().interval()
     }
 
-    /// What the same interval says in Elo, and of who is stronger.
+    /// The same interval in Elo, and the likelihood of superiority.
     #[must_use]
     pub fn confidence(&self) -> Confidence {
         self.wilson().confidence()
     }
 
-    /// Tests of the mean score by the same interval, looked up the other way round.
+    /// Tests of the mean score by the same interval, inverted.
     #[must_use]
     pub fn test(&self) -> ScoreTest {
         ScoreTest::of(self.wilson())
@@ -64,14 +62,14 @@ impl PairCounts {
         Strength::of(&self.moments(), 2.0)
     }
 
-    /// What one of these pairs is worth as evidence, at most 1, where openings come again and the pairs from one are
-    /// alike: the effective sample size of the interval over openings to that over pairs.
+    /// The worth of one of these pairs as evidence, at most 1, if openings repeat and the pairs from one are alike: the
+    /// effective sample size of the interval over openings, relative to that over pairs.
     #[must_use]
     pub fn worth_over(&self, spread: &OpeningSpread) -> f64 {
         self.wilson().worth_over(spread)
     }
 
-    /// How many pairs.
+    /// The number of pairs.
     #[must_use]
     pub fn pairs(&self) -> u64 {
         self.0.iter().sum()
@@ -89,19 +87,19 @@ impl PairCounts {
 impl GameCounts {
     /// The mean score of the first player and its interval, as over pairs.
     ///
-    /// Coverage, computed exactly by the tests: at least 94% from 20 games on, however drawish.
+    /// Coverage, computed exactly by the tests: at least 94% from 20 games on, for any share of draws.
     #[must_use]
     pub fn interval(&self) -> ScoreInterval {
         self.wilson().interval()
     }
 
-    /// What the same interval says in Elo, and of who is stronger.
+    /// The same interval in Elo, and the likelihood of superiority.
     #[must_use]
     pub fn confidence(&self) -> Confidence {
         self.wilson().confidence()
     }
 
-    /// Tests of the mean score by the same interval, looked up the other way round.
+    /// Tests of the mean score by the same interval, inverted.
     #[must_use]
     pub fn test(&self) -> ScoreTest {
         ScoreTest::of(self.wilson())
@@ -113,13 +111,13 @@ impl GameCounts {
         Strength::of(&Moments::of(&self.0.map(|games| games as f64)), 1.0)
     }
 
-    /// What one of these games is worth where openings come again, as of pairs.
+    /// The worth of one of these games if openings repeat, as for pairs.
     #[must_use]
     pub fn worth_over(&self, spread: &OpeningSpread) -> f64 {
         self.wilson().worth_over(spread)
     }
 
-    /// How many games.
+    /// The number of games.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.0.iter().sum()

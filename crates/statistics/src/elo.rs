@@ -1,6 +1,6 @@
 //! Differences in Elo and expected scores, by the logistic model.
 
-/// The Elo difference of an expected score; infinite from 0 down and from 1 up.
+/// The Elo difference of an expected score; infinite at or below 0 and at or above 1.
 #[must_use]
 pub fn elo_of_score(score: f64) -> f64 {
     if score <= 0.0 {
@@ -13,7 +13,7 @@ pub fn elo_of_score(score: f64) -> f64 {
     }
 }
 
-/// The score that is expected of a difference in Elo.
+/// The expected score at a difference in Elo.
 #[must_use]
 pub fn score_of_elo(elo: f64) -> f64 {
     1.0 / (1.0 + libm::exp10(-elo / 400.0))

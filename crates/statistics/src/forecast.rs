@@ -1,20 +1,19 @@
-//! How long the games that are left will take, and how sure that is.
+//! A forecast of the time that the remaining games take, with its uncertainty.
 //!
-//! The work left is each cell's remaining games times the mean time of its games so far; a cell
-//! without a game borrows the mean of the others. Divided by the games played at once, that is the
-//! time left. The average rate of an experiment would mislead instead: cells differ a
-//! thousandfold, and the quick ones tend to be done first.
+//! The work left is each cell's remaining games times the mean time of its games so far; a cell without games borrows
+//! the mean of the others. Divided by the number of simultaneous games, this gives the time left. The average rate of
+//! an experiment would mislead: cells differ a thousandfold, and the quick ones tend to be done first.
 //!
-//! All that is needed are sums over cells, so that a database can add them up where the rows are.
+//! The forecast needs only sums over cells, so that a database can add them up where the rows are.
 
 /// One cell's games.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CellWork {
-    /// Games that are not settled yet.
+    /// Games not yet settled.
     pub games_left: u64,
     /// Games played.
     pub games: u64,
-    /// The time they took, in microseconds, summed over them.
+    /// Their total time, in microseconds.
     pub wall_us: f64,
 }
 
@@ -27,33 +26,33 @@ pub struct Backlog {
     pub unseen_games_left: u64,
     /// For cells with games: games left times their mean time, in microseconds.
     pub seen_us: f64,
-    /// The same squared, times 1 / games + 1 / games left: what is not known of the mean, and what
-    /// chance adds to that many games, if games of a cell varied by as much as their mean.
+    /// The same squared, times 1 / games + 1 / games left: the uncertainty of the mean, and the chance variation of
+    /// that many games, if games of a cell varied by as much as their mean.
     pub seen_squares: f64,
     /// The largest mean time of a cell that has games and games left, in microseconds.
     pub longest_us: f64,
     /// Cells with games.
     pub seen_cells: u64,
-    /// The sum of their mean times, in microseconds, and of the squares of these.
+    /// The sum of their mean times, in microseconds.
     pub means_us: f64,
-    /// See [`Self::means_us`].
+    /// The sum of the squares of [`Self::means_us`].
     pub mean_squares: f64,
 }
 
-/// How much the times of one cell's games vary, from a sample of games.
+/// The variation of times within cells, from a sample of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GameSpread {
     /// (time / mean of the cell - 1)², summed over the sample.
     pub squares: f64,
-    /// 1 - 1 / games of the cell, summed over the sample: a mean is drawn to its own games.
+    /// 1 - 1 / games of the cell, summed over the sample: a mean is drawn towards its own games.
     pub weight: f64,
 }
 
-/// A time left, and a range that it is in about four times out of five, if the experiment goes on
-/// as it went: on as many slots, none of them slower.
+/// The time left, and a range that contains it about four times out of five, if the experiment continues on as many
+/// slots, none of them slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Forecast {
-    /// Microseconds.
+    /// The time left, in microseconds.
     pub left_us: f64,
     /// The lower end of the range.
     pub low_us: f64,
@@ -64,18 +63,18 @@ pub struct Forecast {
 /// The normal quantile of the range: 10% on either side.
 const Z_80: f64 = 1.281_551_565_544_6;
 
-/// Before games tell how much their times vary: half their mean, as if from so many games.
+/// The assumed squared variation of times before games are observed: half their mean, weighted as this many games.
 const SPREAD_SQUARED_ASSUMED: f64 = 0.25;
 const SPREAD_WEIGHT_ASSUMED: f64 = 8.0;
 
-/// Before cells tell how much their means vary (as the deviation of a logarithm): a factor of ten
-/// either way, as if from so many cells. Cells to come are mostly not like those that were first,
-/// so a factor of two stays however many were seen.
+/// The assumed variation of cells' means before cells are observed (as the deviation of a logarithm): a factor of ten
+/// either way, weighted as this many cells. Later cells mostly differ from the first, so a factor of two remains for
+/// any number of cells.
 const CELLS_LOG_DEVIATION_ASSUMED: f64 = 1.8;
 const CELLS_WEIGHT_ASSUMED: f64 = 1.0;
 const CELLS_LOG_DEVIATION_MIN: f64 = 0.54;
 
-/// The games played at once are an observation, too (as the deviation of a logarithm).
+/// The uncertainty of the number of simultaneous games (as the deviation of a logarithm).
 const PARALLELISM_LOG_DEVIATION: f64 = 0.1;
 
 impl Backlog {
@@ -99,8 +98,8 @@ impl Backlog {
         }
     }
 
-    /// The time left with so many games played at once; `None` as long as nothing tells it: no
-    /// game was played yet, or none is being played.
+    /// The time left with this many simultaneous games; `None` if unknown, because no game was played yet or none is
+    /// being played.
     #[must_use]
     pub fn forecast(&self, games_at_once: f64, spread: GameSpread) -> Option<Forecast> {
         if self.games_left == 0 {
@@ -122,8 +121,8 @@ impl Backlog {
         } else {
             1.0
         };
-        // One factor for all of them: what makes one of them slower than those seen, such as a
-        // greater depth, may well hold for all.
+        // One factor for all of them: the reason that makes one of them slower than those seen, such as a greater
+        // depth, may well hold for all.
         let unseen_factor = libm::exp(Z_80 * self.cells_log_deviation(cell_mean_us));
         let slots_factor = libm::exp(Z_80 * PARALLELISM_LOG_DEVIATION);
         let low_us = self.seen_us / seen_factor + unseen_us / unseen_factor;
@@ -159,7 +158,7 @@ impl Backlog {
 }
 
 impl GameSpread {
-    /// Adds a game of a cell with so many games of this mean time.
+    /// Adds a game of a cell, given the cell's number of games and their mean time.
     pub fn add(&mut self, wall_us: f64, cell_games: u64, cell_mean_us: f64) {
         if cell_games >= 2 && cell_mean_us > 0.0 {
             let off = wall_us / cell_mean_us - 1.0;

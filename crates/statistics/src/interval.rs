@@ -1,4 +1,4 @@
-//! The interval of a score, and what it says in other words.
+//! The interval of a score, and its equivalents in Elo and probability.
 
 use statrs::function::beta::checked_beta_reg;
 
@@ -19,7 +19,7 @@ pub struct ScoreInterval {
     pub high: f64,
 }
 
-/// What a [`ScoreInterval`] says of strength. Infinite where the counts know no bound.
+/// The meaning of a [`ScoreInterval`] for strength. Infinite if the counts imply no bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Confidence {
     /// The score as a difference in Elo.
@@ -28,27 +28,27 @@ pub struct Confidence {
     pub elo_low: f64,
     /// Its upper bound in Elo.
     pub elo_high: f64,
-    /// Likelihood of superiority: above 97.5% exactly where the interval is above one half, and so at
-    /// every other level. One half where there is no interval.
+    /// Likelihood of superiority: above 97.5% exactly if the interval is above one half, and likewise at every other
+    /// level. One half without an interval.
     pub los: f64,
 }
 
 impl ScoreInterval {
-    /// Its bounds in Elo.
+    /// The bounds in Elo.
     #[must_use]
     pub fn elo(&self) -> [f64; 2] {
         [elo_of_score(self.low), elo_of_score(self.high)]
     }
 
-    /// The other player's.
+    /// The interval of the other player.
     #[must_use]
     pub fn of_opponent(&self) -> Self {
         Self { score: 1.0 - self.score, low: 1.0 - self.high, high: 1.0 - self.low }
     }
 }
 
-/// Tests of whether a mean score is above or below a bound, and its interval at any level: what a
-/// [`ScoreInterval`] says, looked up the other way round.
+/// Tests of whether a mean score is above or below a bound, and its interval at any level: the inverse of a
+/// [`ScoreInterval`].
 #[derive(Clone, Copy, Debug)]
 pub struct ScoreTest(Wilson);
 
@@ -57,14 +57,14 @@ impl ScoreTest {
         Self(wilson)
     }
 
-    /// The one-sided p-value of a score above the bound, which is more than 0 and less than 1: at most α exactly
-    /// where the interval with an error of α on each side is above the bound. 1 where too few units say anything.
+    /// The one-sided p-value of a score above the bound, which is more than 0 and less than 1: at most α exactly if the
+    /// interval with an error of α on each side is above the bound. 1 with too few units.
     #[must_use]
     pub fn p_value_above(&self, bound: f64) -> f64 {
         self.0.lead_over(bound).map_or(1.0, |(lead, freedom)| student_distribution(-lead, freedom))
     }
 
-    /// The same of a score below the bound.
+    /// The one-sided p-value of a score below the bound.
     #[must_use]
     pub fn p_value_below(&self, bound: f64) -> f64 {
         self.0.lead_over(bound).map_or(1.0, |(lead, freedom)| student_distribution(lead, freedom))
@@ -77,29 +77,27 @@ impl ScoreTest {
     }
 }
 
-/// Wilson's score interval (Wilson 1927) with an effective sample size. An interval decides where a cell
-/// ends (`stopping`), so it comes from + - * / sqrt alone (invariant 2).
+/// Wilson's score interval (Wilson 1927) with an effective sample size. An interval decides where a cell ends
+/// (`stopping`), so it uses only + - * / sqrt (invariant 2).
 ///
-/// A unit's score is not a coin:
-/// its variance v is that of a coin of the same mean times some r ≤ 1, so N units are worth N / r
-/// tosses (Korn and Graubard 1998 do the same with surveys' design effects). As r must be estimated,
-/// half a unit of each extreme score is added first (the prior of Jeffreys; compare Agresti and Coull
-/// 1998), which keeps v above zero when all units are equal, and Student's quantile with N - 1 degrees
-/// of freedom stands in for the normal one.
+/// A unit's score is not a coin: its variance v is that of a coin of the same mean times some r ≤ 1, so N units are
+/// worth N / r tosses (Korn and Graubard 1998 do the same with surveys' design effects). As r must be estimated, half a
+/// unit of each extreme score is added first (the prior of Jeffreys; compare Agresti and Coull 1998), which keeps v
+/// above zero when all units are equal, and Student's quantile with N - 1 degrees of freedom replaces the normal one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wilson {
     score: f64,
-    /// How many tosses of a coin the units are worth.
+    /// The equivalent number of coin tosses.
     tosses: f64,
-    /// The units but one, without a fraction; none of less than two, which say nothing.
+    /// The number of units minus one, rounded down; `None` for fewer than two units, which give no information.
     freedom: Option<f64>,
 }
 
-/// Added of each extreme score, for the variance only.
+/// The weight added to each extreme score, for the variance only.
 const HALF_A_UNIT: f64 = 0.5;
 
 impl Wilson {
-    /// Of scores 0..=1 in equal steps, given how many units (pairs or games) have each.
+    /// From the number of units (pairs or games) with each score from 0 to 1 in equal steps.
     pub(super) fn of<const CLASSES: usize>(counts: &[f64; CLASSES]) -> Self {
         let Moments { count, mean: score, .. } = Moments::of(counts);
         if count < 2.0 {
@@ -113,8 +111,8 @@ impl Wilson {
         Self::smoothed(score, count, mean, variance)
     }
 
-    /// Of openings, each weighted by its units. An opening's share of the weights is its own, but all
-    /// together they count for as many as they are worth; so half an opening of each extreme is added.
+    /// From openings, each weighted by its units. Openings have unequal weights, but together count as their effective
+    /// number; so half an opening of each extreme is added.
     pub(super) fn over_openings(score: f64, spread: &OpeningSpread) -> Self {
         let OpeningSpread { effective: count, variance } = *spread;
         if count < 2.0 {
@@ -128,15 +126,15 @@ impl Wilson {
         Self::smoothed(score, count, mean, variance)
     }
 
-    /// Of so many units, from their mean and variance with the two halves among them.
+    /// From the number of units, and their mean and variance including the two halves.
     fn smoothed(score: f64, count: f64, mean: f64, variance: f64) -> Self {
         let ratio = (variance / (mean * (1.0 - mean))).min(1.0);
-        // Openings are worth a fraction of one where they are not played equally often: rounded down, the
-        // quantile is no less than it should be.
+        // The effective number of openings is fractional if they are not played equally often: rounded down, so that
+        // the quantile is never too small.
         Self { score, tosses: count / ratio, freedom: Some((count - 1.0).floor()) }
     }
 
-    /// How much of these units' evidence is left over openings of this spread.
+    /// The share of these units' evidence that remains over openings of this spread.
     pub(super) fn worth_over(&self, spread: &OpeningSpread) -> f64 {
         let over_openings = Self::over_openings(self.score, spread);
         if self.tosses > 0.0 { (over_openings.tosses / self.tosses).min(1.0) } else { 1.0 }
@@ -159,8 +157,7 @@ impl Wilson {
         let centre = (score + t2 / 2.0) / (1.0 + t2);
         let spread = score * (1.0 - score) / tosses + t2 / (4.0 * tosses);
         let half_width = t * spread.sqrt() / (1.0 + t2);
-        // The bounds hold the score by theory; this only catches rounding, and what somebody else claims
-        // to be a score.
+        // The bounds contain the score in theory; this only catches rounding and invalid scores.
         ScoreInterval {
             score,
             low: (centre - half_width).max(0.0).min(score),
@@ -168,8 +165,8 @@ impl Wilson {
         }
     }
 
-    /// How many standard deviations of a coin of this score the score is above it, with the degrees of freedom:
-    /// Wilson's interval holds a score as long as that is within t.
+    /// The score's lead over the bound in standard deviations of a coin with this score, with the degrees of freedom:
+    /// Wilson's interval contains the bound as long as the lead is within t.
     fn lead_over(&self, bound: f64) -> Option<(f64, f64)> {
         let deviation = (bound * (1.0 - bound) / self.tosses).sqrt();
         self.freedom.map(|freedom| ((self.score - bound) / deviation, freedom))
@@ -177,7 +174,7 @@ impl Wilson {
 
     pub(super) fn confidence(&self) -> Confidence {
         let [elo_low, elo_high] = self.interval().elo();
-        // The same t, looked up the other way round.
+        // The same t, inverted.
         let los = self.freedom.map_or(0.5, |freedom| {
             student_distribution(2.0 * (self.score - 0.5) * self.tosses.sqrt(), freedom)
         });
@@ -185,8 +182,8 @@ impl Wilson {
     }
 }
 
-/// The t that Student's distribution exceeds with this probability, of at most one half: by halving, since the
-/// function that it inverts is the one that p-values come from.
+/// The t that Student's distribution exceeds with this probability, at most one half: by bisection, since the inverted
+/// function is the one behind p-values.
 fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
     let exceeds = |t: f64| student_distribution(-t, freedom) > probability;
     let mut high = 1.0;
@@ -204,15 +201,14 @@ fn student_upper_quantile(probability: f64, freedom: f64) -> f64 {
     }
 }
 
-/// Student's t distribution function.
 fn student_distribution(t: f64, freedom: f64) -> f64 {
     if freedom > 1e5 {
-        // Abramowitz and Stegun (1964, 26.7.8): here right to 1e-9, while the beta function loses its digits.
+        // Abramowitz and Stegun (1964, 26.7.8): accurate to 1e-9 here, while the beta function loses digits.
         let z = t * (1.0 - 1.0 / (4.0 * freedom)) / (1.0 + t * t / (2.0 * freedom)).sqrt();
         return normal_distribution(z);
     }
     let tail = checked_beta_reg(freedom / 2.0, 0.5, freedom / (freedom + t * t));
-    // Of these arguments it always has a value.
+    // These arguments always give a value.
     let tail = tail.unwrap_or(1.0) / 2.0;
     if t > 0.0 { 1.0 - tail } else { tail }
 }

@@ -5,13 +5,12 @@
 //! numbers come out. Like all pure crates it has no I/O, no clock and no random numbers. Functions that differ
 //! between platforms come from `libm`, so results are identical on every machine.
 //!
-//! The two games of a pair share an opening, so their results are not independent: the pair is
-//! the unit of every variance. Where sides are fixed there are no pairs, and the unit is the game. Where
-//! openings come again the unit is the opening ([`OpeningSpread`]). Nothing here is ever NaN.
+//! The two games of a pair share an opening, so their results are not independent: the pair is the unit of every
+//! variance. With fixed sides there are no pairs, and the unit is the game. If openings repeat, the unit is the opening
+//! ([`OpeningSpread`]). No figure is ever NaN.
 //!
-//! [`ScoreInterval`] is what reports say: it keeps its promise also for few, equal or lopsided units, and
-//! [`Confidence`] is the same statement in other words. [`Strength`] has the figures that match runners print,
-//! for comparison with theirs.
+//! Reports show [`ScoreInterval`]: its coverage holds also for few, equal or lopsided units, and [`Confidence`]
+//! restates it in Elo. [`Strength`] has the figures that match runners print, for comparison with theirs.
 //!
 //! | module | subject |
 //! |---|---|

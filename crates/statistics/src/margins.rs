@@ -1,29 +1,29 @@
-//! By how much games are won: the mean margin of a cell's games, over the units that its score is over.
+//! The mean margin of a cell's games, over the units of its score.
 //!
-//! Games of a pair, or from one opening where openings come again, are alike: they are one unit, with as many
-//! games as there are that have a margin. The mean is a ratio of two sums over units of unequal size, with the
-//! linearised variance of such a ratio (Cochran 1977, section 6.3) and Student's distribution.
+//! Games of a pair, or from one opening if openings repeat, are alike: they form one unit, whose size is the number of
+//! its games with a margin. The mean is a ratio of two sums over units of unequal size, with the linearised variance of
+//! such a ratio (Cochran 1977, section 6.3) and Student's distribution.
 
 use crate::per_game::OverGames;
 use crate::ratio::{Ratio, RatioSums};
 
-/// What the margins of a cell's games add up to over units, seen from its first player.
+/// Sums of the margins of a cell's games over units, from its first player's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MarginSums {
     /// Games with a margin.
     pub games: f64,
-    /// Their margins.
+    /// The sum of their margins.
     pub sum: f64,
-    /// The squares of a unit's games.
+    /// The squares of each unit's games.
     pub games_squared: f64,
-    /// A unit's games times its margins.
+    /// Each unit's games times its margins.
     pub products: f64,
-    /// The squares of a unit's margins.
+    /// The squares of each unit's margins.
     pub squares: f64,
 }
 
 impl MarginSums {
-    /// Adds a unit: so many games, with margins of this sum.
+    /// Adds a unit of this many games, with margins of this sum.
     pub fn add(&mut self, games: u64, sum: i64) {
         let (games, sum) = (games as f64, sum as f64);
         self.games += games;
@@ -33,7 +33,7 @@ impl MarginSums {
         self.squares += sum * sum;
     }
 
-    /// The mean margin of a game, with its 95% interval; none without a game that has one.
+    /// The mean margin of a game, with its 95% interval; `None` without a game that has a margin.
     #[must_use]
     pub fn mean(&self) -> Option<OverGames> {
         let Self { games: base, sum, games_squared: base_squared, products, squares } = *self;
@@ -71,7 +71,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of pairs that are all complete it is the textbook's interval of the mean of their means.
+        /// For complete pairs only, it equals the textbook interval of the mean of their means.
         #[test]
         fn whole_pairs_give_students_interval(pairs in prop::collection::vec(-128_i64..=128, 2..60)) {
             let units: Vec<(u64, i64)> = pairs.iter().map(|&sum| (2, sum)).collect();
@@ -88,7 +88,7 @@ mod tests {
             prop_assert!((interval.high - (mean + error)).abs() < 1e-6);
         }
 
-        /// Seen from the other player all signs change, and nothing else.
+        /// From the other player's side only the signs change.
         #[test]
         fn the_other_player_sees_the_opposite(
             units in prop::collection::vec((0_u64..=4, -200_i64..=200), 1..30),
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    /// How often the interval holds the true mean, of pairs whose games have an opening in common.
+    /// The coverage of the interval for pairs whose games share an opening.
     #[test]
     fn intervals_hold_the_true_mean_about_as_often_as_they_say() {
         let mut random = Random::from_key([9; 32]);
@@ -114,7 +114,7 @@ mod tests {
                 for _ in 0..pairs {
                     let opening = draw(10);
                     let margins = [6 + opening + draw(20), 6 + opening + draw(20)];
-                    // One in nine was lost by a fault, and has none.
+                    // One in nine was lost by a fault, and has no margin.
                     let is_whole = draw(4) != 0;
                     let (games, sum) =
                         if is_whole { (2, margins[0] + margins[1]) } else { (1, margins[0]) };

@@ -1,17 +1,17 @@
 //! Mean and variance of counted scores.
 
-/// The moments of scores 0..=1 in equal steps.
+/// The moments of scores from 0 to 1 in equal steps.
 pub(super) struct Moments {
-    /// How many.
+    /// The number of scores.
     pub(super) count: f64,
-    /// 0.5 of nothing.
+    /// The mean; 0.5 without scores.
     pub(super) mean: f64,
-    /// Dividing by the count; 0 of nothing.
+    /// The variance, divided by the count; 0 without scores.
     pub(super) variance: f64,
 }
 
 impl Moments {
-    /// Given how many units have each score.
+    /// From the number of units with each score.
     pub(super) fn of(counts: &[f64]) -> Self {
         let count: f64 = counts.iter().sum();
         if count == 0.0 {

@@ -1,9 +1,9 @@
-//! Openings that come again: each is one unit, whose score is the mean of its pairs, or games.
+//! Repeated openings: each is one unit, whose score is the mean of its pairs or games.
 
 use std::collections::BTreeMap;
 
-/// Openings by how many units (pairs or games) each has: sums over those that have as many. Whole numbers,
-/// so that it is the same whichever came first, and small: openings are played in turn.
+/// Openings grouped by their number of units (pairs or games), as sums per group. Whole numbers make the sums
+/// independent of order, and they are few because openings are played in turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpeningCounts(BTreeMap<u64, Group>);
 
@@ -12,23 +12,23 @@ pub struct OpeningCounts(BTreeMap<u64, Group>);
 struct Group {
     openings: u64,
     half_points: u64,
-    /// The squares of each opening's half points, summed up.
+    /// The sum of squares of each opening's half points.
     squares: u64,
 }
 
-/// How the scores of openings vary, each weighted by its units.
+/// The variation of openings' scores, each weighted by its units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OpeningSpread {
-    /// How many equally weighted openings they are worth: the square of the sum of their units through the
-    /// sum of the squares (Kish 1965, section 8.2).
+    /// The equivalent number of equally weighted openings: the square of the sum of their units divided by the sum of
+    /// the squares (Kish 1965, section 8.2).
     pub effective: f64,
     /// The weighted variance of their mean scores per game.
     pub variance: f64,
 }
 
 impl OpeningCounts {
-    /// Adds so many openings with so many units each: their half points, and the sum of the squares of each
-    /// one's half points.
+    /// Adds openings with equally many units each: their half points, and the sum of the squares of each opening's half
+    /// points.
     pub fn add(&mut self, units: u64, openings: u64, half_points: u64, squares: u64) {
         if units == 0 {
             return;
@@ -44,10 +44,10 @@ impl OpeningCounts {
         self.add(units, 1, half_points, half_points * half_points);
     }
 
-    /// Takes an opening away that was added with these.
+    /// Removes an opening that was added with these.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no such opening.
     pub fn remove(&mut self, units: u64, half_points: u64) {
         if let Some(group) = self.0.get_mut(&units) {
             group.openings -= 1;
@@ -59,19 +59,19 @@ impl OpeningCounts {
         }
     }
 
-    /// The half points of all of them.
+    /// The half points of all openings.
     #[must_use]
     pub fn half_points(&self) -> u64 {
         self.0.values().map(|group| group.half_points).sum()
     }
 
-    /// How many openings.
+    /// The number of openings.
     #[must_use]
     pub fn openings(&self) -> u64 {
         self.0.values().map(|group| group.openings).sum()
     }
 
-    /// The mean score per game, of units of so many games; 0.5 of nothing.
+    /// The mean score per game, for units of this many games; 0.5 without any.
     #[must_use]
     pub fn mean(&self, games_of_unit: u64) -> f64 {
         let units: f64 = self.0.iter().map(|(&units, it)| (units * it.openings) as f64).sum();
@@ -79,7 +79,7 @@ impl OpeningCounts {
         if units == 0.0 { 0.5 } else { half_points / (2.0 * games_of_unit as f64 * units) }
     }
 
-    /// How their scores vary, of units of so many games. From + - * / alone (invariant 2).
+    /// The variation of scores, for units of this many games. Uses only + - * / (invariant 2).
     #[must_use]
     pub fn spread(&self, games_of_unit: u64) -> OpeningSpread {
         let points_of_unit = 2.0 * games_of_unit as f64;
@@ -90,7 +90,7 @@ impl OpeningCounts {
             let openings = group.openings as f64;
             units += each * openings;
             squares += each * each * openings;
-            // Of each opening: units (half points / (points of a unit * units) - mean)^2.
+            // For each opening: units (half points / (points of a unit * units) - mean)^2.
             let half_points = group.half_points as f64 / points_of_unit;
             let own_squares = group.squares as f64 / (points_of_unit * points_of_unit);
             deviations +=
@@ -99,7 +99,7 @@ impl OpeningCounts {
         if units == 0.0 {
             return OpeningSpread { effective: 0.0, variance: 0.0 };
         }
-        // What rounding leaves of no variance may be below zero.
+        // Rounding may turn a zero variance negative.
         OpeningSpread {
             effective: units * units / squares,
             variance: (deviations / units).max(0.0),

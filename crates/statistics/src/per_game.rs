@@ -1,54 +1,53 @@
 //! Times of a cell's players, game by game: the mean over games of a player's mean time, and the ratio of two
 //! players' geometric means.
 //!
-//! A long game has more moves than a short one, and which positions come up depends on how it goes, so that moves
-//! are no sample of anything: games are. Games from one opening are alike, and are one cluster. A mean over games
-//! is then a ratio of two sums over clusters, with the linearised variance of such a ratio (Cochran 1977, section
-//! 6.3; Liang and Zeger 1986): that of [`Clustered`](super::Clustered), here from sums of squares and products
-//! alone, so that millions of clusters are added up where they are kept.
+//! A long game has more moves than a short one, and its positions depend on its course, so moves are not a random
+//! sample; games are. Games from one opening are alike, and form one cluster. A mean over games is then a ratio of two
+//! sums over clusters, with the linearised variance of such a ratio (Cochran 1977, section 6.3; Liang and Zeger 1986):
+//! that of [`Clustered`](super::Clustered), here from sums of squares and products alone, so that a database can add up
+//! millions of clusters.
 
 use crate::clustered::Interval;
 use crate::ratio::{Ratio, RatioSums, beyond};
 
-/// What searched moves cost one player in the games of one cluster.
+/// The time of one player's searched moves in the games of one cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GameTimes {
-    /// Games in which it searched for a move.
+    /// Games with at least one searched move of the player.
     pub games: u64,
-    /// The mean time of its searched moves by the clock on the wall, in microseconds, summed up over these
-    /// games.
+    /// The mean wall time of its searched moves, in microseconds, summed over these games.
     pub wall_us_mean_sum: f64,
-    /// The natural logarithm of that mean, summed up: a mean below half a microsecond counts as that.
+    /// The natural logarithm of that mean, summed; means below half a microsecond count as half a microsecond.
     pub wall_us_mean_log_sum: f64,
 }
 
-/// What a player's [`GameTimes`] add up to over clusters, with their squares and products.
+/// Sums of a player's [`GameTimes`] over clusters, with their squares and products.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayerTimeSums {
-    /// The games.
+    /// The number of games.
     pub games: f64,
     /// The sums of mean times, in microseconds.
     pub means: f64,
     /// The sums of their logarithms.
     pub logs: f64,
-    /// The squares of a cluster's games.
+    /// The squares of each cluster's games.
     pub games_squared: f64,
-    /// Its games times its sum of means.
+    /// Each cluster's games times its sum of means.
     pub games_means: f64,
-    /// The squares of its sum of means.
+    /// The squares of each cluster's sum of means.
     pub means_squared: f64,
-    /// Its games times its sum of logarithms.
+    /// Each cluster's games times its sum of logarithms.
     pub games_logs: f64,
-    /// The squares of its sum of logarithms.
+    /// The squares of each cluster's sum of logarithms.
     pub logs_squared: f64,
 }
 
-/// What the times of a cell's two players add up to over its clusters.
+/// Sums of the times of a cell's two players over its clusters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TimeSums {
-    /// Each player's own.
+    /// Each player's own sums.
     pub players: [PlayerTimeSums; 2],
-    /// A cluster's games of the first player times those of the second.
+    /// Each cluster's games of the first player times those of the second.
     pub games_products: f64,
     /// The sum of logarithms of the first player times that of the second.
     pub logs_products: f64,
@@ -63,7 +62,7 @@ pub struct TimeSums {
 pub struct OverGames {
     /// The figure.
     pub value: f64,
-    /// With its 95% interval; none of a single cluster, or of hardly more.
+    /// Its 95% interval; `None` for a single cluster, or hardly more by weight.
     pub interval: Option<Interval>,
 }
 
@@ -89,7 +88,7 @@ impl PlayerTimeSums {
         self.ratio(self.logs, self.games_logs, self.logs_squared)
     }
 
-    /// A sum per game, given its products with the games and its squares. None without a game.
+    /// A sum per game, given its products with the games and its squares. `None` without games.
     fn ratio(&self, sum: f64, products: f64, squares: f64) -> Option<Ratio> {
         let Self { games: base, games_squared: base_squared, .. } = *self;
         Ratio::of(RatioSums { base, sum, base_squared, products, squares })
@@ -110,11 +109,11 @@ impl TimeSums {
         self.first_logs_second_games += logs * second_games;
     }
 
-    /// The mean over games of a player's mean time per searched move, in microseconds: of the first player (0)
-    /// or the second (1). None of who never searched.
+    /// The mean over games of a player's mean time per searched move, in microseconds: of the first player (0) or the
+    /// second (1). `None` if the player never searched.
     ///
     /// # Panics
-    /// If the player is another number.
+    /// If the player is neither 0 nor 1.
     #[must_use]
     pub fn game_mean(&self, player: usize) -> Option<OverGames> {
         let mean = self.players[player].mean()?;
@@ -125,8 +124,8 @@ impl TimeSums {
         })
     }
 
-    /// The geometric mean over games of a player's mean times, divided by that of the other player. What an
-    /// opening does to both cancels in it. None if one of them never searched.
+    /// The geometric mean over games of a player's mean times, divided by that of the other player. An opening's effect
+    /// on both cancels. `None` if one of them never searched.
     ///
     /// # Panics
     /// If the player is neither 0 nor 1.
@@ -160,7 +159,7 @@ mod tests {
     use crate::clustered::student_quantile_95;
     use crate::{Clustered, OpeningSum};
 
-    /// One game: its opening, and each player's mean time, where it searched.
+    /// One game: its opening, and each player's mean time if it searched.
     type Game = (u64, [Option<f64>; 2]);
 
     fn by_opening(games: &[Game]) -> BTreeMap<u64, [GameTimes; 2]> {
@@ -185,8 +184,8 @@ mod tests {
         sums
     }
 
-    /// The slow twin: residuals of single games, added up by opening. The figure, the part of each opening in
-    /// its error, and the degrees of freedom.
+    /// The slow reference: residuals of single games, summed by opening. Returns the figure, each opening's part in its
+    /// error, and the degrees of freedom.
     fn plainly(
         games: &[Game],
         player: usize,
@@ -232,7 +231,7 @@ mod tests {
         prop::collection::vec((0..12_u64, [mean(), mean()]), 0..60)
     }
 
-    /// However the sums of equal times were rounded, there is no error in their mean.
+    /// Rounding in sums of equal times causes no error of their mean.
     #[test]
     fn what_rounding_leaves_is_not_a_variance() {
         let log = libm::log;
@@ -240,7 +239,7 @@ mod tests {
             let mut sums = TimeSums::default();
             for games in 1..=40_u64 {
                 let times = |us: f64| {
-                    // One after the other, or all at once.
+                    // Added one by one, or all at once.
                     let add = |of: f64| match games % 3 {
                         0 => (0..games).map(|_| of).sum(),
                         _ => of * games as f64,
@@ -265,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        /// Sums of squares say what single games say.
+        /// Sums of squares agree with single games.
         #[test]
         fn sums_say_what_single_games_say(games in games()) {
             let sums = sums(&games);
@@ -299,12 +298,12 @@ mod tests {
                 let inverse = inverse.interval.unwrap();
                 prop_assert!((told.low * inverse.high - 1.0).abs() < 1e-6);
             } else {
-                // Bounds beyond all numbers are none.
+                // Overflowing bounds become absent.
                 prop_assert!(difference.is_none_or(|it| it.high > 700.0 || it.low < -700.0));
             }
         }
 
-        /// They are the means and differences that cells are compared by.
+        /// The means and differences equal those used to compare cells.
         #[test]
         fn sums_say_what_clusters_say(games in games()) {
             let sums = sums(&games);
@@ -341,11 +340,11 @@ mod tests {
         assert_eq!(one.game_mean(0), Some(OverGames { value: 10.0, interval: None }));
         let ratio = one.ratio(0).unwrap();
         assert!((ratio.value - 2.0).abs() < 1e-12 && ratio.interval.is_none(), "{ratio:?}");
-        // However many games: one opening tells nothing of others.
+        // One opening says nothing about others, for any number of games.
         let one_opening = sums(&[(0, [Some(1.0), Some(2.0)]), (0, [Some(3.0), Some(4.0)])]);
         assert_eq!(one_opening.game_mean(0), Some(OverGames { value: 2.0, interval: None }));
         assert!(one_opening.ratio(1).unwrap().interval.is_none());
-        // A player that never searched has no times, and nothing to compare with.
+        // A player that never searched has no times, and no ratio.
         let alone = sums(&[(0, [Some(1.0), None]), (1, [Some(3.0), None])]);
         assert!(alone.game_mean(0).unwrap().interval.is_some());
         assert_eq!((alone.game_mean(1), alone.ratio(0), alone.ratio(1)), (None, None, None));
@@ -355,12 +354,12 @@ mod tests {
         assert_eq!(mean.interval, Some(Interval { value: 0.0, low: 0.0, high: 0.0 }));
         let ratio = zero.ratio(1).unwrap();
         assert!((ratio.value - 16.0).abs() < 1e-9, "{ratio:?}");
-        // No time is below nothing.
+        // No time is negative.
         let wide = sums(&[(0, [Some(0.0), None]), (1, [Some(1_000.0), None])]);
         assert_eq!(wide.game_mean(0).unwrap().interval.map(|it| it.low), Some(0.0));
     }
 
-    /// What an opening does to both players cancels in their ratio, and in neither mean.
+    /// An opening's effect on both players cancels in their ratio, but in neither mean.
     #[test]
     fn openings_cancel_in_the_ratio() {
         let games: Vec<Game> = (0..10_u64)
@@ -382,8 +381,8 @@ mod tests {
         (-2.0 * libm::log(radius)).sqrt() * libm::cos(std::f64::consts::TAU * turn)
     }
 
-    /// How often the intervals of the mean and of the ratio hold the true ones. The logarithm of a mean time is
-    /// normal: the opening's part, in both players, and the game's own, as large, have this deviation together.
+    /// The coverage of the intervals of the mean and of the ratio. The logarithm of a mean time is normal: the
+    /// opening's part, in both players, and the game's own, equally large, together have this deviation.
     fn simulated_coverage(games_of_openings: &[u64], deviation: f64, rounds: u32) -> [f64; 2] {
         let mut random = Random::from_key([21; 32]);
         let part = deviation / 2.0_f64.sqrt();
@@ -415,7 +414,7 @@ mod tests {
         covered.map(|sum| sum / f64::from(rounds))
     }
 
-    /// The figures of docs/statistics.md, with many more rounds there (`SPELRUM_COVERAGE_ROUNDS`).
+    /// The figures of docs/statistics.md, which used many more rounds (`SPELRUM_COVERAGE_ROUNDS`).
     #[test]
     fn intervals_cover_the_mean_over_other_openings() {
         let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
@@ -426,7 +425,7 @@ mod tests {
             ("30 openings, 2 games each", vec![2; 30]),
             ("100 openings, 2 games each", vec![2; 100]),
         ] {
-            // What is asked of the mean: the more its times are skewed, the more openings it takes.
+            // The required coverage of the mean: the more skewed its times, the more openings it takes.
             for (deviation, least) in [(0.1, 0.94), (0.5, 0.92), (1.0, 0.86)] {
                 let [mean, ratio] = simulated_coverage(&games_of_openings, deviation, rounds);
                 println!(
@@ -434,7 +433,7 @@ mod tests {
                     100.0 * mean,
                     100.0 * ratio,
                 );
-                // Three standard deviations of so many rounds below.
+                // Three standard deviations below, for this many rounds.
                 let below =
                     |least: f64| least - 3.0 * (least * (1.0 - least) / f64::from(rounds)).sqrt();
                 assert!(mean >= below(least), "{name}, {deviation}: {mean}");

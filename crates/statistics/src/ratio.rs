@@ -1,9 +1,9 @@
-//! A ratio of two sums over units of unequal size, from sums of squares and products alone, so that millions of
-//! units are added up where they are kept: the linearised ratio estimator (Cochran 1977, section 6.3).
+//! A ratio of two sums over units of unequal size, from sums of squares and products alone, so that a database can add
+//! up millions of units: the linearised ratio estimator (Cochran 1977, section 6.3).
 
 use crate::clustered::{Interval, student_quantile_95};
 
-/// What a ratio is made of: each unit has a size, and a sum of what was measured in it.
+/// The sums behind a ratio: each unit has a size and a sum of measurements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RatioSums {
     /// The sizes.
@@ -23,27 +23,27 @@ pub(crate) struct RatioSums {
 pub(crate) struct Ratio {
     pub(crate) value: f64,
     pub(crate) variance: f64,
-    /// A variance that rounding may have left of none.
+    /// The largest variance that rounding errors can explain.
     pub(super) rounding: f64,
-    /// By how much a deviation of a unit from the ratio moves it.
+    /// The change of the ratio per deviation of a unit from it.
     pub(super) leverage: f64,
     /// Degrees of freedom: the effective number of units less one.
     pub(crate) freedom: f64,
 }
 
-/// What a variance must exceed, as a share of the sums that it is the difference of: what is less is what
-/// rounding left, and differs with the order in which units came.
+/// The least a variance must be, as a share of the sums that it is the difference of: a smaller one is rounding error,
+/// and depends on the order of the units.
 const ROUNDING: f64 = 1e-12;
 
 impl Ratio {
-    /// The ratio of the sums to the sizes. None without any size.
+    /// The ratio of the sums to the sizes. `None` without any size.
     pub(crate) fn of(sums: RatioSums) -> Option<Self> {
         let RatioSums { base, sum, base_squared, products, squares } = sums;
         if base <= 0.0 {
             return None;
         }
         let value = sum / base;
-        // Kish's effective number of units (1965, section 8.2): all of them where all have the same size.
+        // Kish's effective number of units (1965, section 8.2): all of them if all have equal size.
         let effective = base * base / base_squared;
         let freedom = effective - 1.0;
         // The means of few units lie closer to their own mean than to the true one.
@@ -55,7 +55,7 @@ impl Ratio {
         Some(Self { value, variance: beyond(variance, rounding), rounding, leverage, freedom })
     }
 
-    /// The 95% interval with this variance; none with less than one degree of freedom.
+    /// The 95% interval with this variance; `None` with less than one degree of freedom.
     pub(crate) fn interval(&self, variance: f64, freedom: f64) -> Option<Interval> {
         let error = student_quantile_95(freedom)? * variance.sqrt();
         let Self { value, .. } = *self;
@@ -63,7 +63,7 @@ impl Ratio {
     }
 }
 
-/// A variance, or none where it is what rounding left, which may also be below zero.
+/// The variance, or 0 if it is rounding error, which may also be negative.
 pub(super) fn beyond(variance: f64, rounding: f64) -> f64 {
     if variance > rounding { variance } else { 0.0 }
 }

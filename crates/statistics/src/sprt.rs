@@ -1,9 +1,9 @@
 //! Wald's sequential probability ratio test between two strengths, with the generalised likelihood
 //! ratio of match runners (Van den Bergh, "Normalized Elo", 2021).
 //!
-//! Which distribution of scores two players have is not known, only what strength they would have by a
-//! hypothesis. So the ratio is that of the likeliest distribution under one hypothesis to the likeliest
-//! under the other. It decides where a cell ends: logarithms are those of `libm` (invariant 2).
+//! The distribution of scores of two players is unknown; a hypothesis only states their strength. So the ratio compares
+//! the likeliest distribution under each hypothesis. The test decides where a cell ends, so logarithms are those of
+//! `libm` (invariant 2).
 
 use core::f64::consts::LN_10;
 
@@ -13,19 +13,18 @@ use crate::counts::{GameCounts, PairCounts};
 use crate::elo::score_of_elo;
 use crate::root::Tolerance;
 
-/// In which units a test has its strengths.
+/// The units of a test's strengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EloModel {
-    /// Elo as it follows from the expected score by the logistic function: the same difference is fewer
-    /// points where draws are many.
+    /// Elo from the expected score by the logistic function: the same difference is fewer points if draws are frequent.
     Logistic,
-    /// Normalized Elo: a lead in units of the standard deviation of a game's score. A test takes about the same
-    /// number of games whatever the draws.
+    /// Normalized Elo: a lead in units of the standard deviation of a game's score. A test takes about the same number
+    /// of games for any share of draws.
     #[default]
     Normalized,
 }
 
-/// The sequential test of whether the first player is rather `elo1` stronger than the second, or `elo0`.
+/// An SPRT of whether the first player is `elo1` or `elo0` stronger than the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
     elo0: f64,
@@ -36,10 +35,10 @@ pub struct Sprt {
     over_pairs: bool,
 }
 
-/// No figure of it is NaN.
+/// No figure is NaN.
 impl Eq for Sprt {}
 
-/// What a sequential test says.
+/// The verdict of an SPRT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// `elo0` rather than `elo1`.
@@ -49,7 +48,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its name, in JSON.
+    /// The name in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,18 +58,18 @@ impl Verdict {
     }
 }
 
-/// The strengths that can be tested for, in Elo of either model, to both sides of 0. Beyond, hardly any
-/// distribution of a pair's scores has them.
+/// The largest strength to test for, in Elo of either model and of either sign. Hardly any distribution of a pair's
+/// scores exceeds it.
 pub const SPRT_ELO_MAX: f64 = 200.0;
 
-/// Both kinds of error may have a probability up to, and not with, this.
+/// The exclusive upper bound of both error probabilities.
 pub const SPRT_ERROR_MAX: f64 = 0.5;
 
-/// A unit's class that was never seen is taken for seen so often.
+/// The count assumed for a unit's class that was never seen.
 const NEVER_SEEN: f64 = 1e-3;
 
 impl EloModel {
-    /// Its name, in sweeps and JSON.
+    /// The name in sweeps and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +78,7 @@ impl EloModel {
         }
     }
 
-    /// All there are.
+    /// All models.
     pub const ALL: [Self; 2] = [Self::Normalized, Self::Logistic];
 
     /// The model of this name.
@@ -90,15 +89,15 @@ impl EloModel {
 }
 
 impl Sprt {
-    /// The test between `elo0` and a larger `elo1`, both within [`SPRT_ELO_MAX`], which takes `elo1` where
-    /// `elo0` is true with probability `alpha`, and the other way round with `beta`, both above 0 and
-    /// below [`SPRT_ERROR_MAX`]. None for other figures.
+    /// Creates the test between `elo0` and a larger `elo1`, both within [`SPRT_ELO_MAX`]. It accepts `elo1` with
+    /// probability `alpha` if `elo0` is true, and `elo0` with probability `beta` if `elo1` is true; both are above 0
+    /// and below [`SPRT_ERROR_MAX`]. `None` for other figures.
     #[must_use]
     pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64, model: EloModel) -> Option<Self> {
         let is_strength = |elo: f64| elo.abs() <= SPRT_ELO_MAX;
         let is_error = |probability: f64| probability > 0.0 && probability < SPRT_ERROR_MAX;
         let is_test = is_strength(elo0) && is_strength(elo1) && elo0 < elo1;
-        // Adding zero makes the zero of `-0` positive: two tests that are equal are written alike.
+        // Adding zero turns `-0` into a positive zero, so that equal tests are written alike.
         (is_test && is_error(alpha) && is_error(beta)).then_some(Self {
             elo0: elo0 + 0.0,
             elo1: elo1 + 0.0,
@@ -109,14 +108,14 @@ impl Sprt {
         })
     }
 
-    /// The same test, whose pairs (games, where sides are fixed) are taken for independent also where openings come
-    /// again: as every test was read once.
+    /// The same test, treating pairs (games if sides are fixed) as independent even if openings repeat, as all tests
+    /// once did.
     #[must_use]
     pub const fn over_pairs(self) -> Self {
         Self { over_pairs: true, ..self }
     }
 
-    /// Whether it is so.
+    /// Whether the test treats pairs as independent even if openings repeat.
     #[must_use]
     pub const fn is_over_pairs(&self) -> bool {
         self.over_pairs
@@ -134,7 +133,7 @@ impl Sprt {
         self.elo1
     }
 
-    /// The strength that a verdict accepts.
+    /// The strength accepted by a verdict.
     #[must_use]
     pub const fn elo_of(&self, verdict: Verdict) -> f64 {
         match verdict {
@@ -143,13 +142,13 @@ impl Sprt {
         }
     }
 
-    /// How probable it is to take `elo1` where `elo0` is true.
+    /// The probability of accepting `elo1` if `elo0` is true.
     #[must_use]
     pub const fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// How probable it is to take `elo0` where `elo1` is true.
+    /// The probability of accepting `elo0` if `elo1` is true.
     #[must_use]
     pub const fn beta(&self) -> f64 {
         self.beta
@@ -161,7 +160,7 @@ impl Sprt {
         self.model
     }
 
-    /// The logarithms of the likelihood ratio at which it takes `elo0`, at or below, and `elo1`, at or above
+    /// The log-likelihood ratios at or below which the test accepts `elo0`, and at or above which it accepts `elo1`
     /// (Wald 1945).
     #[must_use]
     pub fn bounds(&self) -> [f64; 2] {
@@ -169,7 +168,7 @@ impl Sprt {
         [libm::log(beta / (1.0 - alpha)), libm::log((1.0 - beta) / alpha)]
     }
 
-    /// What a logarithm of the likelihood ratio says; nothing between the bounds.
+    /// The verdict at a log-likelihood ratio; `None` between the bounds.
     #[must_use]
     pub fn verdict(&self, llr: f64) -> Option<Verdict> {
         let [lower, upper] = self.bounds();
@@ -182,19 +181,19 @@ impl Sprt {
         }
     }
 
-    /// The logarithm of how much likelier pairs are under `elo1` than under `elo0`; 0 of no pairs.
+    /// The log-likelihood ratio of `elo1` to `elo0` over pairs; 0 without pairs.
     #[must_use]
     pub fn llr_of_pairs(&self, pairs: &PairCounts) -> f64 {
         self.llr(&pairs.0, 2.0)
     }
 
-    /// The same over games with fixed sides.
+    /// The log-likelihood ratio over games with fixed sides.
     #[must_use]
     pub fn llr_of_games(&self, games: &GameCounts) -> f64 {
         self.llr(&games.0, 1.0)
     }
 
-    /// `games` is how many games one of the counted scores is the mean of.
+    /// `games` is the number of games averaged in one counted score.
     fn llr<const CLASSES: usize>(&self, counts: &[u64; CLASSES], games: f64) -> f64 {
         if counts.iter().all(|&count| count == 0) {
             return 0.0;
@@ -211,7 +210,7 @@ impl Sprt {
     }
 }
 
-/// How probable each score is, of scores 0..=1 in equal steps. Each is above 0.
+/// The probability of each score from 0 to 1 in equal steps. Each is above 0.
 #[derive(Clone, Copy)]
 struct Distribution<const CLASSES: usize>([f64; CLASSES]);
 
@@ -220,7 +219,7 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
         class as f64 / (CLASSES - 1) as f64
     }
 
-    /// The likeliest distribution with this mean, given that this one was seen.
+    /// The likeliest distribution with this mean, given the observed one.
     fn likeliest_of_mean(&self, mean: f64) -> Self {
         let [mut distances, mut tilted] = [[0.0; CLASSES]; 2];
         for (class, distance) in distances.iter_mut().enumerate() {
@@ -230,10 +229,10 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
         Self(tilted)
     }
 
-    /// The likeliest distribution whose mean is so many of its standard deviations above one half.
+    /// The likeliest distribution whose mean is this many of its standard deviations above one half.
     ///
-    /// The condition is not linear in the probabilities: it is replaced by its tangent at the
-    /// distribution found last, until nothing changes.
+    /// The condition is not linear in the probabilities: it is replaced by its tangent at the previous distribution,
+    /// until nothing changes.
     fn likeliest_of_t_value(&self, t: f64) -> Self {
         let mut found = Self([1.0 / CLASSES as f64; CLASSES]);
         for _ in 0..TANGENTS_MAX {
@@ -256,9 +255,8 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
         found
     }
 
-    /// The likeliest distribution in which the mean of these distances is 0, given that this one was seen:
-    /// each class's probability is divided by 1 + tilt × distance. Without distances to both sides there is
-    /// none.
+    /// The likeliest distribution in which the mean of these distances is 0, given the observed one: each class's
+    /// probability is divided by 1 + tilt × distance. `None` without distances of both signs.
     fn likeliest_where_none_is_left(
         &self,
         distances: &[f64; CLASSES],
@@ -269,7 +267,7 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
         if !(least < 0.0 && most > 0.0) {
             return false;
         }
-        // Where a divisor would be 0, the sum is infinite: within, it falls from one infinity to the other.
+        // The sum is infinite where a divisor is 0; between, it falls from one infinity to the other.
         let [low, high] = [-1.0 / most, -1.0 / least];
         let left = |tilt: f64| {
             self.0.iter().zip(distances).map(|(p, d)| p * d / (1.0 + tilt * d)).sum::<f64>()
@@ -277,7 +275,7 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
         let inset = (high - low) * INSET;
         let mut tolerance = Tolerance((high - low) * f64::EPSILON);
         let tilt = find_root_brent(low + inset, high - inset, left, &mut tolerance);
-        // No sign changes only where the root is nearer to an end than the inset.
+        // There is no change of sign only if the root is nearer to an end than the inset.
         let tilt = tilt.unwrap_or(if left(low + inset) < 0.0 { low + inset } else { high - inset });
         for ((p, d), tilted) in self.0.iter().zip(distances).zip(tilted) {
             *tilted = p / (1.0 + tilt * d);
@@ -293,11 +291,11 @@ impl<const CLASSES: usize> Distribution<CLASSES> {
     }
 }
 
-/// How often the tangent is laid, at the most.
+/// Most tangent steps.
 const TANGENTS_MAX: u32 = 100;
 
-/// No probability changed by more.
+/// The largest change of a probability that counts as none.
 const UNCHANGED: f64 = 1e-12;
 
-/// How far from the ends a tilt is looked for, as a part of what lies between them.
+/// The distance of the searched tilts from the ends, as a share of the range between them.
 const INSET: f64 = 1e-13;

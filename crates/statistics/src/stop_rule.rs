@@ -1,20 +1,20 @@
-//! The rule itself, and when it is asked.
+//! The stop rule, and its checkpoints.
 
 use core::fmt;
 
 use crate::tally::{OpeningTally, Tally};
 use crate::{OpeningSpread, Sprt};
 
-/// The first checkpoint, in units. Below it an interval says little, and looking often at little data
-/// is what makes stopped experiments wrong.
+/// The first checkpoint, in units. Below it an interval says little, and frequent looks at little data are what makes
+/// stopped experiments wrong.
 pub const FIRST_CHECKPOINT: u64 = 25;
 
-/// When a cell has been played enough. Its text names it: equal rules have equal texts.
+/// The rule that ends a cell. Its text identifies it: equal rules have equal texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopRule {
-    /// Once the 95% interval of its score is so narrow: over openings where they come again.
+    /// Ends once the 95% interval of the score is this narrow: over openings if they repeat.
     Precision(Precision),
-    /// Once a sequential test has its answer.
+    /// Ends once an SPRT has a verdict.
     Sprt(Sprt),
 }
 
@@ -29,33 +29,33 @@ pub struct Precision {
 impl Eq for Precision {}
 
 impl Precision {
-    /// More than 0 and less than 0.5, which is what an interval of nothing has.
+    /// Creates a precision of more than 0 and less than 0.5, the half width without data.
     #[must_use]
     pub fn new(points: f64) -> Option<Self> {
         (points > 0.0 && points < 0.5).then_some(Self { points, over_pairs: false })
     }
 
-    /// The same of the interval over pairs (games, where sides are fixed) also where openings come again: as
-    /// every precision was read once.
+    /// The same precision of the interval over pairs (games if sides are fixed) even if openings repeat, as all
+    /// precisions once were.
     #[must_use]
     pub const fn over_pairs(self) -> Self {
         Self { points: self.points, over_pairs: true }
     }
 
-    /// Whether it is so.
+    /// Whether the precision applies to pairs even if openings repeat.
     #[must_use]
     pub const fn is_over_pairs(self) -> bool {
         self.over_pairs
     }
 
-    /// In points per game.
+    /// The half width in points per game.
     #[must_use]
     pub const fn points(self) -> f64 {
         self.points
     }
 
-    /// The finest precision of an even score that is read over so many openings, however many games are
-    /// played and however alike the openings are.
+    /// The finest precision of an even score over this many openings, for any number of games and any similarity of the
+    /// openings.
     #[must_use]
     pub fn finest_over(openings: u64) -> f64 {
         let alike = OpeningSpread { effective: openings as f64, variance: 0.0 };
@@ -65,13 +65,13 @@ impl Precision {
 }
 
 impl StopRule {
-    /// Half the width of the interval, in points per game; none but more than 0 and less than 0.5.
+    /// A rule for this half width in points per game; `None` unless more than 0 and less than 0.5.
     #[must_use]
     pub fn of_precision(points: f64) -> Option<Self> {
         Precision::new(points).map(Self::Precision)
     }
 
-    /// Whether it needs the units by opening, where openings come again.
+    /// Whether the rule needs the units by opening, if openings repeat.
     #[must_use]
     pub const fn minds_openings(&self) -> bool {
         match self {
@@ -80,7 +80,7 @@ impl StopRule {
         }
     }
 
-    /// Whether these results are enough; with the same by opening, if it is to be read over openings.
+    /// Whether these results suffice; `openings` has them by opening, if the rule reads them so.
     #[must_use]
     pub fn is_reached(&self, tally: &Tally, openings: Option<&OpeningTally>) -> bool {
         match self {
@@ -96,9 +96,8 @@ impl StopRule {
         }
     }
 
-    /// From checkpoint to checkpoint the units grow by a part of them: one in so many, rounded up. A
-    /// sequential test holds its error rates however often it is asked, and ends the sooner; an interval's
-    /// coverage suffers from each look.
+    /// From checkpoint to checkpoint the units grow by one in this many, rounded up. An SPRT holds its error rates
+    /// however often it is read, and ends sooner; an interval's coverage suffers from each look.
     const fn growth_parts(&self) -> u64 {
         match self {
             Self::Precision(_) => 10,
@@ -106,7 +105,7 @@ impl StopRule {
         }
     }
 
-    /// The first checkpoint beyond so many units.
+    /// The first checkpoint beyond this many units.
     #[must_use]
     pub fn checkpoint_after(&self, units: u64) -> u64 {
         let mut checkpoint = FIRST_CHECKPOINT;
@@ -119,7 +118,7 @@ impl StopRule {
         checkpoint
     }
 
-    /// Whether the rule is asked after so many units.
+    /// Whether the rule is read after this many units.
     #[must_use]
     pub fn is_asked_after(&self, units: u64) -> bool {
         units > 0 && self.checkpoint_after(units - 1) == units

@@ -1,4 +1,4 @@
-//! Strength as match runners print it: the figures take the variance that was seen for the true one.
+//! Strength as match runners print it, with the observed variance taken as the true one.
 
 use core::f64::consts::{LN_10, SQRT_2};
 
@@ -6,13 +6,12 @@ use crate::elo::elo_of_score;
 use crate::moments::Moments;
 use crate::student::Z_95;
 
-/// A difference in strength, as match runners report it. Infinite where the counts know no bound:
-/// `elo` for a score of 0 or 1, the errors without games.
+/// A difference in strength, as match runners report it. Infinite if the counts imply no bound: `elo` for a score of 0
+/// or 1, the errors without games.
 ///
-/// The errors and the likelihood take the variance that was seen for the true one, and the normal
-/// distribution for that of the mean. With few units, or lopsided ones, they are too sure of themselves:
-/// between equals the likelihood is beyond 97.5% or 2.5% in 18% of all matches of 2 pairs. See
-/// [`Confidence`](super::Confidence).
+/// The errors and the likelihood take the observed variance as the true one, and assume a normal distribution of the
+/// mean. With few or lopsided units they are overconfident: between equals the likelihood is beyond 97.5% or 2.5% in
+/// 18% of all matches of 2 pairs. See [`Confidence`](super::Confidence).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strength {
     /// The mean score per game in 0..=1; 0.5 without games.
@@ -21,22 +20,22 @@ pub struct Strength {
     pub elo: f64,
     /// Half the width of its 95% interval.
     pub elo_error: f64,
-    /// Normalized Elo difference (Van den Bergh 2021): in units of the standard deviation of a
-    /// game's score, so that it tells how many games a difference takes to see.
+    /// Normalized Elo difference (Van den Bergh 2021): in units of the standard deviation of a game's score, so that it
+    /// determines how many games are needed to see a difference.
     pub nelo: f64,
     /// Half the width of its 95% interval.
     pub nelo_error: f64,
-    /// Likelihood of superiority: how probable it is that the first player is the stronger one.
+    /// Likelihood of superiority: the probability that the first player is stronger.
     pub los: f64,
 }
 
 impl Strength {
-    /// `games` is how many games one of the counted scores is the mean of.
+    /// `games` is the number of games averaged in one counted score.
     pub(super) fn of(moments: &Moments, games: f64) -> Self {
         let c = 800.0 / LN_10;
         let deviation = moments.variance.sqrt();
         let lead = moments.mean - 0.5;
-        // With no variance any lead is beyond doubt, and a tie is not a lead.
+        // Without variance any lead is beyond doubt, and a tie is not a lead.
         let per_deviation = |scale: f64| match (deviation > 0.0, lead == 0.0) {
             (_, true) => 0.0,
             (true, false) => lead * scale / deviation,
@@ -64,7 +63,7 @@ impl Strength {
     }
 }
 
-/// The normal distribution function, also of infinities.
+/// The normal distribution function, also for infinities.
 pub(super) fn normal_distribution(x: f64) -> f64 {
     libm::erfc(-x / SQRT_2) / 2.0
 }

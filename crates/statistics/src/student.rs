@@ -1,5 +1,5 @@
-//! The 97.5% quantile of Student's t distribution, from + - * / alone: what decides where a cell ends
-//! must be the same on every machine (invariant 2), and libraries' quantiles go through logarithms.
+//! The 97.5% quantile of Student's t distribution, using only + - * /: decisions about a cell's end must be the same on
+//! every machine (invariant 2), and libraries' quantiles use logarithms.
 
 /// The 97.5% quantile of the normal distribution.
 pub(super) const Z_95: f64 = 1.959_963_984_540_054;
@@ -40,8 +40,8 @@ const FIRST: [f64; 30] = [
 
 /// The quantile for whole degrees of freedom, at least 1.
 ///
-/// From 31 on the expansion in 1 / freedom of Cornish and Fisher (Abramowitz and Stegun 1964, 26.7.5,
-/// with the fifth term of Hill 1970), which is right to 1e-9 there, and better beyond.
+/// From 31 on it is the expansion in 1 / freedom of Cornish and Fisher (Abramowitz and Stegun 1964, 26.7.5, with the
+/// fifth term of Hill 1970), which is accurate to 1e-9 there, and better beyond.
 pub(crate) fn student_quantile(freedom: f64) -> f64 {
     let exact = (1..).zip(FIRST).find(|&(whole, _)| freedom <= f64::from(whole));
     if let Some((_, quantile)) = exact {
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    // Its own are right to 3e-7 only, where there are 50,000 degrees of freedom.
+    // The library's own are accurate only to 3e-7 at 50,000 degrees of freedom.
     #[test]
     fn quantiles_agree_with_a_library() {
         for freedom in (1..1_000).map(f64::from) {

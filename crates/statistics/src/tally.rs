@@ -1,40 +1,38 @@
-//! Results of units, counted.
+//! Counted results of units.
 
 use crate::{
     Confidence, GameCounts, OpeningCounts, OpeningSpread, PairCounts, ScoreInterval, ScoreTest,
     Sprt, Strength,
 };
 
-/// How many units have each result.
+/// The number of units with each result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tally {
-    /// Of a cell whose players swap sides: the unit is the pair.
+    /// A cell whose players swap sides: the unit is the pair.
     Pairs(PairCounts),
-    /// Of one with fixed sides: the unit is the game.
+    /// A cell with fixed sides: the unit is the game.
     Games(GameCounts),
 }
 
-/// The same units by the opening that they started from, where openings come again: what a rule is read
-/// over. Eight bytes for each opening that came.
+/// The same units grouped by opening, if openings repeat, for rules that read them so. Eight bytes per opening used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpeningTally {
     openings_count: u64,
-    /// By opening: its units and their half points. The last one has some.
+    /// The units and half points by opening. The last one is not empty.
     sums: Vec<[u32; 2]>,
     counts: OpeningCounts,
 }
 
 impl OpeningTally {
-    /// Of nothing, where the first opening comes again after so many; none where there is one alone, since
-    /// what is played is about that one.
+    /// An empty tally whose openings repeat after this many; `None` for a single opening, since the match is about that
+    /// one.
     #[must_use]
     pub fn new(openings_count: Option<u64>) -> Option<Self> {
         let openings_count = openings_count.filter(|&openings| openings > 1)?;
         Some(Self { openings_count, sums: Vec::new(), counts: OpeningCounts::default() })
     }
 
-    /// Counts so many units, given the number of one of them, in which the cell's first player got so many
-    /// half points in all.
+    /// Counts units, given the number of one of them and the half points of the cell's first player in all of them.
     pub fn add(&mut self, unit: u64, units: u64, half_points: u64) {
         if units == 0 {
             return;
@@ -48,24 +46,24 @@ impl OpeningTally {
         self.counts.remove(before, its);
         let (units, half_points) = (before + units, its + half_points);
         self.counts.insert(units, half_points);
-        // No cell has as many games.
+        // No cell has this many games.
         *sums = [units, half_points].map(|sum| u32::try_from(sum).unwrap_or(u32::MAX));
     }
 
-    /// Which opening a unit with this number starts from.
+    /// The opening of the unit with this number.
     #[must_use]
     pub const fn opening_number(&self, unit: u64) -> u64 {
         unit % self.openings_count
     }
 
-    /// How scores vary over openings, if they come again among so many units of so many games.
+    /// The variation of scores over openings, if they repeat among this many units of this many games.
     fn spread(&self, units: u64, games_of_unit: u64) -> Option<OpeningSpread> {
         (self.openings_count < units).then(|| self.counts.spread(games_of_unit))
     }
 }
 
 impl Tally {
-    /// Of nothing.
+    /// An empty tally.
     #[must_use]
     pub fn new(swap_sides: bool) -> Self {
         if swap_sides {
@@ -75,7 +73,7 @@ impl Tally {
         }
     }
 
-    /// How many games a unit has.
+    /// The number of games per unit.
     #[must_use]
     pub const fn games_of_unit(&self) -> u64 {
         match self {
@@ -84,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// How many units.
+    /// The number of units.
     #[must_use]
     pub fn units(&self) -> u64 {
         match self {
@@ -93,18 +91,18 @@ impl Tally {
         }
     }
 
-    /// Counts a unit in which the cell's first player got so many half points.
+    /// Counts a unit with these half points of the cell's first player.
     ///
     /// # Panics
-    /// If that is more than the unit's games have.
+    /// If a unit cannot have that many half points.
     pub fn add(&mut self, half_points: usize) {
         self.counts()[half_points] += 1;
     }
 
-    /// Takes a unit away again.
+    /// Removes a unit.
     ///
     /// # Panics
-    /// As [`Tally::add`], or if there is none.
+    /// As for [`Tally::add`], or if there is no such unit.
     pub fn remove(&mut self, half_points: usize) {
         self.counts()[half_points] -= 1;
     }
@@ -118,7 +116,7 @@ impl Tally {
         }
     }
 
-    /// The same over openings, where they come again.
+    /// The same interval over openings, if they repeat.
     #[must_use]
     pub fn interval_over(&self, openings: Option<&OpeningTally>) -> ScoreInterval {
         let of_units = self.interval();
@@ -126,7 +124,7 @@ impl Tally {
         spread.map_or(of_units, |spread| spread.interval(of_units.score))
     }
 
-    /// What the interval says of strength.
+    /// The meaning of the interval for strength.
     #[must_use]
     pub fn confidence(&self) -> Confidence {
         match self {
@@ -153,14 +151,14 @@ impl Tally {
         }
     }
 
-    /// The same where openings come again: as much of it as the units are worth over openings.
+    /// The log-likelihood ratio, scaled if openings repeat: by the worth of the units over openings.
     #[must_use]
     pub fn llr_over(&self, sprt: &Sprt, openings: Option<&OpeningTally>) -> f64 {
         let spread = openings.and_then(|it| it.spread(self.units(), self.games_of_unit()));
         self.llr_of_spread(sprt, spread)
     }
 
-    /// The same, given how the scores of openings vary that come again.
+    /// The log-likelihood ratio, given the spread of scores over repeating openings.
     #[must_use]
     pub fn llr_of_spread(&self, sprt: &Sprt, spread: Option<OpeningSpread>) -> f64 {
         let worth = spread.map_or(1.0, |spread| match self {
@@ -170,7 +168,7 @@ impl Tally {
         self.llr(sprt) * worth
     }
 
-    /// The logarithm of a sequential test's likelihood ratio over units that are independent of each other.
+    /// The log-likelihood ratio of an SPRT over independent units.
     #[must_use]
     pub fn llr(&self, sprt: &Sprt) -> f64 {
         match self {

@@ -1,23 +1,23 @@
-//! Whether two have one rate, looked at again and again.
+//! A test of whether two parties have one failure rate, valid under repeated looks.
 //!
-//! Both do what may fail, in strata in which how often it fails is another: games of cells, such as with other time
-//! limits. If both have one rate in each stratum, then the likelihood of what was seen is at most that of the rates
-//! that fit best; and what is bet on two different rates, by predicting each trial from those before, is a martingale
-//! against the true rates. So the ratio of the two exceeds x once in x times at most, *however often it is looked at*
-//! (Ville's inequality; universal inference, Wasserman, Ramdas and Balakrishnan 2020). The bets are those of
-//! Krichevsky and Trofimov, for the second half on one rate of the whole and half on one in each stratum.
+//! Both parties make trials that may fail, in strata with different failure rates, such as games of cells with
+//! different time limits. If both have one rate in each stratum, the likelihood of the observations is at most that of
+//! the best fitting rates; a bet on two different rates, predicting each trial from the earlier ones, is a martingale
+//! against the true rates. So the ratio of the two exceeds x at most once in x times, *however often it is examined*
+//! (Ville's inequality; universal inference, Wasserman, Ramdas and Balakrishnan 2020). The bets are those of Krichevsky
+//! and Trofimov for the second party: half on one overall rate and half on one rate in each stratum.
 
-/// What two did under one condition.
+/// The trials of two parties under one condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stratum {
-    /// What failed of the first, and of how many.
+    /// The first party's failures and trials.
     pub first: [u64; 2],
-    /// The same of the second.
+    /// The second party's failures and trials.
     pub second: [u64; 2],
 }
 
-/// The logarithm of the evidence that the two do not have the same rate in each stratum: where they do, it is ever
-/// above ln x with a probability of at most 1/x.
+/// The logarithm of the evidence that the two do not have the same rate in each stratum: if they do, it ever exceeds ln
+/// x with a probability of at most 1/x.
 pub fn evidence_of_two_rates(strata: &[Stratum]) -> f64 {
     let sum = |of: fn(&Stratum) -> [u64; 2]| {
         strata
@@ -37,7 +37,7 @@ pub fn evidence_of_two_rates(strata: &[Stratum]) -> f64 {
     first + larger + libm::log(mean / 2.0) - best
 }
 
-/// The logarithm of the probability that the predictions gave to what was seen.
+/// The logarithm of the probability that the predictions gave to the observations.
 fn predicted([failed, trials]: [u64; 2]) -> f64 {
     let [failed, passed, trials] = [failed, trials - failed, trials].map(|it| it as f64);
     libm::lgamma(failed + 0.5) + libm::lgamma(passed + 0.5)
@@ -45,7 +45,7 @@ fn predicted([failed, trials]: [u64; 2]) -> f64 {
         - libm::log(std::f64::consts::PI)
 }
 
-/// The logarithm of the probability of what was seen at the rate that fits best.
+/// The logarithm of the probability of the observations at the best fitting rate.
 fn best([failed, trials]: [u64; 2]) -> f64 {
     let part = |of: u64| match of {
         0 => 0.0,
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn another_mixture_of_strata_is_no_evidence() {
-        // The one has played where all fail, and the other where none does.
+        // One party played where all trials fail, the other where none does.
         let strata = [
             Stratum { first: [50, 50], second: [4, 4] },
             Stratum { first: [0, 4], second: [0, 50] },
@@ -83,7 +83,7 @@ mod tests {
         assert!(evidence_of_two_rates(&strata) < 0.0);
         let pooled = Stratum { first: [50, 54], second: [4, 54] };
         assert!(evidence_of_two_rates(&[pooled]) > libm::log(1_000.0));
-        // A dead engine stands out all the same.
+        // A dead engine still stands out.
         let strata = [
             Stratum { first: [8, 8], second: [50, 50] },
             Stratum { first: [8, 8], second: [0, 50] },
@@ -91,7 +91,7 @@ mod tests {
         assert!(evidence_of_two_rates(&strata) > libm::log(1_000.0));
     }
 
-    /// At whatever rate both fail, and however often it is looked at: fewer than one in 20 are ever evidence of 20.
+    /// For any common rate and any number of looks, fewer than one in 20 ever reach evidence of 20.
     #[test]
     fn equal_rates_are_rarely_evidence() {
         const TRIALS: u64 = 400;
@@ -101,7 +101,7 @@ mod tests {
             for _ in 0..TRIALS {
                 let mut seen = [[0, 0], [0, 0]];
                 let ever = (0..300).any(|_| {
-                    // The first is at it more often, the more it fails, as who fails at once is free at once.
+                    // The more the first party fails, the more trials it gets, since a failed trial frees it at once.
                     let bound = if seen[0][0] > 3 { 80 } else { 50 };
                     let who = usize::from(rng.below(100) >= bound);
                     let fails = rng.below(1_000) < rate;

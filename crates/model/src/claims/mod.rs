@@ -1,9 +1,8 @@
-//! Claims that a sweep states about its results before there are any, and their change by a submit.
+//! Claims that a sweep states about its results in advance, and their change by a submit.
 //!
-//! A sweep's `[[claims]]` are planned with it ([`Claim`]), kept by the store before the first game, and judged
-//! together once their cells are finished ([`judge`](spelrum_statistics::claims::judge)):
-//! all that were stated before the first settled game at one family-wise error rate. No claim is part of a cell:
-//! the games are the same with claims and without.
+//! A sweep's `[[claims]]` are planned with it ([`Claim`]), stored before the first game, and judged together once their
+//! cells are finished ([`judge`](spelrum_statistics::claims::judge)): all claims stated before the first settled game
+//! share one family-wise error rate. Claims are not part of cells, so games are the same with and without them.
 
 mod restate;
 
@@ -20,23 +19,23 @@ pub use restate::{AddedClaim, ClaimStanding, KnownClaim, Restated, Restatement};
 /// Most claims of a sweep.
 pub const CLAIMS_MAX: usize = 100;
 
-/// Most cells that the claims of a sweep are about, each as often as a claim is about it.
+/// Most cells in a sweep's claims, counted once per claim.
 pub const CLAIMED_CELLS_MAX: usize = 10_000;
 
 /// Longest text of a claim, in bytes.
 pub const CLAIM_TEXT_BYTES_MAX: usize = 500;
 
-/// The family-wise error rate of a sweep that names none.
+/// The default family-wise error rate.
 pub const DEFAULT_ERROR_RATE: f64 = 0.05;
 
 /// A claim of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
-    /// What is claimed, in the author's words.
+    /// The claim in the author's words.
     pub text: String,
-    /// What is compared.
+    /// The comparison.
     pub statement: Statement,
-    /// The cells that it is about, in the grid's order; never empty.
+    /// Its cells, in the grid's order; never empty.
     pub cells: Vec<ClaimedCell>,
 }
 
@@ -45,7 +44,7 @@ pub struct Claim {
 pub struct ClaimedCell {
     /// Its number in the plan.
     pub cell: usize,
-    /// Which of its two players the claim's is.
+    /// The role of the claim's player in the cell.
     pub player: Role,
 }
 
@@ -53,30 +52,29 @@ pub struct ClaimedCell {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// Whose score it is, by its name in the sweep.
+    /// The name of the scored player in the sweep.
     pub player: String,
-    /// Whom it meets; none: anybody.
+    /// The opponent's name; `None`: any opponent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opponent: Option<String>,
-    /// On which axes it names values, and these as the axes have them; none: all cells of the pairing.
+    /// The axes with named values, and these values as the axes have them; empty: all cells of the pairing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<(String, Vec<String>)>,
-    /// What the score is claimed to be.
+    /// The claimed bound of the score.
     pub score: Bound,
-    /// In how many of the cells.
+    /// The quantifier over the cells.
     #[serde(rename = "in")]
     pub quantifier: Quantifier,
-    /// How probable it may be that any false claim of the family is called supported.
+    /// The allowed probability that any false claim of the family is called supported.
     pub error_rate: f64,
 }
 
-/// SHA-256 of all that a claim says: its text, what it compares, and in which cells. Written as 64 hexadecimal
-/// digits.
+/// SHA-256 of a whole claim: its text, its comparison and its cells. Written as 64 hexadecimal digits.
 pub type ClaimHash = DefinitionHash;
 
 impl Claim {
-    /// What it says without its text, as canonical JSON, complete in itself: cells, which are those of its plan,
-    /// stand by the hashes of their definitions, each with the claim's player in it.
+    /// The claim without its text, as self-contained canonical JSON: cells of its plan are replaced by the hashes of
+    /// their definitions, each with the claim's player in it.
     #[must_use]
     pub fn definition_json(&self, planned: &[PlannedCell]) -> String {
         #[derive(Serialize)]
@@ -101,7 +99,7 @@ impl Statement {
         Claimed { score: self.score, quantifier: self.quantifier, error_rate: self.error_rate }
     }
 
-    /// That of a [`Claim::definition_json`]; none of what is not one.
+    /// Parses a [`Claim::definition_json`]; `None` if invalid.
     #[must_use]
     pub fn of_definition(definition_json: &str) -> Option<Self> {
         let mut definition: serde_json::Value = serde_json::from_str(definition_json).ok()?;
@@ -109,7 +107,7 @@ impl Statement {
         serde_json::from_value(definition).ok()
     }
 
-    /// In words: `a against b at depth=1, 2`.
+    /// The pairing and values in words: `a against b at depth=1, 2`.
     #[must_use]
     pub fn subject(&self) -> String {
         let mut words = self.player.clone();
@@ -123,7 +121,7 @@ impl Statement {
         words
     }
 
-    /// In words: `score above 0.5 in every cell`.
+    /// The bound in words: `score above 0.5 in every cell`.
     #[must_use]
     pub fn predicate(&self, cells: usize) -> String {
         let (side, score) = match self.score {
@@ -139,8 +137,8 @@ impl Statement {
     }
 }
 
-/// The cells of a [`Claim::definition_json`]: the hash of each one's definition, and the claim's player in it. None of
-/// what is not one.
+/// The cells of a [`Claim::definition_json`]: the hash of each definition, and the claim's player in it. `None` if
+/// invalid.
 #[must_use]
 pub fn cells_of_definition(definition_json: &str) -> Option<Vec<(String, Role)>> {
     let mut definition: serde_json::Value = serde_json::from_str(definition_json).ok()?;

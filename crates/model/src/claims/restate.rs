@@ -1,40 +1,40 @@
-//! What a submit makes of the claims that an experiment has.
+//! The effect of a submit on an experiment's existing claims.
 
 use std::collections::BTreeMap;
 
 use super::{ClaimHash, claim_hash};
 use crate::plan::Plan;
 
-/// A claim that an experiment has.
+/// An existing claim of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownClaim {
-    /// What is claimed, in words.
+    /// The claim in words.
     pub text: String,
-    /// Of all that it says.
+    /// The hash of the whole claim.
     pub hash: ClaimHash,
-    /// Whether a game had been settled when it was stated.
+    /// Whether it was stated after the first settled game.
     pub is_late: bool,
-    /// Whether the sweep states it.
+    /// Whether the sweep still states it.
     pub in_sweep: bool,
 }
 
-/// What becomes of a claim that an experiment has.
+/// The effect of a submit on an existing claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restated {
     /// The sweep states it again.
     Again,
-    /// The sweep states it no longer. It was stated before the first settled game, and stays.
+    /// The sweep no longer states it. It was stated before the first settled game, and stays.
     Stays,
-    /// It goes: no game had been settled, or it is exploratory.
+    /// It is removed: no game had been settled, or it is exploratory.
     Withdrawn,
 }
 
-/// A claim of a plan that an experiment does not have.
+/// A new claim of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedClaim {
     /// Its number in the plan.
     pub claim: usize,
-    /// Of all that it says.
+    /// The hash of the whole claim.
     pub hash: ClaimHash,
     /// [`Claim::definition_json`](super::Claim::definition_json).
     pub definition_json: String,
@@ -42,19 +42,19 @@ pub struct AddedClaim {
     pub is_late: bool,
 }
 
-/// What a submit makes of an experiment's claims.
+/// The effect of a submit on an experiment's claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restatement {
-    /// What becomes of those that it has, in their order; and the number in the plan of one that is stated again.
+    /// The effects on existing claims, in order, with the number in the plan of each one stated again.
     pub known: Vec<(Restated, Option<usize>)>,
-    /// What is added, in the plan's order.
+    /// New claims, in the plan's order.
     pub added: Vec<AddedClaim>,
 }
 
 /// A claim of an experiment after a submit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimStanding {
-    /// What is claimed, in words.
+    /// The claim in words.
     pub text: String,
     /// Whether it is exploratory, because a game had been settled when it was stated.
     pub is_late: bool,
@@ -63,7 +63,7 @@ pub struct ClaimStanding {
 }
 
 impl Restatement {
-    /// What a plan makes of these claims, of an experiment that has a settled game or none.
+    /// Compares a plan with these claims of an experiment that has a settled game or none.
     #[must_use]
     pub fn of(plan: &Plan, known: &[KnownClaim], has_settled: bool) -> Self {
         let stated = |claim: usize| {
@@ -84,7 +84,7 @@ impl Restatement {
         Self { known: becomes, added }
     }
 
-    /// The claims that it leaves.
+    /// The claims after the submit.
     #[must_use]
     pub fn standings(&self, plan: &Plan, known: &[KnownClaim]) -> Vec<ClaimStanding> {
         let there = known.iter().zip(&self.known).filter_map(|(known, (becomes, _))| {

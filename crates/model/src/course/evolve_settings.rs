@@ -1,58 +1,58 @@
-//! What a run of `[evolve]` does.
+//! Settings of an `[evolve]` run.
 
 use spelrum_engine::expression::FeatureInfo;
 use spelrum_optimize::genetic_programming::breeding::Breeding;
 use spelrum_optimize::genetic_programming::selection::Parsimony;
 
-/// What a run of `[evolve]` does.
+/// The settings of an `[evolve]` run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvolveSettings {
     /// The player's parameter whose formula is bred.
     pub parameter: String,
-    /// What formulas may count, by the game.
+    /// The features of the game that formulas may use.
     pub features: &'static [FeatureInfo],
-    /// How generations are made.
+    /// The settings for breeding generations.
     pub breeding: Breeding,
-    /// How many generations there are, the first among them: at least 1.
+    /// The number of generations, including the first: at least 1.
     pub generations: u64,
-    /// What is fit.
+    /// The measure of fitness.
     pub fitness: Fitness,
-    /// What size costs where individuals are ranked.
+    /// The cost of size in ranking.
     pub parsimony: Parsimony,
-    /// Whom individuals meet.
+    /// The opponents of individuals.
     pub meet: Meet,
-    /// How many of the best of earlier generations everybody meets, too.
+    /// The number of best individuals of earlier generations that every individual also meets.
     pub hall_of_fame: usize,
-    /// Who is measured again.
+    /// The individuals that are measured again.
     pub reevaluate: Reevaluate,
-    /// How many games a meeting has, if not as many as a cell of the sweep: even.
+    /// The number of games per meeting, if different from a cell of the sweep: even.
     pub games: Option<u64>,
 }
 
-/// How fit an individual is by its games.
+/// The fitness of an individual by its games.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fitness {
     /// Points per game: 1 for a win, ½ for a draw.
     Score,
-    /// The study's: 100 for each win, and the sum of the margins of all games.
+    /// The study's fitness: 100 for each win, plus the sum of the margins of all games.
     Study,
     /// The mean margin of its games.
     Margin,
 }
 
 impl Fitness {
-    /// All of them, with their names in sweeps.
+    /// All measures, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 3] =
         [("score", Self::Score), ("study", Self::Study), ("margin", Self::Margin)];
 
-    /// Whether it asks for margins.
+    /// Whether it needs margins.
     #[must_use]
     pub const fn needs_margins(self) -> bool {
         matches!(self, Self::Study | Self::Margin)
     }
 }
 
-/// Whom individuals meet.
+/// The opponents of individuals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Meet {
     /// Each meets all of the sweep's opponents.
@@ -60,36 +60,36 @@ pub enum Meet {
     Opponents,
     /// Each meets every other of its generation.
     League,
-    /// Those of a generation meet in a knock-out: how many rounds one survives is its fitness, and its points
-    /// per game, below 1, tell apart those that survive as many.
+    /// A knock-out within the generation: fitness is the number of rounds survived, plus the points per game, below 1,
+    /// to order those that survive equally many.
     KnockOut,
 }
 
 impl Meet {
-    /// All of them, with their names in sweeps.
+    /// All ways to meet, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 3] =
         [("opponents", Self::Opponents), ("league", Self::League), ("knock-out", Self::KnockOut)];
 }
 
-/// Who is measured, although something is known of it.
+/// The individuals that are measured despite an earlier measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reevaluate {
-    /// Everybody, in every generation.
+    /// All individuals, in every generation.
     Always,
-    /// Children. The elite keep what they have: so did the study.
+    /// Children only. The elite keep their fitness, as in the study.
     Children,
-    /// Formulas that the run has not measured yet.
+    /// Only formulas that the run has not measured yet.
     New,
 }
 
 impl Reevaluate {
-    /// All of them, with their names in sweeps.
+    /// All policies, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 3] =
         [("always", Self::Always), ("children", Self::Children), ("new", Self::New)];
 }
 
 impl EvolveSettings {
-    /// How many cells a run has at most, that meets so many opponents.
+    /// Most cells of a run against this many opponents.
     #[must_use]
     pub fn cells(&self, opponents: u64) -> u64 {
         let all = self.breeding.population as u64;
@@ -114,14 +114,14 @@ impl EvolveSettings {
         met.saturating_add(of_hall)
     }
 
-    /// Whether individuals meet the opponents, and whether they meet others of their own kind.
+    /// Whether individuals meet the opponents, and whether they meet their own kind.
     #[must_use]
     pub const fn meets(&self) -> [bool; 2] {
         let meets_opponents = matches!(self.meet, Meet::Opponents);
         [meets_opponents, !meets_opponents || self.hall_of_fame > 0]
     }
 
-    /// How many individuals a run breeds in all.
+    /// The total number of individuals that a run breeds.
     #[must_use]
     pub fn individuals(&self) -> u64 {
         self.generations.saturating_mul(self.breeding.population as u64)

@@ -1,14 +1,14 @@
-//! What a run of `[find]` does.
+//! Settings of a `[find]` run.
 
 use super::parameter::LedParameter;
 
-/// What a run of `[find]` does.
+/// The settings of a `[find]` run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FindSettings {
-    /// The parameter, of which more helps its player.
+    /// The parameter; larger values help its player.
     pub parameter: LedParameter,
-    /// How many values are tried, one after the other.
+    /// The number of values tried, one after the other.
     pub steps: u64,
-    /// How many are tried at a time.
+    /// The number of values tried simultaneously.
     pub at_once: u64,
 }

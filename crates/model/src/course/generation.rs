@@ -1,67 +1,67 @@
-//! Individuals and generations of `[evolve]`, as they are noted.
+//! Notes on individuals and generations of `[evolve]`.
 
 use serde::{Deserialize, Serialize};
 
-/// An individual: noted with its generation and its index there, both from 0, when it is bred.
+/// An individual: noted when bred, with its generation and its index there, both from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Individual {
     /// Its formula.
     pub formula: String,
-    /// The same, simplified.
+    /// Its simplified formula.
     pub simplified: String,
     /// Its number of nodes.
     pub size: u64,
     /// The number of edges from its root to its farthest leaf.
     pub depth: u64,
-    /// How it came to be, by [name](spelrum_optimize::genetic_programming::breeding::Operator::name).
+    /// The [name](spelrum_optimize::genetic_programming::breeding::Operator::name) of its origin.
     pub operator: String,
-    /// The indices of its parents in the generation before.
+    /// The indices of its parents in the previous generation.
     pub parents: Vec<u64>,
 }
 
-/// How an individual did: noted when its generation is measured.
+/// The result of an individual: noted when its generation is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
-    /// Its fitness; `None` if it has none, since a game of its failed.
+    /// Its fitness; `None` if one of its games failed.
     pub fitness: Option<f64>,
     /// Its place in the order of its generation, from 0.
     pub rank: u64,
-    /// Games that count.
+    /// The number of games counted.
     pub games: u64,
     /// Games that finally failed.
     pub games_failed: u64,
-    /// Games that it won.
+    /// Games won.
     pub wins: u64,
-    /// Games that nobody won.
+    /// Drawn games.
     pub draws: u64,
-    /// Games that it lost.
+    /// Games lost.
     pub losses: u64,
-    /// The sum of its games' margins; 0 in a game that has none.
+    /// The sum of its games' margins; 0 for a game without one.
     pub margin: i64,
-    /// How many rounds of a knock-out it survived.
+    /// The number of knock-out rounds survived.
     pub rounds: u64,
-    /// Whether it keeps what an earlier measurement came to.
+    /// Whether it keeps an earlier measurement.
     pub kept: bool,
 }
 
-/// A generation that is measured. Figures of fitness are of those that have one; `None` if nobody has.
+/// A measured generation. Fitness figures cover the individuals with a fitness; `None` without any.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Generation {
-    /// How many individuals it has.
+    /// The number of individuals.
     pub individuals: u64,
-    /// How many of them have a fitness.
+    /// The number of individuals with a fitness.
     pub measured: u64,
-    /// Who is the first in its order.
+    /// The first individual in its order.
     pub best_individual: u64,
-    /// The fitness of that.
+    /// The fitness of that individual.
     pub best: Option<f64>,
     /// The mean fitness.
     pub mean: Option<f64>,
-    /// The least fitness.
+    /// The smallest fitness.
     pub least: Option<f64>,
-    /// The standard deviation of fitness, with n - 1; `None` of fewer than two.
+    /// The standard deviation of fitness, with n - 1; `None` for fewer than two.
     pub sd: Option<f64>,
-    /// How many different simplified forms there are.
+    /// The number of distinct simplified forms.
     pub distinct: u64,
     /// The mean number of nodes.
     pub mean_size: f64,

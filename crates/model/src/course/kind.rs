@@ -15,10 +15,10 @@ pub enum CourseKind {
 }
 
 impl CourseKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Find, Self::Tune, Self::Evolve];
 
-    /// Its name: the key of its table in a sweep, and what the database calls it.
+    /// The name: the key of its table in a sweep, and in the database.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -28,13 +28,13 @@ impl CourseKind {
         }
     }
 
-    /// The one of this name.
+    /// The kind with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Whether a run of it meets all opponents of its player; otherwise each has a run of its own.
+    /// Whether one run meets all opponents of its player; otherwise each opponent has its own run.
     #[must_use]
     pub const fn meets_all(self) -> bool {
         match self {
@@ -43,7 +43,7 @@ impl CourseKind {
         }
     }
 
-    /// What its cells have a place on beside the grid's axes: names that no axis of such a sweep may have.
+    /// The axes of its cells besides the grid's: reserved names in such a sweep.
     #[must_use]
     pub const fn axes(self) -> &'static [&'static str] {
         match self {
@@ -54,15 +54,15 @@ impl CourseKind {
     }
 }
 
-/// The axis that tells runs apart, from 0.
+/// The axis of runs, from 0.
 pub const RUN: &str = "run";
 /// The axis of a run's steps, from 0.
 pub const STEP: &str = "step";
-/// The axis of what a step tries, from 0.
+/// The axis of trials within a step, from 0.
 pub const TRIAL: &str = "trial";
 /// The axis of the generations of evolution, from 0.
 pub const RUN_GENERATION: &str = "generation";
 /// The axis of the individuals of a generation, from 0.
 pub const RUN_INDIVIDUAL: &str = "individual";
-/// The axis of those whom an individual meets of its own kind.
+/// The axis of an individual's opponents of its own kind.
 pub const RUN_MEETS: &str = "meets";

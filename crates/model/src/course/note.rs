@@ -1,7 +1,7 @@
-//! What is to be known of a course: of its runs, of what they tried, and of what they found.
+//! Notes on a course: its runs, their trials and their results.
 //!
-//! Notes change nothing; they are stored with the cells and outcomes that they follow from, for people. What a
-//! run found is in them and nowhere else, so that a report needs no course.
+//! Notes affect nothing; they are stored for people, with the cells and outcomes that they follow from. A run's result
+//! is stored only in its notes, so that a report needs no course.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Error;
@@ -16,43 +16,43 @@ use crate::plan::cell::AxisValue;
 pub struct Noted {
     /// The number of the run, from 0.
     pub run: u64,
-    /// What there is to be known.
+    /// The note.
     pub note: Note,
 }
 
-/// What there is to be known of a run. Each is noted once for each step and trial.
+/// A fact about a run. Each is noted once per step and trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Note {
-    /// It begins.
+    /// The run begins.
     Begun(Begun),
-    /// It tries something: in which step, as which trial of the step, both from 0.
+    /// The run tries settings: the step and the trial within it, both from 0.
     Tried(u64, u64, Tried),
-    /// What it holds for the best after a step.
+    /// The run's best estimate after a step.
     Estimated(u64, Estimated),
-    /// How good that proved to be.
+    /// The measured quality of that estimate.
     Confirmed(Confirmed),
-    /// An individual: of which generation, and with which index there, both from 0.
+    /// An individual: its generation and its index there, both from 0.
     Individual(u64, u64, Individual),
-    /// How this individual did.
+    /// The result of this individual.
     Scored(u64, u64, Scored),
-    /// A generation that is measured.
+    /// A measured generation.
     Generation(u64, Generation),
-    /// It is done.
+    /// The run is done.
     Ended(Ended),
 }
 
 /// A run that begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Begun {
-    /// Of which kind it is.
+    /// The run's kind.
     pub kind: CourseKind,
-    /// The player that it decides about.
+    /// The player that the run decides about.
     pub player: String,
-    /// Whom it meets.
+    /// The names of its opponents.
     pub opponents: Vec<String>,
     /// Its place on the grid's axes.
     pub axes: Vec<Place>,
-    /// The settings that it begins with, where it begins with some.
+    /// The initial settings, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start: Vec<Setting>,
 }
@@ -67,7 +67,7 @@ pub struct Place {
     pub value: AxisValue,
 }
 
-/// Settings that are tried.
+/// Settings tried.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// One for each parameter.
@@ -84,14 +84,14 @@ pub struct Setting {
     pub value: AxisValue,
 }
 
-/// The best settings, as far as is known.
+/// The best settings known so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimated {
     /// One for each parameter.
     pub estimates: Vec<Estimate>,
 }
 
-/// The best value of a parameter, as far as is known.
+/// The best value known so far of a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The parameter's name in sweeps.
@@ -99,34 +99,34 @@ pub struct Estimate {
     /// The best guess.
     #[serde(flatten)]
     pub value: AxisValue,
-    /// Its 95% interval, where there is one.
+    /// Its 95% interval, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Bounds>,
 }
 
-/// The ends of an interval. One that lies beyond what is tried is absent.
+/// The ends of an interval. An end beyond the tried range is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// The lower.
+    /// The lower end.
     pub low: Option<AxisValue>,
-    /// The upper.
+    /// The upper end.
     pub high: Option<AxisValue>,
 }
 
-/// The best settings against those that a run began with, by games that nothing else was decided by.
+/// The best settings against those that a run began with, by games that decided nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Confirmed {
-    /// What the best settings scored: against the same player with the first settings, or against the opponents.
+    /// The score of the best settings: against the same player with the first settings, or against the opponents.
     pub found: SettingsScore,
-    /// What the first settings scored against the same opponents; absent where the best ones met them.
+    /// The score of the first settings against the same opponents; absent if the best settings met the first ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<SettingsScore>,
 }
 
-/// A run that is done.
+/// A finished run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// All parameters of the best player, if the run decided which of them it has.
+    /// All parameters of the best player, if the run chose some of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Parameters>,
 }
@@ -134,19 +134,19 @@ pub struct Ended {
 /// A score with its 95% interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SettingsScore {
-    /// Over how many games that count.
+    /// The number of games counted.
     pub games: u64,
     /// The mean score of a game, over whole pairs.
     pub score: f64,
     /// The lower end of its interval.
     pub low: f64,
-    /// The upper.
+    /// The upper end.
     pub high: f64,
 }
 
 impl Confirmed {
-    /// How much more of a game's point the best settings score than the first ones, with the ends of its 95% interval:
-    /// of two scores by Newcombe's (1998) square and add; of one against the other twice what it is above a half.
+    /// The gain per game of the best settings over the first ones, with the ends of its 95% interval: for two scores by
+    /// Newcombe's (1998) square and add; for one score against the other, twice its excess over a half.
     #[must_use]
     pub fn gain(&self) -> [f64; 3] {
         let SettingsScore { score, low, high, .. } = self.found;
@@ -162,7 +162,7 @@ impl Confirmed {
 }
 
 impl Note {
-    /// Of which kind it is: what the database calls it.
+    /// The kind's name in the database.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -177,7 +177,7 @@ impl Note {
         }
     }
 
-    /// Of which step, and of which trial: 0 where it is of none.
+    /// The step and the trial; 0 where there is none.
     #[must_use]
     pub const fn place(&self) -> (u64, u64) {
         match self {
@@ -189,7 +189,7 @@ impl Note {
         }
     }
 
-    /// What it says, as JSON.
+    /// The content, as JSON.
     #[must_use]
     pub fn json(&self) -> String {
         let json = match self {
@@ -205,11 +205,11 @@ impl Note {
         json.expect("texts, numbers and lists have a JSON")
     }
 
-    /// Reads a note again from [its kind](Self::kind), [its place](Self::place) and [its JSON](Self::json).
-    /// `None` of a kind that is not known.
+    /// Parses a note from [its kind](Self::kind), [its place](Self::place) and [its JSON](Self::json); `None` for an
+    /// unknown kind.
     ///
     /// # Errors
-    /// If the JSON is not that of such a note.
+    /// If the JSON does not fit the kind.
     pub fn read(kind: &str, (step, trial): (u64, u64), json: &str) -> Result<Option<Self>, Error> {
         Ok(Some(match kind {
             "begun" => Self::Begun(serde_json::from_str(json)?),

@@ -1,27 +1,27 @@
-//! A parameter that a course decides about: what it may be, and how its values are written.
+//! A parameter that a course decides: its possible values, and their forms.
 
 use spelrum_engine::{Value, format_duration_us};
 
 use crate::plan::cell::AxisValue;
 
-/// A parameter of a player with the numbers that it may have.
+/// A parameter of a player, with its range of numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LedParameter {
     /// Its name in sweeps.
     pub name: String,
     /// Its name in definitions.
     pub key: String,
-    /// What its numbers are.
+    /// The unit of its numbers.
     pub unit: Unit,
-    /// The least.
+    /// The smallest number.
     pub low: f64,
-    /// The greatest.
+    /// The greatest number.
     pub high: f64,
-    /// Whether equal ratios are equal steps, and not equal differences.
+    /// Whether equal steps are equal ratios instead of equal differences.
     pub log: bool,
 }
 
-/// What the numbers of a parameter are.
+/// The unit of a parameter's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Durations in whole microseconds; shown in milliseconds.
@@ -33,19 +33,19 @@ pub enum Unit {
 }
 
 impl LedParameter {
-    /// Whether it has whole numbers only.
+    /// Whether all numbers are whole.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.unit != Unit::Real
     }
 
-    /// The number of it that is nearest.
+    /// The nearest valid number.
     #[must_use]
     pub fn rounded(&self, number: f64) -> f64 {
         if self.is_whole() { number.round().clamp(self.low, self.high) } else { number }
     }
 
-    /// A number of it, as definitions have it.
+    /// A number in the form used by definitions.
     #[must_use]
     pub fn value(&self, number: f64) -> Value {
         match self.unit {
@@ -54,7 +54,7 @@ impl LedParameter {
         }
     }
 
-    /// A number of it, as reports and SQL show it.
+    /// A number in the form shown by reports and SQL.
     #[must_use]
     pub fn shown(&self, number: f64) -> AxisValue {
         match self.unit {

@@ -1,4 +1,4 @@
-//! The courses that sweeps ask for, as a plan has them: `[find]`, `[tune]` and `[evolve]`.
+//! Planned courses of sweeps: `[find]`, `[tune]` and `[evolve]`.
 
 use spelrum_engine::Parameters;
 
@@ -9,33 +9,32 @@ use super::note::Setting;
 use super::tune_settings::TuneSettings;
 use crate::plan::cell::PlannedCell;
 
-/// What a sweep with a course begins: its runs, in the order of the grid.
+/// The runs of a sweep with a course, in the order of the grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoursePlan {
-    /// At least one.
+    /// The runs; at least one.
     pub runs: Vec<PlannedRun>,
 }
 
 /// One run: a course at one point of the grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedRun {
-    /// What it does.
+    /// The run's settings.
     pub settings: RunSettings,
-    /// The cells that its own are made of: one for each opponent, in the order of the pairing, at least one.
+    /// Template cells of the run: one for each opponent, in the order of the pairing; at least one.
     pub meetings: Vec<Meeting>,
 }
 
-/// A cell that those of a run are made of. It is not played itself: what the run decides about has a value there
-/// that stands for any.
+/// A template cell of a run. It is not played itself: the parameters that the run decides have placeholder values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meeting {
     /// The cell.
     pub cell: PlannedCell,
-    /// Which of its players the run decides about: 0 or 1; 0 where it is both.
+    /// The index of the player that the run decides about: 0 or 1; 0 for both.
     pub subject: usize,
 }
 
-/// What a run does.
+/// The settings of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunSettings {
     /// Finds the value of a parameter at which two players are even.
@@ -47,7 +46,7 @@ pub enum RunSettings {
 }
 
 impl RunSettings {
-    /// What its player begins with, of what it decides.
+    /// The initial values of the parameters that the run decides.
     #[must_use]
     pub fn start(&self) -> Vec<Setting> {
         match self {
@@ -56,7 +55,7 @@ impl RunSettings {
         }
     }
 
-    /// Whether what it decides of a player is all of its parameters, and not some.
+    /// Whether the run decides all parameters of a player.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         match self {
@@ -65,7 +64,7 @@ impl RunSettings {
         }
     }
 
-    /// Whether its player meets the opponents of its meetings, and not only its own kind.
+    /// Whether its player meets other opponents than its own kind.
     #[must_use]
     pub const fn meets_opponents(&self) -> bool {
         match self {
@@ -74,7 +73,7 @@ impl RunSettings {
         }
     }
 
-    /// Of which kind.
+    /// The run's kind.
     #[must_use]
     pub const fn kind(&self) -> CourseKind {
         match self {
@@ -84,7 +83,7 @@ impl RunSettings {
         }
     }
 
-    /// Its player where a game takes longest, and most memory: made of the one of its meetings.
+    /// Its player with the longest games and most memory, based on one from its meetings.
     #[must_use]
     pub fn dearest(&self, mut player: Parameters) -> Parameters {
         match self {
@@ -93,12 +92,12 @@ impl RunSettings {
                 player
             }
             Self::Tune(tune) => tune.dearest(),
-            // A formula takes about as long as any other.
+            // All formulas take about the same time.
             Self::Evolve(_) => player,
         }
     }
 
-    /// How many cells it asks for at most, against so many opponents.
+    /// Most cells that the run creates against this many opponents.
     #[must_use]
     pub fn cells_at_most(&self, opponents: u64) -> u64 {
         match self {
@@ -108,7 +107,7 @@ impl RunSettings {
         }
     }
 
-    /// How many individuals it breeds at most.
+    /// Most individuals that the run breeds.
     #[must_use]
     pub fn individuals(&self) -> u64 {
         match self {
@@ -117,7 +116,7 @@ impl RunSettings {
         }
     }
 
-    /// How many games it plays at most, made of so many cells that have so many games each.
+    /// Most games of the run, given the number of its template cells and of the games of each.
     #[must_use]
     pub fn games_at_most(&self, meetings: u64, games: u64) -> u64 {
         match self {
@@ -131,7 +130,7 @@ impl RunSettings {
 }
 
 impl PlannedRun {
-    /// How many games it plays at most.
+    /// Most games of the run.
     #[must_use]
     pub fn games_at_most(&self) -> u64 {
         let games = self.meetings.iter().map(|meeting| meeting.cell.games).max().unwrap_or(0);
@@ -140,13 +139,13 @@ impl PlannedRun {
 }
 
 impl CoursePlan {
-    /// Of which kind its runs are.
+    /// The kind of its runs.
     #[must_use]
     pub fn kind(&self) -> CourseKind {
         self.runs.first().map_or(CourseKind::Find, |run| run.settings.kind())
     }
 
-    /// How many games its runs play together at most.
+    /// Most games of all its runs together.
     #[must_use]
     pub fn games_at_most(&self) -> u64 {
         self.runs.iter().map(PlannedRun::games_at_most).fold(0, u64::saturating_add)

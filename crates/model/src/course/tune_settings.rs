@@ -1,4 +1,4 @@
-//! What a run of `[tune]` does: which parameters it decides, and from values to players.
+//! Settings of a `[tune]` run: the tuned parameters, and the mapping from values to players.
 
 use spelrum_engine::{Parameters, Player, Rules, Value, memory_bytes_of};
 use spelrum_optimize::space::{Dimension, Level};
@@ -7,79 +7,78 @@ use super::note::Setting;
 use super::parameter::{LedParameter, Unit};
 use crate::plan::cell::AxisValue;
 
-/// What a run of `[tune]` does.
+/// The settings of a `[tune]` run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneSettings {
-    /// Under which rules its player plays.
+    /// The game's rules.
     pub rules: Rules,
-    /// All parameters of the player that it begins with.
+    /// All parameters of the initial player.
     pub player: Parameters,
-    /// What it decides: at least one.
+    /// The parameters to tune: at least one.
     pub parameters: Vec<TunedParameter>,
-    /// How.
+    /// The method.
     pub method: TuneMethod,
     /// Iterations of SPSA, generations of CMA-ES.
     pub steps: u64,
-    /// How many iterations of SPSA at a time.
+    /// The number of simultaneous iterations of SPSA.
     pub at_once: u64,
-    /// How many games each cell has that confirms what was found; none, if 0.
+    /// The number of games of each confirming cell; 0: no confirmation.
     pub confirm: u64,
-    /// Whether the player meets itself with other settings, and nobody else.
+    /// Whether the player meets only itself with other settings.
     pub against_itself: bool,
 }
 
-/// How settings are searched.
+/// The search method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TuneMethod {
-    /// By [`spelrum_optimize::spsa`].
+    /// [`spelrum_optimize::spsa`].
     Spsa {
-        /// r of the last iteration; the usual one if `None`.
+        /// r of the last iteration; the default if `None`.
         step: Option<f64>,
         /// c of the last iteration.
         perturbation: f64,
     },
-    /// By [`spelrum_optimize::cmaes`].
+    /// [`spelrum_optimize::cmaes`].
     CmaEs {
-        /// How many settings a generation tries.
+        /// The number of settings tried per generation.
         population: u64,
     },
 }
 
-/// A parameter that is decided.
+/// A tuned parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TunedParameter {
     /// Its name in sweeps.
     pub name: String,
-    /// What it may be.
+    /// Its possible values.
     pub values: Tunable,
-    /// Where it begins.
+    /// Its initial value.
     pub start: Level,
 }
 
-/// What a parameter may be.
+/// The possible values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tunable {
-    /// Numbers between two.
+    /// Numbers in a range.
     Numbers(LedParameter),
-    /// These values of the parameter of this name in definitions: two at least.
+    /// At least two values for the parameter of this name in definitions.
     Choices(String, Vec<Value>),
 }
 
-/// The step of SPSA where a sweep says none: fishtest's 0.002 at its usual 30,000 pairs, and as much more as there
-/// are fewer of them.
+/// The default step of SPSA: fishtest's 0.002 at its usual 30,000 pairs, and proportionally more for fewer pairs.
 #[must_use]
 pub fn usual_step(iterations: u64, pairs: u64) -> f64 {
     60.0 / (iterations.max(1) as f64 * pairs.max(1) as f64)
 }
 
-/// With more ends than these, only each for itself is tried while planning.
+/// With more ends than this, planning tries each only by itself.
 const ENDS_IN_PAIRS_MAX: usize = 64;
 
-/// Keys that lose their effect by one setting are few.
+/// Most keys that lose their effect by one setting.
 const WITHOUT_EFFECT_MAX: usize = 64;
 
 impl TunedParameter {
-    /// How it is searched.
+    /// The dimension of its search.
     #[must_use]
     pub fn dimension(&self) -> Dimension {
         match &self.values {
@@ -105,7 +104,7 @@ impl TunedParameter {
         }
     }
 
-    /// A value of it, as reports and SQL show it.
+    /// A value of the parameter, as reports and SQL show it.
     #[must_use]
     pub fn shown(&self, level: Level) -> AxisValue {
         if let (Tunable::Numbers(led), Level::Part(part)) = (&self.values, level) {
@@ -124,7 +123,7 @@ impl TunedParameter {
         }
     }
 
-    /// Its ends: where a number is least and greatest; all that can be chosen.
+    /// Its ends: the smallest and the greatest number; all choices.
     #[must_use]
     pub fn ends(&self) -> Vec<Level> {
         match &self.values {
@@ -134,7 +133,7 @@ impl TunedParameter {
     }
 }
 
-/// The number at a part of what a parameter may be.
+/// The number at a share of the parameter's range.
 fn number(led: &LedParameter, part: f64) -> f64 {
     let part = part.clamp(0.0, 1.0);
     let number = match led.log {
@@ -144,7 +143,7 @@ fn number(led: &LedParameter, part: f64) -> f64 {
     led.rounded(number).clamp(led.low, led.high)
 }
 
-/// The part at which a number is.
+/// The share of the range at which a number lies.
 #[must_use]
 pub fn part_of(led: &LedParameter, number: f64) -> f64 {
     let part = match led.log {
@@ -155,13 +154,13 @@ pub fn part_of(led: &LedParameter, number: f64) -> f64 {
 }
 
 impl TuneSettings {
-    /// All parameters of the player with these settings. What has no effect beside them is left out.
+    /// All parameters of the player with these settings, without those that have no effect.
     #[must_use]
     pub fn player_with(&self, levels: &[Level]) -> Parameters {
         self.checked_player_with(levels).unwrap_or_else(|(given, _)| given)
     }
 
-    /// The same, or what is wrong with it.
+    /// The same parameters, or the problem with them.
     pub fn checked_player_with(
         &self,
         levels: &[Level],
@@ -184,7 +183,7 @@ impl TuneSettings {
         }
     }
 
-    /// What the player begins with.
+    /// The player's initial settings.
     #[must_use]
     pub fn start(&self) -> Vec<Setting> {
         let setting =
@@ -192,7 +191,7 @@ impl TuneSettings {
         self.parameters.iter().map(setting).collect()
     }
 
-    /// The player where it takes most memory, and else where all numbers are greatest.
+    /// The player with most memory, or else with all numbers at their greatest.
     #[must_use]
     pub fn dearest(&self) -> Parameters {
         let greatest: Vec<Level> = self
@@ -217,7 +216,7 @@ impl TuneSettings {
         dearest
     }
 
-    /// How many games it plays at most, against so many opponents with so many games for each.
+    /// Most games of the run, against this many opponents with this many games each.
     #[must_use]
     pub const fn games_at_most(&self, opponents: u64, games: u64) -> u64 {
         let [searching, confirming] = self.cells(opponents);
@@ -225,14 +224,14 @@ impl TuneSettings {
         searched.saturating_add(confirming.saturating_mul(self.confirm))
     }
 
-    /// How many cells it asks for at most.
+    /// Most cells that the run creates.
     #[must_use]
     pub const fn cells_at_most(&self, opponents: u64) -> u64 {
         let [searching, confirming] = self.cells(opponents);
         searching.saturating_add(confirming)
     }
 
-    /// How many cells it asks for to search, and to confirm.
+    /// The number of cells for searching, and for confirming.
     const fn cells(&self, opponents: u64) -> [u64; 2] {
         let (meetings, sides) = if self.against_itself { (1, 1) } else { (opponents, 2) };
         let trials = match self.method {
@@ -244,11 +243,11 @@ impl TuneSettings {
         [self.steps.saturating_mul(of_step), confirming]
     }
 
-    /// Whether all of its settings can be: each at the ends of what it may be, beside each other one at its ends where
-    /// that is not too much.
+    /// Checks that all settings are valid: each parameter at its ends, combined with each other one at its ends unless
+    /// there are too many.
     ///
     /// # Errors
-    /// Which cannot be, and why.
+    /// The invalid parameter, and the reason.
     pub fn check(&self) -> Result<(), (usize, spelrum_engine::ParameterError)> {
         let start: Vec<Level> = self.parameters.iter().map(|it| it.start).collect();
         self.checked_player_with(&start).map_err(|(_, error)| (0, error))?;

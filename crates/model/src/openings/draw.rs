@@ -1,4 +1,4 @@
-//! Openings by random playouts, where there are too many to enumerate.
+//! Openings by random playouts, if there are too many to enumerate.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,18 +8,19 @@ use spelrum_engine::{Position, Random};
 use super::{is_opening, notation};
 use crate::seeds::{Key, attempt_key};
 
-/// Most distinct openings of a sequence; then it repeats. 262,144 pairs pin any score rate to a
-/// fifth of a percent, and a worker holds them in some tens of megabytes.
+/// Most distinct openings of a sequence, which then repeats. 262,144 pairs determine any score rate to a fifth of a
+/// percent, and a worker holds them in some tens of megabytes.
 const OPENINGS_MAX: usize = 1 << 18;
 
-/// Attempts without a new opening after which there are taken to be no more.
+/// Attempts without a new opening after which the sequence ends.
 const BARREN_ATTEMPTS_MAX: u64 = 1 << 13;
 
-/// The openings drawn so far, and where to go on.
+/// The openings drawn so far, and the state for drawing more.
 ///
-/// Attempt n plays moves drawn uniformly by the key of (openings key, n). It is kept if its end is
-/// an opening whose canonical key no earlier attempt had; it stands for its class as it was
-/// reached. The sequence ends at [`OPENINGS_MAX`], or after [`BARREN_ATTEMPTS_MAX`] attempts in a
+/// Attempt n plays moves drawn uniformly by the key of (openings key, n). It is kept if it ends in an opening whose
+/// canonical key is new; the position reached stands for its class. The sequence ends at [`OPENINGS_MAX`], or after
+/// [`BARREN_ATTEMPTS_MAX`] attempts in a row that were not kept. So the sequence does not depend on how far and in what
+/// steps it is extended.
 /// row that were not kept. So it is the same however far and in what steps it is extended.
 #[derive(Debug)]
 pub(super) struct Drawn {
@@ -46,23 +47,22 @@ impl Drawn {
         (!drawn.openings.is_empty()).then_some(drawn)
     }
 
-    /// How many moves were played to find them.
+    /// The number of moves played to find the openings.
     pub(super) fn played(&self) -> u64 {
         self.attempts.saturating_mul(u64::from(self.plies) + 1)
     }
 
-    /// Those drawn so far.
+    /// The openings drawn so far.
     pub(super) fn openings(&self) -> &[Arc<str>] {
         &self.openings
     }
 
-    /// Whether no more will be drawn.
+    /// Whether the sequence has ended.
     pub(super) fn is_complete(&self) -> bool {
         self.openings.len() >= OPENINGS_MAX || self.barren_attempts >= BARREN_ATTEMPTS_MAX
     }
 
-    /// Draws until there are `wanted`, the sequence is complete, or so many moves were played in
-    /// all.
+    /// Draws until there are `wanted` openings, the sequence is complete, or this many moves were played in total.
     pub(super) fn extend<P: Position>(&mut self, start: &P, wanted: usize, moves_max: u64) {
         let mut moves = Vec::new();
         while self.openings.len() < wanted && !self.is_complete() && self.played() < moves_max {
@@ -80,7 +80,7 @@ impl Drawn {
     }
 }
 
-/// So many random plies; `None` if the game ends before them.
+/// Plays this many random plies; `None` if the game ends earlier.
 fn playout<P: Position>(start: &P, plies: u32, random: &mut Random) -> Option<P> {
     let mut position = start.clone();
     for _ in 0..plies {

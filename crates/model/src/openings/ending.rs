@@ -11,7 +11,7 @@ use crate::conditions::ToMove;
 use crate::seeds;
 use crate::seeds::Key;
 
-/// Which positions of which ending: [`crate::conditions::OpeningsRule::Ending`] by name.
+/// The requested positions of an ending; see [`crate::conditions::OpeningsRule::Ending`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'a> {
     pub(super) ending: &'a str,
@@ -20,17 +20,17 @@ pub(super) struct Wanted<'a> {
     pub(super) stratified: bool,
 }
 
-/// The positions that white wins, each once up to symmetry: as places of the table, in the order in which
-/// they are taken. The openings key shuffles each stratum, the nearest first; the first place that has a
-/// position stands for it, and is turned or mirrored by a symmetry that follows from the key and the place.
+/// The positions that white wins, each once up to symmetry, as indices of the table in playing order. The openings key
+/// shuffles each stratum, the nearest first; the first index of a position stands for it, and is turned or mirrored by
+/// a symmetry that follows from the key and the index.
 ///
-/// A round takes one of each stratum that has any left, in the order of distances; without strata all
+/// A round takes one position of each stratum that has any left, in the order of distances; without strata all
 /// positions are in one.
 #[derive(Debug)]
 pub(super) struct Ending {
     table: Arc<EndgameTable>,
     key: Key,
-    /// None is empty, and there is one at least.
+    /// At least one; none is empty.
     strata: Vec<Vec<u32>>,
     count: u64,
 }
@@ -71,26 +71,26 @@ impl Ending {
         Ok(Self { table, key, strata, count })
     }
 
-    /// After how many openings the first comes again.
+    /// The number of openings before they repeat.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// What it took to find them, and takes to hold them, as [`super::Openings::cost`] counts.
+    /// The cost of finding and holding them, as [`super::Openings::cost`] counts.
     pub(super) fn cost(&self) -> u64 {
-        /// As many places of a table are looked at in the time of a move.
+        /// Table entries examined in the time of a move.
         const PLACES_OF_A_MOVE: u64 = 4;
         self.count + self.table.len() as u64 / PLACES_OF_A_MOVE
     }
 
-    /// The opening with this number, as chess writes it.
+    /// The opening with this number, in chess notation.
     pub(super) fn opening(&self, number: u64) -> Arc<str> {
         let (place, position) = self.position(number);
         let turn = seeds::opening_turn(&self.key, u64::from(place));
         Arc::from(self.table.turned_fen(&position, turn))
     }
 
-    /// Plies to mate from there.
+    /// Plies to mate from the opening with this number.
     pub(super) fn plies_to_mate(&self, number: u64) -> Option<u32> {
         self.position(number).1.value.plies()
     }
@@ -100,12 +100,12 @@ impl Ending {
         (place, self.table.position(place as usize).expect("only places with a position are kept"))
     }
 
-    /// The place of the position with this number, which is below their count.
+    /// The index of the position with this number, which is below their count.
     fn place(&self, number: u64) -> u32 {
         let mut left = number;
         let mut rounds_before = 0;
         loop {
-            // Rounds are alike until a stratum is used up.
+            // Rounds are alike until a stratum is exhausted.
             let open = || self.strata.iter().filter(|stratum| stratum.len() > rounds_before);
             let strata = open().count() as u64;
             let used_up = open().map(Vec::len).min().expect("less than the count is left");
@@ -121,11 +121,11 @@ impl Ending {
     }
 }
 
-/// How many moves white still makes until it mates, if that is a position that is wanted.
+/// White's moves until mate, if the position is wanted.
 fn moves_to_mate(position: &TablePosition, wanted: Wanted<'_>) -> Option<u32> {
     let moves = match (wanted.to_move, position.to_move(), position.value) {
         (ToMove::White, Side::First, TableValue::Win { plies }) => plies.div_ceil(2),
-        // Mated already, with no plies, nobody goes on from it.
+        // A position already mated, with no plies, cannot be played on.
         (ToMove::Black, Side::Second, TableValue::Loss { plies }) if plies > 0 => plies / 2,
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! Every opening there is, where they are few.
+//! Enumerating all openings, if there are few.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use spelrum_engine::Position;
 
 use super::is_opening;
 
-/// What an enumeration may cost before it gives up.
+/// The most an enumeration may cost before it gives up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     /// Most positions, distinct up to symmetry, at any one ply.
     pub(super) positions: usize,
-    /// Most moves played in all.
+    /// Most moves played in total.
     pub(super) moves: u64,
 }
 
@@ -21,13 +21,12 @@ pub(super) const FEW: Bound = Bound { positions: 1 << 14, moves: 1 << 22 };
 /// For `all`. Pentago's 4 plies are within.
 pub(super) const ALL: Bound = Bound { positions: 1 << 17, moves: 1 << 24 };
 
-/// The openings after so many plies, in ascending order of their canonical keys, or `None` if
-/// finding them costs more than the bound. Adds the moves that were played to `played`.
+/// The openings after this many plies, in ascending order of their canonical keys, or `None` if finding them costs more
+/// than the bound. Adds the played moves to `played`.
 ///
-/// Breadth first, one ply after the other, keeping one position of each symmetry class: the one
-/// reached first when the positions of the ply before are taken in ascending order of their
-/// canonical keys and their moves in canonical order. Keys and move order are fixed by the
-/// `Position` contract, so which representative stands for its class is too.
+/// Breadth first, ply by ply, keeping one position of each symmetry class: the one reached first when the positions of
+/// the previous ply are taken in ascending order of their canonical keys and their moves in canonical order. Keys and
+/// move order are fixed by the `Position` contract, so the representative of each class is fixed, too.
 pub(super) fn openings<P: Position>(
     start: &P,
     plies: u32,

@@ -1,13 +1,13 @@
-//! What the moves of positions turned out to be worth: every player of an experiment chooses in the same
-//! positions, and valuing all moves of one may take half a second.
+//! Known values of moves: every player of an experiment chooses in the same positions, and evaluating all moves of one
+//! position may take half a second.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Values that are kept, in all: 32 MiB (invariant 9).
+/// Most values kept in total: 32 MiB (invariant 9).
 const VALUES_MAX: usize = 1 << 22;
 
-/// Values of moves, by position. Of one reference under one set of rules, so that they never change.
+/// Values of moves, by position. They belong to one reference under one set of rules, so that they never change.
 #[derive(Debug, Default)]
 pub(crate) struct KnownValues {
     kept: Mutex<Kept>,
@@ -20,13 +20,13 @@ struct Kept {
 }
 
 impl KnownValues {
-    /// Those of a position's legal moves, in canonical order.
+    /// The values of a position's legal moves, in canonical order.
     pub(crate) fn of(&self, position: &str) -> Option<Arc<[i64]>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.by_position.get(position).cloned()
     }
 
-    /// Keeps them, while there is room: players come to the first positions first.
+    /// Keeps the values while there is room: players reach the first positions first.
     pub(crate) fn keep(&self, position: &str, values: Arc<[i64]>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.values + values.len() <= VALUES_MAX {

@@ -1,21 +1,17 @@
-//! Where pairs start (invariant 1): pair k's opening is a function of the sweep's seed, the
-//! game's rules, the openings rule and k. The same in every cell, so that cells can be compared
-//! pair by pair; independent of who asks, when and in what order.
+//! Openings of pairs (invariant 1): pair k's opening is a function of the sweep's seed, the game's rules, the openings
+//! rule and k. It is the same in every cell, so that cells can be compared pair by pair, and independent of the caller,
+//! time and order.
 //!
-//! An *opening* under `random` and `all` is a position so many plies after the start that is not
-//! over and in which the side to move cannot win at once. No two openings of a sequence are equal
-//! up to the game's symmetries.
+//! An *opening* under `random` and `all` is a position at a given number of plies from the start that is not over and
+//! in which the side to move cannot win at once. No two openings of a sequence are equal up to the game's symmetries.
 //!
-//! - If few positions lie on the way (see [`enumerate`]), `random` and `all` are the same thing:
-//!   every opening there is, in an order shuffled by the openings key (see [`crate::seeds`]).
-//!   After the last one the sequence starts again.
-//! - If there are many, `random` draws playouts, one key for each attempt, and keeps those that
-//!   end in a new opening (see [`draw`]). `all` is refused.
-//! - `strata` takes such openings of several distances in turn: of each those that no distance before it has
-//!   (in Nim a position may be reached after two plies and after four).
-//! - `ending` takes positions from the table of a chess ending (see [`ending`]), which know how far they are
-//!   from mate.
-//! - `start` and `listed` are what they say, in the order of the list.
+//! - If few positions lie on the way (see [`enumerate`]), `random` and `all` are the same: every opening that exists,
+//! in an   order shuffled by the openings key (see [`crate::seeds`]). The sequence repeats after the last one. - If
+//! there are many, `random` draws playouts, one key for each attempt, and keeps those that end in a new opening (see
+//! [`draw`]). `all` is refused. - `strata` alternates between such openings of several distances, skipping those of an
+//! earlier distance (in Nim a   position may be reached after two plies and after four). - `ending` takes positions
+//! from the table of a chess ending (see [`ending`]), with known distances to mate. - `start` and `listed` are the
+//! start position and the list in order.
 //!
 //! All of this, bounds included, is part of the recorded data, like the seeds.
 
@@ -49,58 +45,58 @@ pub const OPENING_PLIES_MAX: u32 = 200;
 pub struct Openings {
     rules: Rules,
     sequence: Sequence,
-    /// How many moves were played to make them, those of later draws not among them.
+    /// The number of moves played to make them, without those of later draws.
     played: u64,
 }
 
 #[derive(Debug)]
 enum Sequence {
-    /// All of them; never empty.
+    /// All openings; never empty.
     Whole(Box<[Arc<str>]>),
-    /// As many as were asked for so far; never empty.
+    /// The openings requested so far; never empty.
     Drawn(RwLock<Drawn>),
-    /// One of each in turn; never empty.
+    /// Openings of each distance in turn; never empty.
     Strata(Box<[Openings]>),
-    /// Of a chess ending.
+    /// Positions of a chess ending.
     Ending(Ending),
 }
 
-/// Why there are no such openings.
+/// Why openings could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OpeningsError {
-    /// The rules cannot be played by.
+    /// The rules are invalid.
     #[error("failed to set up the game: {0}")]
     Rules(#[from] RulesError),
-    /// Further from the start than [`OPENING_PLIES_MAX`].
+    /// The openings are further from the start than [`OPENING_PLIES_MAX`].
     #[error("openings after {plies} plies are too far from the start, at most {OPENING_PLIES_MAX}")]
     Far {
-        /// What was asked for.
+        /// The requested plies.
         plies: u32,
     },
-    /// `all` over a set that is too large.
+    /// `all` over too large a set.
     #[error("there are too many positions after {plies} plies to play them all")]
     Many {
-        /// What was asked for.
+        /// The requested plies.
         plies: u32,
     },
-    /// Every position is over or is won at once, or none was found.
+    /// Every position is over or won at once, or none was found.
     #[error("no position after {plies} plies goes on without a win in one move")]
     None {
-        /// What was asked for.
+        /// The requested plies.
         plies: u32,
     },
     /// The list is empty.
     #[error("the list of openings is empty")]
     Empty,
-    /// A listed position cannot be read.
+    /// A listed position is invalid.
     #[error("failed to read opening {number}: {error}")]
     Notation {
         /// Its place in the list, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         error: NotationError,
     },
-    /// A listed position is there before, up to symmetry.
+    /// A listed position appears earlier, up to symmetry.
     #[error("opening {number} is the same as opening {first}, up to symmetry")]
     Repeated {
         /// Its place in the list, from 1.
@@ -114,13 +110,13 @@ pub enum OpeningsError {
         /// Its place in the list, from 1.
         number: usize,
     },
-    /// Endings of another game, or of Chess960.
+    /// Endings of another game than chess, or of Chess960.
     #[error("there are tables of endings of chess alone, under its usual rules")]
     NotChess,
-    /// An ending that no table has.
+    /// An ending without a table.
     #[error("this ending has no table: {0}")]
     Ending(EndgameError),
-    /// White wins no position that is wanted.
+    /// White wins none of the requested positions.
     #[error(
         "white wins no position of {ending} with {} to move{}",
         to_move.word(),
@@ -129,18 +125,18 @@ pub enum OpeningsError {
     NoWin {
         /// The ending's name.
         ending: String,
-        /// Whose move it should be.
+        /// The side to move.
         to_move: ToMove,
-        /// From how many to how many moves to mate.
+        /// The range of moves to mate.
         distance: Option<[u32; 2]>,
     },
 }
 
 impl Openings {
-    /// The openings that a sweep with this seed has under these rules.
+    /// Creates the openings of a sweep with this seed under these rules.
     ///
-    /// Enumerates positions, or draws the first opening: milliseconds where a game has few. Of an ending
-    /// whose table nobody has asked for yet it is made: a second with four pieces.
+    /// Enumerates positions, or draws the first opening: milliseconds if a game has few. Makes the table of an ending
+    /// on first use: a second with four pieces.
     ///
     /// # Errors
     /// See [`OpeningsError`].
@@ -153,8 +149,7 @@ impl Openings {
         Ok(Self { rules: rules.clone(), sequence, played })
     }
 
-    /// The opening of a pair, in the game's notation. Pairs beyond the last opening start again
-    /// from the first.
+    /// The opening of a pair, in the game's notation. After the last opening, pairs start again from the first.
     #[must_use]
     pub fn opening(&self, pair: u64) -> Arc<str> {
         match &self.sequence {
@@ -178,8 +173,7 @@ impl Openings {
         }
     }
 
-    /// Plies to mate from the opening of a pair, if both sides play their best; `None` of openings that are
-    /// not of an ending.
+    /// Plies to mate from the opening of a pair, by best play of both sides; `None` for openings outside endings.
     #[must_use]
     pub fn plies_to_mate(&self, pair: u64) -> Option<u32> {
         match &self.sequence {
@@ -188,8 +182,8 @@ impl Openings {
         }
     }
 
-    /// The rule as a definition has it: listed positions as the game itself writes them, so that
-    /// another spelling of the same list is no other cell. `rule` is the one these were made by.
+    /// The rule in the form used by definitions: with listed positions in the game's own notation, so that another
+    /// spelling of the same list gives the same cell. `rule` is the one behind these openings.
     #[must_use]
     pub fn normalized(&self, rule: &OpeningsRule) -> OpeningsRule {
         match (rule, &self.sequence) {
@@ -200,7 +194,7 @@ impl Openings {
         }
     }
 
-    /// After how many openings the first comes again, where that is known without drawing any.
+    /// The number of openings before they repeat, if known without drawing.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         match &self.sequence {
@@ -210,13 +204,13 @@ impl Openings {
         }
     }
 
-    /// How many distinct openings there are, counting no further than `wanted`.
+    /// The number of distinct openings, counted up to `wanted`.
     #[must_use]
     pub fn distinct(&self, wanted: u64) -> u64 {
         self.distinct_within(wanted, u64::MAX).unwrap_or(wanted)
     }
 
-    /// The same, or nothing if it takes more than so many moves to know.
+    /// The number of distinct openings; `None` if counting takes more than this many moves.
     #[must_use]
     pub fn distinct_within(&self, wanted: u64, moves_max: u64) -> Option<u64> {
         let count = match &self.sequence {
@@ -244,8 +238,7 @@ impl Openings {
         Some(wanted.min(count))
     }
 
-    /// What it took to make them, and takes to hold them, so far: in moves, and for each opening
-    /// that is held as much as for some.
+    /// The cost of making and holding the openings so far: in moves, with each held opening counted as some moves.
     #[must_use]
     pub fn cost(&self) -> u64 {
         const COST_OF_OPENING: u64 = 64;
@@ -261,8 +254,8 @@ impl Openings {
         self.played + drawn + COST_OF_OPENING * openings as u64
     }
 
-    /// Draws until there are `wanted` openings, no more are found, or so many moves were played,
-    /// then looks at them.
+    /// Draws until there are `wanted` openings, no more are found, or this many moves were played, then passes them to
+    /// `look`.
     fn extended<T>(
         &self,
         drawn: &RwLock<Drawn>,
@@ -328,7 +321,7 @@ fn strata(seed: u64, rules: &Rules, plies: &[u32]) -> Result<Box<[Openings]>, Op
     let mut seen = BTreeSet::new();
     let stratum = |&plies: &u32| {
         let mut of = Openings::new(seed, rules, &OpeningsRule::Random { plies })?;
-        // Those that are drawn are so many that one of another distance hardly comes again.
+        // There are so many drawn openings that hardly any repeats at another distance.
         if let Sequence::Whole(openings) = &mut of.sequence {
             let new: Vec<Arc<str>> = openings
                 .iter()
@@ -345,12 +338,11 @@ fn strata(seed: u64, rules: &Rules, plies: &[u32]) -> Result<Box<[Openings]>, Op
     plies.iter().map(stratum).collect()
 }
 
-/// The canonical key of a position.
 fn key_of(rules: &Rules, position: &str) -> Option<u64> {
     with_game!(rules, G => G::parse(rules, position).ok().map(|it| it.canonical_key()))
 }
 
-/// Which stratum a pair's opening is of, and its number there.
+/// The stratum of a pair's opening, and its number there.
 fn in_stratum(strata: &[Openings], pair: u64) -> (usize, u64) {
     let of = strata.len() as u64;
     (usize::try_from(pair % of).expect("less than a length"), pair / of)
@@ -411,22 +403,21 @@ fn is_opening<P: Position>(position: &P, moves: &mut Vec<P::Move>) -> bool {
     !moves.is_empty() && !moves.iter().any(wins)
 }
 
-/// Openings shared by the cells that have the same, so that a thousand cells enumerate once.
-/// Holds only what some cell still uses.
+/// Openings shared by cells that use the same, so that a thousand cells enumerate once. Holds only those in use.
 #[derive(Debug, Default)]
 pub struct OpeningsCache {
-    /// By SHA-256 of [`seeds::openings_identity`], which lists may make long.
+    /// Openings by SHA-256 of [`seeds::openings_identity`], because lists can make identities long.
     in_use: Mutex<BTreeMap<[u8; 32], Weak<Openings>>>,
     shared: Shared,
-    /// By the definition's rules and reference.
+    /// Values by the definition's rules and reference.
     known_values: Mutex<BTreeMap<String, Weak<KnownValues>>>,
 }
 
 impl OpeningsCache {
-    /// The openings of [`Openings::new`], made only if no cell has them already.
+    /// The openings of [`Openings::new`], made only if no cell has them yet.
     ///
     /// # Errors
-    /// As [`Openings::new`].
+    /// See [`Openings::new`].
     pub fn get(
         &self,
         seed: u64,
@@ -434,7 +425,7 @@ impl OpeningsCache {
         rule: &OpeningsRule,
     ) -> Result<Arc<Openings>, OpeningsError> {
         let identity = Sha256::digest(seeds::openings_identity(seed, rules, rule)).into();
-        // Held while enumerating, so that slots that start together do it once.
+        // Held while enumerating, so that slots that start together enumerate once.
         let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(openings) = in_use.get(&identity).and_then(Weak::upgrade) {
             return Ok(openings);
@@ -445,8 +436,7 @@ impl OpeningsCache {
         Ok(openings)
     }
 
-    /// What moves are known to be worth by the reference of a cell of choices; shared by the cells that have
-    /// its rules and its reference.
+    /// Known values of moves by the reference of a cell of choices; shared by cells with its rules and its reference.
     pub(crate) fn known_values(&self, definition: &CellDefinition) -> Arc<KnownValues> {
         let [_, reference] = &definition.players;
         let identity = seeds::canonical_json(&(&definition.rules, reference));

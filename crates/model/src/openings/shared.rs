@@ -1,4 +1,4 @@
-//! What cells have in common whose listed positions stand apart ([`crate::apart`]).
+//! Data shared by cells whose listed positions are stored apart ([`crate::apart`]).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -8,28 +8,28 @@ use crate::apart;
 use crate::apart::ListedPositions;
 use crate::definition::{CellDefinition, DefinitionJson};
 
-/// What cells have in common whose positions stand apart.
+/// Data shared by cells with positions stored apart.
 #[derive(Debug)]
 pub(crate) struct SharedConditions {
-    /// A definition without players.
+    /// The definition without players.
     pub(crate) definition: CellDefinition,
-    /// For the hash and the seed of a cell.
+    /// The prefix for hashes and seeds of cells.
     pub(crate) json: DefinitionJson,
     pub(crate) openings: Arc<Openings>,
-    /// Others find them as long as a cell has them.
+    /// Keeps the positions available to others while a cell uses them.
     pub(crate) positions: Arc<ListedPositions>,
 }
 
-/// What cells have in common whose positions stand apart, once for each that are in use.
+/// Shared data of cells with positions stored apart, for each set in use.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     listed: Mutex<BTreeMap<[u8; 32], Weak<ListedPositions>>>,
-    /// By a definition up to its players.
+    /// Shared conditions by a definition up to its players.
     conditions: Mutex<BTreeMap<String, Weak<SharedConditions>>>,
 }
 
 impl Shared {
-    /// Positions that some cell has.
+    /// Positions in use by some cell.
     fn listed(&self, hash: [u8; 32]) -> Option<Arc<ListedPositions>> {
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         listed.get(&hash).and_then(Weak::upgrade)
@@ -47,14 +47,14 @@ impl Shared {
         positions
     }
 
-    /// What the cells share whose definitions begin like this.
+    /// The data shared by cells whose definitions begin like this.
     fn conditions(
         &self,
         prefix: &str,
         positions: &Arc<ListedPositions>,
         openings: &OpeningsCache,
     ) -> Result<Arc<SharedConditions>, String> {
-        // Held while it is made, so that slots that start together do it once.
+        // Held during creation, so that slots that start together create it once.
         let mut conditions = self.conditions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = conditions.get(prefix).and_then(Weak::upgrade) {
             return Ok(known);
@@ -88,7 +88,7 @@ impl OpeningsCache {
         self.shared.supply(positions)
     }
 
-    /// What the cells share whose definitions begin like this.
+    /// The data shared by cells whose definitions begin like this.
     pub(crate) fn conditions(
         &self,
         prefix: &str,
@@ -143,7 +143,7 @@ mod tests {
         assert!(apart.json.len() < 400, "{}", apart.json);
         let positions = ListedPositions::from_json(apart.positions_json).unwrap();
         assert_eq!((positions.hash(), &*positions.json()), (apart.hash, apart.positions_json));
-        // Few stay where they are, as does what only looks like positions.
+        // A short list stays in place, as does text that only looks like positions.
         let few = definition(Arc::from(["1 1 1 ]\\\"".to_owned()]), true).canonical_json();
         assert_eq!(Apart::of(&few), None);
         assert_eq!(Apart::of(&apart.json), None);

@@ -1,4 +1,4 @@
-//! A cell of a plan: who plays in it, and its place on the axes.
+//! A cell of a plan: its players, and its place on the axes.
 
 use std::sync::Arc;
 
@@ -13,44 +13,42 @@ use crate::seeds::canonical_json;
 pub struct PlannedPlayer {
     /// Its algorithm.
     pub algorithm: String,
-    /// The canonical JSON of its parameters, every one spelt out, the algorithm among them.
+    /// The canonical JSON of its parameters, all spelt out, including the algorithm.
     pub parameters_json: String,
 }
 
 /// One cell of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedCell {
-    /// Of its definition.
+    /// The hash of its definition.
     pub definition_hash: DefinitionHash,
     /// The cell's seed, from its definition.
     pub seed: u64,
-    /// Which of the plan's conditions.
+    /// The index of its conditions in the plan.
     pub conditions: usize,
-    /// Two of the plan's players; the first moves first in even numbers, or in all if sides are
-    /// fixed.
+    /// Two of the plan's players; the first moves first in even numbers, or in all if sides are fixed.
     pub players: [Arc<PlannedPlayer>; 2],
-    /// The names its two players have in the sweep. If pairings of other names turn out to be the
-    /// same cell, it has those under which it comes first.
+    /// The names of its two players in the sweep. If pairings of other names lead to the same cell, those of the first
+    /// one.
     pub player_names: [Arc<str>; 2],
-    /// Its place on the axes, in their order: which axis, which of its values. Cells that several
-    /// points of the grid have are one cell; it lacks the axes on which these points differ, since
-    /// they do not touch it.
+    /// Its place on the axes, in their order, as pairs of axis and value index. Points of the grid that lead to the
+    /// same cell are merged; the cell then lacks the axes on which these points differ, since they do not affect it.
     pub axes: Vec<(usize, usize)>,
-    /// How many games it gets: at least 1; even if sides are swapped.
+    /// The number of games: at least 1; even if sides are swapped.
     pub games: u64,
     /// Whether its result depends on time.
     pub timed: bool,
-    /// Whether its players are taken to repeat a game whose opening comes again: neither draws random numbers,
-    /// and no clock decides. External engines may turn out not to.
+    /// Whether its players are assumed to repeat a game with the same opening: neither draws random numbers, and no
+    /// clock affects them. External engines may turn out to differ.
     pub repeats: bool,
 }
 
-/// A value on an axis, as reports and SQL show it: a number to compute with, a text to read.
+/// A value on an axis, as reports and SQL show it: a number for computing, a text for reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AxisValue {
     /// The number, in the axis's unit (durations in milliseconds), if it has one.
     pub number: Option<f64>,
-    /// As the sweep wrote it.
+    /// The text in the sweep.
     pub text: String,
 }
 
@@ -62,7 +60,7 @@ impl AxisValue {
     }
 }
 
-/// Which of a cell's two players a column of an axis is about.
+/// The player of a cell that a column of an axis refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The cell's first player.
@@ -72,14 +70,13 @@ pub enum Role {
 }
 
 impl Role {
-    /// The name of the column of what this one varies, such as `player.depth`.
+    /// The name of the column for this role's variation, such as `player.depth`.
     #[must_use]
     pub fn axis(self, parameter: &str) -> String {
         format!("{}.{parameter}", self.prefix())
     }
 
-    /// Whose parameter an axis of this name is, and which parameter; `None` for an axis of
-    /// the grid, which cannot have such a name.
+    /// Splits an axis's name into role and parameter; `None` for an axis of the grid, which cannot have such a name.
     #[must_use]
     pub fn of_axis(axis: &str) -> Option<(Self, &str)> {
         [Self::Player, Self::Opponent]
@@ -87,7 +84,7 @@ impl Role {
             .find_map(|role| Some((role, axis.strip_prefix(role.prefix())?.strip_prefix('.')?)))
     }
 
-    /// The role that the other player of a cell sees.
+    /// The role of the cell's other player.
     #[must_use]
     pub fn swapped(self) -> Self {
         match self {
@@ -96,7 +93,7 @@ impl Role {
         }
     }
 
-    /// Its name, where claims are kept.
+    /// The name in stored claims.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -105,13 +102,13 @@ impl Role {
         }
     }
 
-    /// The one of this name.
+    /// The role with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         [Self::Player, Self::Opponent].into_iter().find(|role| role.name() == name)
     }
 
-    /// How its axes' names begin; no axis of the grid may have this name.
+    /// The prefix of its axes' names; no axis of the grid may have this name.
     #[must_use]
     pub fn prefix(self) -> &'static str {
         self.name()
@@ -119,7 +116,7 @@ impl Role {
 }
 
 impl PlannedPlayer {
-    /// The player with these parameters.
+    /// Creates the player with these parameters.
     #[must_use]
     pub fn new(parameters: &Parameters) -> Self {
         let algorithm = match parameters.get("algorithm") {
@@ -127,7 +124,7 @@ impl PlannedPlayer {
             Some(_) | None => String::new(),
         };
         let mut parameters_json = canonical_json(parameters);
-        // There may be 100,000 of them.
+        // There may be 100,000 players.
         parameters_json.shrink_to_fit();
         Self { algorithm, parameters_json }
     }

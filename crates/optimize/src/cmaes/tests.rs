@@ -1,4 +1,4 @@
-//! CMA-ES on known functions, with and without noise, and against what its definition says.
+//! CMA-ES on known functions, with and without noise, and against its definition.
 
 use spelrum_engine::Random;
 

@@ -1,4 +1,4 @@
-//! A generation from the one before.
+//! Breeding a generation from the previous one.
 
 use std::collections::BTreeSet;
 
@@ -10,55 +10,54 @@ use super::trees::Initial;
 use super::variation::{Mutation, Points, crossover};
 use super::{Limits, Primitives};
 
-/// How often a child is bred again that another individual equals already; then it is taken as it is.
+/// Attempts to breed a child that equals no other individual; the last is accepted anyway.
 pub const ATTEMPTS_MAX: usize = 100;
 
-/// How generations are made.
+/// Settings for making generations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breeding {
-    /// What trees are made of.
+    /// Building blocks of trees.
     pub primitives: Primitives,
-    /// How large they may be.
+    /// Limits on the size of trees.
     pub limits: Limits,
-    /// How many individuals there are.
+    /// Number of individuals.
     pub population: usize,
-    /// How the first generation is made.
+    /// The method for the first generation.
     pub initial: Initial,
-    /// How deep its trees may be.
+    /// The maximum depth of the first generation's trees.
     pub initial_depth: usize,
-    /// How many of the best are individuals of the next generation, too.
+    /// Number of best individuals that are copied into the next generation.
     pub elite: usize,
-    /// How probable it is that a child is made by mutation, and not by crossover.
+    /// The probability that a child is made by mutation instead of crossover.
     pub mutation_rate: f64,
-    /// How mutation is done.
+    /// The kind of mutation.
     pub mutation: Mutation,
-    /// Where crossover is done.
+    /// The choice of crossover points.
     pub points: Points,
-    /// How parents are drawn.
+    /// The method of drawing parents.
     pub selection: Selection,
-    /// Whether individuals of a generation may be the same but for what
-    /// [simplifying](Expression::simplified) finds.
+    /// Whether individuals of a generation may be equal after [simplifying](Expression::simplified).
     pub duplicates: bool,
 }
 
-/// How an individual came to be.
+/// The origin of an individual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
-    /// It is a random tree.
+    /// A random tree.
     Random,
-    /// It is one of the best of the generation before.
+    /// One of the best of the previous generation.
     Elite,
-    /// By crossover of two.
+    /// Crossover of two parents.
     Crossover,
-    /// By mutation of one.
+    /// Mutation of one parent.
     Mutation,
 }
 
 impl Operator {
-    /// All of them.
+    /// All origins.
     pub const ALL: [Self; 4] = [Self::Random, Self::Elite, Self::Crossover, Self::Mutation];
 
-    /// Its name: what the database calls it.
+    /// The name in the database.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -75,14 +74,14 @@ impl Operator {
 pub struct Bred {
     /// Its tree.
     pub tree: Expression,
-    /// How it came to be.
+    /// Its origin.
     pub operator: Operator,
-    /// The places of its parents in the generation before, that which gave its root first.
+    /// The indices of its parents in the previous generation, the one that gave its root first.
     pub parents: Vec<usize>,
 }
 
 impl Breeding {
-    /// The first generation.
+    /// Makes the first generation.
     #[must_use]
     pub fn first(&self, random: &mut Random) -> Vec<Bred> {
         let mut new = Generation::new(self);
@@ -97,10 +96,10 @@ impl Breeding {
         new.bred
     }
 
-    /// The generation after one whose trees these are.
+    /// Makes the generation after the one with these trees.
     ///
     /// # Panics
-    /// If there are none, or the ranking is not of them.
+    /// If there are no trees, or the ranking does not fit them.
     #[must_use]
     pub fn next(&self, trees: &[Expression], ranking: &Ranking, random: &mut Random) -> Vec<Bred> {
         let mut new = Generation::new(self);
@@ -114,7 +113,7 @@ impl Breeding {
         new.bred
     }
 
-    /// The child of a mutation, or the two of a crossover.
+    /// One child of a mutation, or two of a crossover.
     fn children(&self, trees: &[Expression], ranking: &Ranking, random: &mut Random) -> Vec<Bred> {
         if random.unit() < self.mutation_rate {
             let parent = ranking.select(self.selection, random);
@@ -133,11 +132,11 @@ impl Breeding {
     }
 }
 
-/// A generation that is being made.
+/// A generation in progress.
 struct Generation<'b> {
     breeding: &'b Breeding,
     bred: Vec<Bred>,
-    /// The simplified forms that it has.
+    /// The simplified forms present so far.
     forms: BTreeSet<Expression>,
 }
 
@@ -157,8 +156,7 @@ impl<'b> Generation<'b> {
         self.bred.push(bred);
     }
 
-    /// Adds what is made, as far as there is room: what is there already is left out, and made again if it is
-    /// all of it.
+    /// Adds individuals while there is room: skips existing ones, and makes new ones if all of them exist already.
     fn add(&mut self, make: &mut dyn FnMut() -> Vec<Bred>) {
         for attempt in 1.. {
             let before = self.bred.len();

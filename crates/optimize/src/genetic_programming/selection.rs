@@ -1,4 +1,4 @@
-//! Who is better than whom, and who becomes a parent.
+//! Ranking individuals, and selecting parents.
 
 use std::cmp::Ordering;
 
@@ -6,51 +6,50 @@ use spelrum_engine::Random;
 
 use super::below;
 
-/// How a parent is drawn from a ranked generation.
+/// The method of drawing a parent from a ranked generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// The study's: of the individuals, the best first, an end is drawn evenly, and of those before it one,
-    /// evenly. With n individuals the one of rank r (from 0) has the chance (1/(r+1) + … + 1/n) / n.
+    /// The study's: with individuals sorted best first, draws an end uniformly, and then uniformly one before that end.
+    /// With n individuals the one of rank r (from 0) has the chance (1/(r+1) + … + 1/n) / n.
     Study,
-    /// In proportion to fitness above the least of the generation; evenly if all have the same: Koza 1992,
-    /// §6.4.1, with the worst as the zero, since fitness may be negative. Who has no fitness is never drawn.
+    /// In proportion to fitness above the generation's least; uniformly if all are equal: Koza 1992, §6.4.1, with the
+    /// worst as zero, since fitness may be negative. Individuals without a fitness are never drawn.
     Proportional,
-    /// The best of so many, each drawn evenly from all: the guide's §2.3.
+    /// The best of this many, each drawn uniformly from all: the guide's §2.3.
     Tournament(u64),
 }
 
-/// What the size of a tree costs it: against trees that grow without becoming better (the guide's §11.3).
+/// The cost of a tree's size: against trees that grow without improving (the guide's §11.3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parsimony {
-    /// Nothing.
+    /// No cost.
     Free,
-    /// So much fitness for each node: *linear parametric* parsimony.
+    /// This much fitness per node: *linear parametric* parsimony.
     PerNode(f64),
-    /// Of equally fit individuals the smaller is better: *lexicographic* parsimony (Luke & Panait 2002).
+    /// Among equally fit individuals the smaller is better: *lexicographic* parsimony (Luke & Panait 2002).
     Lexicographic,
 }
 
-/// An individual, as far as ranking it goes.
+/// The part of an individual that ranking needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Its fitness; `None` if it has none. More is better.
+    /// Its fitness, if any. More is better.
     pub fitness: Option<f64>,
     /// Its number of nodes.
     pub size: usize,
 }
 
-/// A generation in the order of its individuals.
+/// A ranked generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
-    /// The places of its individuals, the best first: those without a fitness last, and of equal ones the
-    /// earlier first.
+    /// The indices of its individuals, the best first; those without a fitness last, and equal ones by index.
     pub order: Vec<usize>,
-    /// What each of them is worth after what its size costs, in the same order.
+    /// The worth of each after the cost of its size, in the same order.
     worth: Vec<Option<f64>>,
 }
 
 impl Ranking {
-    /// Ranks a generation. What is not a number is no fitness.
+    /// Ranks a generation. NaN counts as no fitness.
     #[must_use]
     pub fn of(candidates: &[Candidate], parsimony: Parsimony) -> Self {
         let price = match parsimony {
@@ -73,7 +72,7 @@ impl Ranking {
         Self { order, worth }
     }
 
-    /// The place of a parent.
+    /// Draws the index of a parent.
     ///
     /// # Panics
     /// If the generation is empty.
@@ -104,12 +103,12 @@ impl Ranking {
                 return rank;
             }
         }
-        // Rounding: the last with a share. The least has none.
+        // Because of rounding: the last with a share. The least has none.
         worths.iter().rposition(|worth| *worth > least).unwrap_or(0)
     }
 }
 
-/// The greater first, and none last.
+/// Greater first, absent last.
 fn descending(own: Option<f64>, other: Option<f64>) -> Ordering {
     match (own, other) {
         (Some(own), Some(other)) => other.total_cmp(&own),

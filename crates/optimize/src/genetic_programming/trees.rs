@@ -5,24 +5,24 @@ use spelrum_engine::expression::{Expression, Node};
 
 use super::{Limits, Primitives, below, one_of};
 
-/// How the trees of the first generation are made (Koza 1992, §6.2).
+/// The method for the trees of the first generation (Koza 1992, §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initial {
-    /// Every leaf is as deep as it may be.
+    /// Every leaf has the maximum depth.
     Full,
-    /// The root is a function; below it every node is drawn from functions and leaves together, each as likely
-    /// as any other, and where a tree would become too deep from the leaves.
+    /// The root is a function; below it every node is drawn uniformly from functions and leaves together, and from the
+    /// leaves if a tree would become too deep.
     Grow,
-    /// Of each depth from 2 to the greatest the same number of trees, every other one full and the rest grown.
+    /// Equally many trees of each depth from 2 to the greatest, alternately full and grown.
     Ramped,
 }
 
 impl Initial {
-    /// All of them, with their names in sweeps.
+    /// All methods, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 3] =
         [("full", Self::Full), ("grow", Self::Grow), ("ramped", Self::Ramped)];
 
-    /// The tree that comes `number`th in a first generation: at most `depth` deep, and within the limits.
+    /// Tree number `number` of a first generation: at most `depth` deep, and within the limits.
     #[must_use]
     pub fn tree(
         self,
@@ -49,16 +49,16 @@ impl Initial {
     }
 }
 
-/// What the root of a grown tree may be.
+/// The possible roots of a grown tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// A function, where there is room for one: Koza 1992, §6.2.
+    /// A function, if there is room: Koza 1992, §6.2.
     Function,
-    /// Anything: Poli, Langdon & McPhee 2008, algorithm 2.1.
+    /// Any node: Poli, Langdon & McPhee 2008, algorithm 2.1.
     Any,
 }
 
-/// A tree all of whose leaves have this depth; of a single leaf if there are no functions.
+/// A tree whose leaves all have this depth; a single leaf if there are no functions.
 #[must_use]
 pub fn full(primitives: &Primitives, depth: usize, random: &mut Random) -> Expression {
     let label = |level: usize, random: &mut Random| match level < depth {

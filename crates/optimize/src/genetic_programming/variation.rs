@@ -6,21 +6,20 @@ use spelrum_engine::expression::{Expression, Node};
 use super::trees::{Root, grow};
 use super::{Limits, Primitives, below, one_of};
 
-/// Which nodes crossover takes.
+/// The choice of nodes for crossover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// Every node is as likely as any other.
+    /// All nodes are equally likely.
     Uniform,
     /// Nine times of ten a function, else a leaf: Koza 1992, §6.5.
     Functions,
 }
 
 impl Points {
-    /// All of them, with their names in sweeps.
+    /// All choices, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 2] =
         [("uniform", Self::Uniform), ("functions", Self::Functions)];
 
-    /// A node of a tree.
     fn draw(self, tree: &Expression, random: &mut Random) -> usize {
         if self == Self::Functions && tree.size() > 1 {
             let wants_function = below(10, random) < 9;
@@ -33,21 +32,21 @@ impl Points {
     }
 }
 
-/// How a tree is mutated.
+/// The kind of mutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
-    /// The label of one node is replaced by another of its kind, a function by a function and a leaf by a leaf:
-    /// *point* or *node replacement* mutation (the guide's §5.2.2), of one node.
+    /// Replaces the label of one node by another of its kind, a function by a function and a leaf by a leaf: *point* or
+    /// *node replacement* mutation (the guide's §5.2.2), of one node.
     Label,
-    /// A subtree is replaced by one that is grown: Koza 1992, §6.5.1; the guide's §5.2.1.
+    /// Replaces a subtree by a grown one: Koza 1992, §6.5.1; the guide's §5.2.1.
     Subtree,
 }
 
 impl Mutation {
-    /// All of them, with their names in sweeps.
+    /// All kinds, with their names in sweeps.
     pub const ALL: [(&'static str, Self); 2] = [("label", Self::Label), ("subtree", Self::Subtree)];
 
-    /// A tree mutated.
+    /// A mutated copy of a tree.
     #[must_use]
     pub fn child(
         self,
@@ -65,9 +64,9 @@ impl Mutation {
 
 /// The two children of a pair of trees: a node of each is drawn, and their subtrees are swapped.
 ///
-/// Where a child would be beyond the limits, a child of the node whose subtree is too large for the other's
-/// place, drawn evenly, is taken in its stead, as often as it needs. (A subtree that does not fit has more
-/// levels or nodes than the one in its place, so it is not a leaf.)
+/// If a child would exceed the limits, the node whose subtree is too large is replaced by one of its children, drawn
+/// uniformly, as often as needed. (A subtree that does not fit has more levels or nodes than the one in its place, so
+/// it is not a leaf.)
 #[must_use]
 pub fn crossover(
     [first, second]: [&Expression; 2],
@@ -91,12 +90,12 @@ pub fn crossover(
     }
 }
 
-/// One of a node's operands; of a leaf itself.
+/// One of a node's operands; a leaf stands for itself.
 fn operand(tree: &Expression, index: usize, random: &mut Random) -> usize {
     tree.operands(index).map_or(index, |operands| one_of(&operands, random))
 }
 
-/// The tree with another label of its kind at one node. If there is none, the tree itself.
+/// The tree with another label of the same kind at one node; unchanged if there is none.
 fn with_other_label(tree: &Expression, primitives: &Primitives, random: &mut Random) -> Expression {
     let index = below(tree.size(), random);
     let label = tree.nodes()[index];
@@ -111,7 +110,7 @@ fn with_other_label(tree: &Expression, primitives: &Primitives, random: &mut Ran
     tree.with_node(index, one_of(&others, random)).unwrap_or_else(|_| tree.clone())
 }
 
-/// The tree with a grown subtree at one node, as deep as there is room for.
+/// The tree with a grown subtree at one node, as deep as the limits allow.
 fn with_other_subtree(
     tree: &Expression,
     primitives: &Primitives,

@@ -1,8 +1,7 @@
 //! Several tests at one family-wise error rate.
 
-/// The p-values of a family, adjusted by Holm's step-down procedure (Holm 1979): a hypothesis is rejected at the
-/// family-wise error rate α exactly if its adjusted p-value is at most α, whatever the dependence between the
-/// tests. In the order of the family.
+/// The p-values of a family, in its order, adjusted by Holm's step-down procedure (Holm 1979): a hypothesis is rejected
+/// at the family-wise error rate α exactly if its adjusted p-value is at most α, for any dependence between the tests.
 ///
 /// With the p-values in ascending order, the k-th of m (from 1) is adjusted to the largest of
 /// (m - j + 1) p_j, j ≤ k, and at most 1.

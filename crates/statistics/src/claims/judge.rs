@@ -1,4 +1,4 @@
-//! What came of claims: p-values, verdicts and bands.
+//! Judging claims: p-values, verdicts and bands.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -7,78 +7,78 @@ use super::holm::holm;
 use super::{Bound, Claimed, Quantifier};
 use crate::{ScoreInterval, ScoreTest};
 
-/// A claim with what came of its cells.
+/// A claim with the results of its cells.
 #[derive(Clone, Debug)]
 pub struct ClaimToJudge {
-    /// What it claims of its cells' scores.
+    /// The claim about its cells' scores.
     pub claimed: Claimed,
-    /// Whether it is outside the family: nothing is promised of how often it is wrong.
+    /// Whether it is outside the family, without a guarantee of its error rate.
     pub is_exploratory: bool,
-    /// Whether it counts among those that are judged together: it was stated with them. One that is exploratory
-    /// since its cells were changed later still costs the others what it would have cost.
+    /// Whether it counts in the family because it was stated with it. A claim that became exploratory when its cells
+    /// were changed still costs the others the same.
     pub is_counted: bool,
     /// Its cells.
     pub cells: Vec<CellOfClaim>,
 }
 
-/// What came of a cell that a claim is about.
+/// The result of a cell that a claim is about.
 #[derive(Clone, Copy, Debug)]
 pub struct CellOfClaim {
-    /// Names the cell among those of all claims.
+    /// The cell's number among those of all claims.
     pub cell: i64,
-    /// Whether the claim is about the second player's score and not the first's.
+    /// Whether the claim is about the second player's score.
     pub is_of_second: bool,
-    /// What its sweep has made of it.
+    /// The cell's state in its sweep.
     pub state: StateOfCell,
-    /// What its games tell of its first player's score; none without any.
+    /// The test of its first player's score; `None` without games.
     pub score: Option<ScoreTest>,
 }
 
 /// Whether a cell's score may be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateOfCell {
-    /// It has games to play.
+    /// It has games left to play.
     Open,
-    /// It has none left.
+    /// It has no games left.
     Finished,
-    /// A sequential test ends it, after which its score has no valid p-value.
+    /// An SPRT ends it, after which its score has no valid p-value.
     Sequential,
-    /// One game, or pair, from one opening was played over and over: its score has no p-value.
+    /// It repeats one game, or pair, from one opening: its score has no p-value.
     Repeats,
-    /// Its sweep names it no longer.
+    /// Its sweep no longer names it.
     Gone,
 }
 
-/// What is to be said of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// It holds, at the family's error rate.
     Supported,
     /// It was not shown to hold, which does not mean that it is false.
     NotShown,
-    /// Its cells have games to play; or it hangs on other claims of its family, whose cells have.
+    /// Its cells have games to play, or the verdict depends on other claims of its family whose cells have.
     Open,
     /// It has a p-value, and is outside the family.
     Exploratory,
-    /// Nothing can be said of it.
+    /// It cannot be judged.
     NotJudged(NotJudged),
 }
 
-/// Why nothing can be said of a claim.
+/// Why a claim cannot be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotJudged {
     /// A sequential rule ends its cells.
     Sequential,
-    /// Some of its cells have one game over and over.
+    /// Some of its cells repeat one game.
     Repeats,
-    /// The sweep names some of its cells no longer.
+    /// The sweep no longer names some of its cells.
     Gone,
 }
 
 /// A claim, judged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedClaim {
-    /// What is to be said of it.
+    /// The verdict.
     pub judgement: Judgement,
     /// Its p-values, once its cells are finished.
     pub figures: Option<ClaimFigures>,
@@ -89,13 +89,13 @@ pub struct JudgedClaim {
 /// A claim's p-values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClaimFigures {
-    /// How probable it is at the most to see cells that speak as much for the claim, were it false.
+    /// An upper bound for the probability of cells that support the claim as strongly, if it were false.
     pub p: f64,
-    /// Adjusted for the family ([`holm`]); none of an exploratory claim.
+    /// Adjusted for the family ([`holm`]); `None` for an exploratory claim.
     pub p_adjusted: Option<f64>,
 }
 
-/// What a claim's cell says.
+/// The result of one cell of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JudgedCell {
     /// The one-sided p-value of this cell alone.
@@ -106,15 +106,14 @@ pub struct JudgedCell {
 
 /// Judges claims: those that are not exploratory as one family, by [`holm`].
 ///
-/// A claim of every cell has the largest of its cells' p-values (the intersection-union test: Berger 1982); one of
-/// some cells the smallest, times their number (Bonferroni's correction: Dunn 1961). A claim whose cells are not
-/// finished, that is not judged, or that was stated with the family and left it, counts as one with a p-value of 1.
-/// So no verdict of a finished claim that is supported is taken back when others are finished: a smaller p-value of
-/// one never takes the rejection of another away. A claim stays open as long as others are whose p-values could
-/// still make it supported.
+/// A claim about every cell has the largest of its cells' p-values (the intersection-union test: Berger 1982); a claim
+/// about some cells has the smallest, times their number (Bonferroni's correction: Dunn 1961). A claim whose cells are
+/// not finished, that is not judged, or that was stated with the family and left it, counts with a p-value of 1. So a
+/// finished claim that is supported stays supported when others finish: a smaller p-value of one claim never revokes
+/// the rejection of another. A claim stays open while others are open whose p-values could still make it supported.
 ///
-/// Bands are simultaneous: those of all cells of the family hold the true scores together, with a probability
-/// of 1 less the error rate (Bonferroni). The bands of an exploratory claim are so among its own cells.
+/// Bands are simultaneous: those of all cells of the family contain the true scores together, with a probability of 1
+/// minus the error rate (Bonferroni). The bands of an exploratory claim are simultaneous among its own cells.
 #[must_use]
 pub fn judge(claims: &[ClaimToJudge]) -> Vec<JudgedClaim> {
     // A cell seen from its other side has the same band, mirrored.
@@ -134,7 +133,7 @@ pub fn judge(claims: &[ClaimToJudge]) -> Vec<JudgedClaim> {
     judged
 }
 
-/// Gives the claims of the family their adjusted p-values, and what these mean.
+/// Sets the adjusted p-values and the verdicts of the family's claims.
 fn judge_family(claims: &[ClaimToJudge], judged: &mut [JudgedClaim]) {
     let family: Vec<usize> =
         (0..claims.len()).filter(|&claim| !claims[claim].is_exploratory).collect();
@@ -165,7 +164,7 @@ fn judge_family(claims: &[ClaimToJudge], judged: &mut [JudgedClaim]) {
 }
 
 impl ClaimToJudge {
-    /// What its cells say, without the family. So many bands hold together.
+    /// The results of its cells, without the family; this many bands hold together.
     fn alone(&self, bands: usize) -> JudgedClaim {
         let band_error = self.claimed.error_rate / bands.max(1) as f64;
         let cells: Vec<JudgedCell> =
@@ -182,7 +181,7 @@ impl ClaimToJudge {
         } else if self.is_exploratory {
             Judgement::Exploratory
         } else {
-            // By itself it has been shown nothing.
+            // Only the family's adjusted p-values can support it.
             Judgement::NotShown
         };
         let p_values: Option<Vec<f64>> = cells.iter().map(|cell| cell.p).collect();
@@ -204,7 +203,7 @@ impl CellOfClaim {
         if self.state != StateOfCell::Finished {
             return JudgedCell { p: None, band: None };
         }
-        // No games speak for nothing.
+        // Without games there is no evidence.
         let Some(score) = self.score else { return JudgedCell { p: Some(1.0), band: None } };
         let band = score.interval(band_error);
         let (bound, band) = match self.is_of_second {

@@ -1,4 +1,4 @@
-//! Claims about scores, stated before there are any, and judged together at one family-wise error rate.
+//! Claims about scores, stated in advance and judged together at one family-wise error rate.
 
 mod holm;
 mod judge;
@@ -14,15 +14,15 @@ pub use judge::{
 /// The bound, the quantifier and the error rate of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claimed {
-    /// What the score is claimed to be.
+    /// The claimed bound of the score.
     pub score: Bound,
-    /// In how many of the cells.
+    /// The quantifier over the cells.
     pub quantifier: Quantifier,
-    /// How probable it may be that any false claim of the family is called supported.
+    /// The allowed probability that any false claim of the family is called supported.
     pub error_rate: f64,
 }
 
-/// What a score is claimed to be: more than 0 and less than 1.
+/// A bound of a score: more than 0 and less than 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
@@ -32,19 +32,19 @@ pub enum Bound {
     Below(f64),
 }
 
-/// In how many of its cells a claim is to hold.
+/// The cells in which a claim must hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantifier {
-    /// In each of them.
+    /// In every cell.
     #[default]
     Every,
-    /// In at least one.
+    /// In at least one cell.
     Some,
 }
 
 impl Bound {
-    /// The score that it names.
+    /// The score of the bound.
     #[must_use]
     pub const fn score(self) -> f64 {
         match self {
@@ -52,7 +52,7 @@ impl Bound {
         }
     }
 
-    /// The same of the other player's score.
+    /// The same bound for the other player's score.
     #[must_use]
     pub fn of_opponent(self) -> Self {
         match self {
@@ -63,7 +63,7 @@ impl Bound {
 }
 
 impl Quantifier {
-    /// Its word in a sweep.
+    /// The word in a sweep.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Judging claims: against a slow twin, at the edges, and how often it is wrong.
+//! Judging claims: against a slow twin, at the edges, and its error rate.
 
 use proptest::prelude::*;
 

@@ -1,57 +1,56 @@
-//! Differences between cells that differ in one thing: in their place on one axis, or in who plays.
+//! Differences between cells that differ in one respect: the value on one axis, or a player.
 
 use std::collections::BTreeMap;
 
 use super::{ComparedCell, Values, by_pairing};
 use crate::{Clustered, Interval};
 
-/// The most differences that are told: a round robin of 100 players has 9,800.
+/// Most differences returned: a round robin of 100 players has 9,800.
 pub const DIFFERENCES_MAX: usize = 10_000;
 
-/// How much more a player scores in one cell than in another, which differs from it in one thing.
+/// The gain of a player's score in one cell over another that differs in one respect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference<Cell> {
-    /// The cell, and the one that it is compared with.
+    /// The cell, and the cell it is compared with.
     pub cells: [Cell; 2],
-    /// What differs.
+    /// The difference between the cells.
     pub changed: Changed,
-    /// The values on the axes that both have.
+    /// The values on the axes shared by both.
     pub place: Vec<Option<String>>,
-    /// Whose score it is. Where players are compared, the name of the cell's.
+    /// The scored player. If players are compared, the name of the first cell's.
     pub player: String,
-    /// Whom it meets.
+    /// The opponent's name.
     pub opponent: String,
-    /// From how many openings both have pairs (games, where sides are fixed).
+    /// The number of openings from which both have pairs (games if sides are fixed).
     pub openings_shared: u64,
     /// The difference in points per game.
     pub score: f64,
-    /// Its 95% interval, within -1..=1; none where there are too few openings.
+    /// Its 95% interval, within -1..=1; `None` with too few openings.
     pub interval: Option<Interval>,
 }
 
-/// In what two cells differ.
+/// The respect in which two cells differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// In their value on this axis.
+    /// The value on an axis.
     Axis {
-        /// Its place among the axes.
+        /// The axis's index.
         axis: usize,
         /// The value of the other cell.
         from: String,
         /// The value of the cell.
         to: String,
     },
-    /// In who meets the opponent.
+    /// The player that meets the opponent.
     Player {
-        /// The name of the other cell's.
+        /// The other cell's player.
         from: String,
     },
 }
 
-/// The differences between neighbours on each axis (from the next lower value, where values are numbers;
-/// else from the first value), then those between the players that meet the same opponent (from the first
-/// of them). Cells come in the grid's order, and axes by their places. Beyond [`DIFFERENCES_MAX`] nothing is
-/// told; the flag says whether there were more.
+/// The differences between neighbours on each axis (from the next lower value if values are numbers, else from the
+/// first value), then those between players that meet the same opponent (from the first of them). Cells come in the
+/// grid's order, and axes by index. Returns at most [`DIFFERENCES_MAX`], and whether there were more.
 #[must_use]
 pub fn differences<Cell: Copy>(
     axes: &[usize],
@@ -118,13 +117,13 @@ fn along<Cell: Copy>(
     }
 }
 
-/// The same score seen by the other player.
+/// The same score from the other player's side.
 fn of_the_other(score: &Clustered) -> Clustered {
     Clustered::certain(1.0).minus(score)
 }
 
 fn between_players<Cell: Copy>(cells: &[ComparedCell<Cell>], all: &mut Vec<Difference<Cell>>) {
-    // Those that met an opponent at one place, each once, in the order of cells.
+    // Players that met an opponent at one place, each once, in the order of cells.
     type Met<'a, Cell> = Vec<(&'a str, &'a ComparedCell<Cell>, bool)>;
     let mut places: BTreeMap<(&str, &[Option<String>]), usize> = BTreeMap::new();
     let mut meetings: Vec<(&str, Met<'_, Cell>)> = Vec::new();

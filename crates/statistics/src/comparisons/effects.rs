@@ -1,59 +1,58 @@
-//! What each axis does, over all cells of a pairing: main effects, and interactions of two axes.
+//! The effect of each axis, over all cells of a pairing: main effects, and interactions of two axes.
 //!
-//! Ordinary least squares over the cells' scores. An axis of numbers goes from -1/2 at its least value to
-//! 1/2 at its greatest, values in between by their order; so does one of two words, in the order in which
-//! cells have them. Of other axes each value but the first is compared with the first. An interaction is the product of
-//! two such columns: how much larger the one effect is at the end of the other axis than at its beginning. Main
-//! effects are those in the middle of the other axes.
+//! Ordinary least squares over the cells' scores. An axis of numbers goes from -1/2 at its smallest value to 1/2 at its
+//! greatest, values in between by their order; so does an axis of two words, in the cells' order. On other axes each
+//! value but the first is compared with the first. An interaction is the product of two such columns: how much larger
+//! one effect is at the end of the other axis than at its beginning. Main effects are those in the middle of the other
+//! axes.
 //!
-//! Every coefficient is a weighted sum of the cells' scores, so that its error by openings follows (see
-//! [`Clustered`]). What the linear model misses is an error as well, where the cells are more than the
-//! coefficients: the squares of the residuals, as far as they are larger than what openings explain (White
-//! 1980, with the factor n / (n - p)).
+//! Every coefficient is a weighted sum of the cells' scores, which gives its error by openings (see [`Clustered`]). The
+//! misfit of the linear model is an error as well, if there are more cells than coefficients: the squares of the
+//! residuals, as far as they exceed what openings explain (White 1980, with the factor n / (n - p)).
 
 use nalgebra::{DMatrix, DVector};
 
 use super::{ComparedCell, Values, by_pairing};
 use crate::{Clustered, Interval};
 
-/// The most cells of one pairing that effects are told of: each coefficient is a sum over all their openings.
+/// Most cells of one pairing for which effects are computed: each coefficient is a sum over all their openings.
 const CELLS_MAX: usize = 2_000;
-/// The most coefficients: a larger model takes seconds.
+/// Most coefficients: a larger model takes seconds.
 const COEFFICIENTS_MAX: usize = 200;
 
-/// What the axes do to a player's score against an opponent.
+/// The effects of the axes on a player's score against an opponent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
     /// The player's name.
     pub player: String,
-    /// Whom it meets.
+    /// The opponent's name.
     pub opponent: String,
-    /// Over so many cells.
+    /// The number of cells.
     pub cells: u64,
     /// Main effects, in the axes' order, then interactions.
     pub effects: Vec<Effect>,
-    /// Whether interactions are among them: they are not where cells are too few to tell them.
+    /// Whether interactions are included; they are omitted if there are too few cells to estimate them.
     pub has_interactions: bool,
-    /// The standard deviation of what the model misses; none where there are no more cells than coefficients.
+    /// The standard deviation of the model's misfit; `None` if there are no more cells than coefficients.
     pub residual: Option<f64>,
 }
 
 /// One effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// Of this axis, or of two together.
+    /// The axis, or the two axes.
     pub of: Vec<Contrast>,
-    /// How many points per game the player gains; for two axes, how much more the one gains at the end of the
-    /// other than at its beginning.
+    /// The player's gain in points per game; for two axes, how much larger the gain by one is at the end of the other
+    /// than at its beginning.
     pub score: f64,
-    /// Its 95% interval; none where there are too few openings.
+    /// Its 95% interval; `None` with too few openings.
     pub interval: Option<Interval>,
 }
 
-/// From which value of an axis to which.
+/// The two values of an axis that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contrast {
-    /// Its place among the axes.
+    /// The axis's index.
     pub axis: usize,
     /// The value before.
     pub from: String,
@@ -61,15 +60,15 @@ pub struct Contrast {
     pub to: String,
 }
 
-/// A column of the model: a contrast, and where each value of its axis stands.
+/// A column of the model: a contrast, and the level of each value of its axis.
 struct Column {
     contrast: Contrast,
-    /// By the value's place.
+    /// The levels by the value's index.
     levels: Vec<f64>,
 }
 
-/// The effects in each pairing in which two or more of these axes have two or more values. Cells that one of
-/// these axes does not touch are left out. Cells come in the grid's order.
+/// The effects in each pairing in which at least two of these axes have at least two values. Cells that lack one of
+/// these axes are skipped. Cells come in the grid's order.
 #[must_use]
 pub fn effects<Cell>(axes: &[usize], cells: &[ComparedCell<Cell>]) -> Vec<Effects> {
     by_pairing(cells).iter().filter_map(|pairing| of_pairing(axes, pairing)).collect()
@@ -102,7 +101,7 @@ fn of_pairing<Cell>(axes: &[usize], pairing: &[&ComparedCell<Cell>]) -> Option<E
         .flat_map(|first| (first + 1..columns.len()).map(move |second| [first, second]))
         .filter(|&[first, second]| columns[first].contrast.axis != columns[second].contrast.axis)
         .collect();
-    // Interactions need cells to tell them by; without, their parts go to the residuals.
+    // Interactions need enough cells; otherwise they are part of the residuals.
     let (products, solution) = [&pairs[..], &[]].into_iter().find_map(|products| {
         let model = model(&main, products);
         (model.ncols() <= COEFFICIENTS_MAX && model.ncols() <= model.nrows())
@@ -160,12 +159,12 @@ struct Solution {
     /// The weight of each cell's score in each coefficient.
     weights: DMatrix<f64>,
     residuals: DVector<f64>,
-    /// Cells beyond the coefficients.
+    /// The number of cells beyond the coefficients.
     freedom: usize,
 }
 
 impl Solution {
-    /// None if the cells do not tell all columns apart.
+    /// `None` if the cells do not separate all columns.
     fn of<Cell>(model: &DMatrix<f64>, cells: &[&ComparedCell<Cell>]) -> Option<Self> {
         // Levels are of the order of one, so that a pivot this small is rounding.
         const PIVOT_MIN: f64 = 1e-6;

@@ -1,14 +1,14 @@
-//! What changes between the cells of an experiment: how much a player's score gains from one value of an axis to
-//! the next, what each axis does over all of a grid, and how much a result depends on its seed.
+//! Comparisons between the cells of an experiment: a player's gain from one value of an axis to the next, the effect of
+//! each axis over a whole grid, and the dependence of a result on its seed.
 //!
-//! Everything here is a weighted sum of cells' scores (see [`Clustered`]), so that what openings do to several
-//! cells at once cancels, or adds up, as it does in the sum.
+//! All figures are weighted sums of cells' scores (see [`Clustered`]), so that effects of openings on several cells
+//! cancel, or add up, as in the sum.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `differences` | between cells that differ in one thing |
+//! | `differences` | between cells that differ in one respect |
 //! | `effects` | of axes and of two axes together, over all cells of a pairing |
-//! | `replicates` | cells that differ in their seed alone |
+//! | `replicates` | cells that differ only in their seed |
 
 mod differences;
 mod effects;
@@ -27,16 +27,16 @@ pub use replicates::{Replicates, replicates};
 
 use crate::Clustered;
 
-/// A cell with games, as far as comparisons ask. `Cell` identifies it among the others.
+/// The data of a cell that comparisons need. `Cell` identifies it among the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComparedCell<Cell> {
     /// The cell.
     pub cell: Cell,
-    /// Its values on the axes, in the axes' order; none on an axis that does not touch it.
+    /// Its values on the axes, in the axes' order; `None` on an axis that does not affect it.
     pub place: Vec<Option<String>>,
     /// The first player's name.
     pub player: String,
-    /// The second player's; never the first's.
+    /// The second player's name; never the first's.
     pub opponent: String,
     /// The seed of its openings and its players.
     pub seed: u64,
@@ -44,9 +44,9 @@ pub struct ComparedCell<Cell> {
     pub score: Clustered,
 }
 
-/// The values of an axis, as far as cells have them.
+/// The values of an axis that occur in cells.
 struct Values<'a> {
-    /// Numbers in their order; words as cells have them first.
+    /// Numbers in order; words by first occurrence.
     values: IndexSet<&'a str, FixedState>,
     are_numbers: bool,
 }
@@ -59,7 +59,7 @@ impl<'a> Values<'a> {
         let number = |value: &&str| number_of(value);
         let are_numbers = values.iter().all(|value| number(value).is_some());
         if are_numbers {
-            // A sample of the grid may come to a greater value first.
+            // A sample of the grid may have a greater value first.
             values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
         }
         Self { values, are_numbers }
@@ -79,7 +79,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// A value as a number to order by: numbers, times with their unit, and what has no bound.
+/// A value as a number for sorting: numbers, times with their unit, and unbounded values.
 fn number_of(value: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 4] = [("us", 1e-3), ("ms", 1.0), ("s", 1e3), ("m", 6e4)];
     if value == "unlimited" {

@@ -1,36 +1,36 @@
-//! Cells that differ in their seed alone: one experiment, done again.
+//! Replicates: cells that differ only in their seed.
 
 use std::collections::BTreeMap;
 
 use super::ComparedCell;
 use crate::{Clustered, Interval};
 
-/// One cell, done again with other seeds.
+/// One cell repeated with other seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicates<Cell> {
     /// The first of the cells.
     pub cell: Cell,
-    /// Their values on the axes, but for that of the seed.
+    /// Their values on the axes except that of the seed.
     pub place: Vec<Option<String>>,
     /// The player's name.
     pub player: String,
-    /// Whom it meets.
+    /// The opponent's name.
     pub opponent: String,
-    /// How many seeds.
+    /// The number of seeds.
     pub seeds: u64,
     /// The mean over seeds of the player's score.
     pub score: f64,
-    /// Its 95% interval, by how much the seeds' scores differ, or their own errors where these are greater;
-    /// within 0..=1; none of one seed.
+    /// Its 95% interval, from the variation of the seeds' scores, or from their own errors if these are larger; within
+    /// 0..=1; `None` for one seed.
     pub interval: Option<Interval>,
     /// The standard deviation of the seeds' scores.
     pub deviation: Option<f64>,
-    /// As much of it as openings do not explain: the standard deviation that scores over endless games would have
-    /// from seed to seed. 0 where openings explain all.
+    /// The part of it that openings do not explain: the standard deviation from seed to seed of scores over endless
+    /// games. 0 if openings explain all.
     pub deviation_between: Option<f64>,
 }
 
-/// The cells that were done again, in the grid's order. `seed_axes` are the axes that give the seed.
+/// The replicated cells, in the grid's order. `seed_axes` are the axes that set the seed.
 #[must_use]
 pub fn replicates<Cell: Copy>(
     seed_axes: &[usize],
@@ -69,7 +69,7 @@ fn of<Cell: Copy>(place: Vec<Option<String>>, group: &[&ComparedCell<Cell>]) -> 
     let freedom = count - 1.0;
     let variance = (freedom > 0.0).then(|| group.iter().map(square).sum::<f64>() / freedom);
     let within = group.iter().map(|cell| cell.score.variance()).sum::<f64>() / count;
-    // Seeds that came out alike by chance have at least the errors of their own scores.
+    // Seeds with equal scores by chance have at least the errors of their own scores.
     let over_seeds = variance
         .map(|variance| Clustered::certain(mean).with_error(variance.max(within) / count, freedom));
     Replicates {

@@ -1,4 +1,4 @@
-//! Who is on one scale with whom: players that met, directly or through others.
+//! Components: players on one scale because they met, directly or through others.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::{Estimate, Tally};
 /// Players that met, directly or through others, on a scale of their own.
 pub struct Component {
     players: Vec<usize>,
-    /// Elo of each, around no particular zero, and last of the first move.
+    /// The Elo of each, around an arbitrary zero; the first move's is last.
     elo: Vec<f64>,
-    /// By how many clusters each is told, and the first move.
+    /// The clusters that inform each player's rating, and the first move's.
     told: Vec<Told>,
     covariance: Option<Covariance>,
     first_move: Option<Estimate>,
@@ -20,12 +20,11 @@ pub struct Component {
     clusters: u64,
 }
 
-/// Rates players, who are numbered from 0: each component for itself, the largest first, then by their first
-/// players. Games of a player against itself tell of the first move and of draws only. None if more than
-/// `players_max` have met.
+/// Rates players, numbered from 0: each component separately, the largest first, then by their first players. Games of
+/// a player against itself inform only the first move and draws. `None` if more than `players_max` have met.
 ///
 /// # Panics
-/// If a tally names a player that is not there.
+/// If a tally names an unknown player.
 #[must_use]
 pub fn rate(players: usize, players_max: usize, tallies: &[Tally]) -> Option<Vec<Component>> {
     let components = components(players, tallies);
@@ -55,7 +54,7 @@ pub fn rate(players: usize, players_max: usize, tallies: &[Tally]) -> Option<Vec
 
 impl Component {
     fn of(players: Vec<usize>, mut tallies: Vec<Tally>) -> Self {
-        // The same games give the same figures to the last bit, in whatever order they come.
+        // Identical games give identical figures to the last bit, in any order.
         tallies.sort_unstable();
         let matches = matches(&tallies);
         let is_told = !matches.is_empty() && tells_first_move(players.len(), &matches);
@@ -85,16 +84,16 @@ impl Component {
         component
     }
 
-    /// Its players, by their numbers. The other methods count them from 0, in this order.
+    /// Its players' numbers. The other methods count players from 0, in this order.
     #[must_use]
     pub fn players(&self) -> &[usize] {
         &self.players
     }
 
-    /// How much stronger one is than another.
+    /// The strength of one player relative to another.
     ///
     /// # Panics
-    /// If there is no such player, as the others below.
+    /// If there is no such player; also in the methods below.
     #[must_use]
     pub fn difference(&self, player: usize, other: usize) -> Estimate {
         if player == other {
@@ -103,7 +102,7 @@ impl Component {
         self.estimate(&[(player, 1.0), (other, -1.0)])
     }
 
-    /// How much stronger one is than these are in the mean; than all of them if none is named.
+    /// The strength of one player relative to the mean of these, or of all if none is given.
     #[must_use]
     pub fn rating(&self, player: usize, reference: &[usize]) -> Estimate {
         let all: Vec<usize> = (0..self.players.len()).collect();
@@ -116,14 +115,14 @@ impl Component {
         for &other in reference {
             *weights.entry(other).or_default() -= share;
         }
-        // It is told by the player's games; those of a mean are many.
+        // The player's clusters decide; the mean has many.
         let weights: Vec<_> = weights.into_iter().collect();
         let elo = weights.iter().map(|&(of, weight)| weight * self.elo[of]).sum::<f64>();
         Estimate { elo: elo + 0.0, error: self.error(&weights, self.told[player]) }
     }
 
-    /// What moving first is worth; none where it cannot be told from strength, since each always has the
-    /// first move against those below it in some order, and the second against those above.
+    /// The value of moving first; `None` if not identifiable from strength, because each player always moves first
+    /// against those below it in some order, and second against those above.
     #[must_use]
     pub fn first_move(&self) -> Option<Estimate> {
         self.first_move
@@ -135,7 +134,7 @@ impl Component {
         self.draw_rate
     }
 
-    /// How many clusters its games are in.
+    /// The number of clusters of its games.
     #[must_use]
     pub fn clusters(&self) -> u64 {
         self.clusters
@@ -153,7 +152,7 @@ impl Component {
     }
 }
 
-/// The players of each component in their order; the components in that of their first players.
+/// The players of each component in order; components in the order of their first players.
 fn components(players: usize, tallies: &[Tally]) -> Vec<Vec<usize>> {
     // Each points to an earlier one of its component, or to itself.
     let mut earlier: Vec<usize> = (0..players).collect();
@@ -176,7 +175,7 @@ fn components(players: usize, tallies: &[Tally]) -> Vec<Vec<usize>> {
     components.into_values().collect()
 }
 
-/// All games of one player against another, for each order of theirs.
+/// All games of one player against another, for each order of the two.
 fn matches(tallies: &[Tally]) -> Vec<Match> {
     let mut matches: BTreeMap<(u32, u32), [u64; 3]> = BTreeMap::new();
     for tally in tallies {
@@ -192,9 +191,8 @@ fn matches(tallies: &[Tally]) -> Vec<Match> {
     matches.iter().map(of).collect()
 }
 
-/// Whether the first move can be told from strength. It cannot if the players can be put on steps so that
-/// whoever moves first is always one above the other: then a first move that is worth more and steps that
-/// are lower say the same.
+/// Whether the first move is identifiable from strength. It is not if players can be put on steps such that the first
+/// mover is always one step above the other: then a first move worth more and lower steps are equivalent.
 fn tells_first_move(players: usize, matches: &[Match]) -> bool {
     let mut met: Vec<Vec<(usize, i64)>> = vec![Vec::new(); players];
     for it in matches {
@@ -218,8 +216,7 @@ fn tells_first_move(players: usize, matches: &[Match]) -> bool {
     false
 }
 
-/// By how many clusters each player is told, and the first move; and how many there are. Tallies come
-/// sorted by cluster.
+/// The clusters that inform each player and the first move; and their number. Tallies are sorted by cluster.
 fn told(layout: &Layout, tallies: &[Tally]) -> (Vec<Told>, u64) {
     let mut sums = vec![[0.0; 2]; layout.players];
     let (mut all, mut clusters) = ([0.0; 2], 0);

@@ -1,4 +1,4 @@
-//! How sure ratings are: the sandwich over clusters.
+//! The uncertainty of ratings: the sandwich over clusters.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -7,15 +7,15 @@ use super::fit::Maximum;
 use super::model::{Chances, ELO, Layout};
 use crate::student::student_quantile;
 
-/// The covariance of figures in Elo: of the players' ratings, and last of what moving first is worth.
+/// The covariance of figures in Elo: the players' ratings, then the value of moving first.
 pub(super) struct Covariance {
-    /// What the games' clusters make of it, before the factor for their number.
+    /// The contribution of the games' clusters, before the factor for their number.
     clusters: DMatrix<f64>,
-    /// What the virtual games add.
+    /// The contribution of the virtual games.
     imagined: DMatrix<f64>,
 }
 
-/// By how many clusters a figure is told, as if all had the same number of games.
+/// The effective number of clusters behind a figure, as if all had the same number of games.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told(f64);
 
@@ -25,14 +25,14 @@ impl Told {
         Self(if squares > 0.0 { sum * sum / squares } else { 0.0 })
     }
 
-    /// A difference is told by as many as the one of two that is told by fewer.
+    /// The smaller number of two, which determines their difference.
     pub(super) fn least(self, other: Self) -> Self {
         Self(self.0.min(other.0))
     }
 }
 
 impl Covariance {
-    /// Tallies come sorted by cluster. None if rounding has left nothing to tell it from.
+    /// Tallies are sorted by cluster. `None` if only rounding errors are left.
     pub(super) fn of(layout: &Layout, maximum: &Maximum, tallies: &[Tally]) -> Option<Self> {
         let bread = maximum.curvature.as_ref()?;
         let at = &maximum.at;
@@ -62,10 +62,10 @@ impl Covariance {
     }
 }
 
-/// Student's 97.5% quantile; between whole degrees of freedom as a straight line in their reciprocal. None
-/// below one degree.
+/// Student's 97.5% quantile; interpolated linearly in the reciprocal between whole degrees of freedom. `None` below one
+/// degree.
 fn quantile(freedom: f64) -> Option<f64> {
-    // What is whole but for rounding.
+    // Corrects rounding of one whole degree.
     let freedom = if freedom < 1.0 && freedom > 1.0 - 1e-9 { 1.0 } else { freedom };
     if freedom < 1.0 {
         return None;
@@ -76,8 +76,8 @@ fn quantile(freedom: f64) -> Option<f64> {
     Some(share * student_quantile(low) + (1.0 - share) * student_quantile(high))
 }
 
-/// What each figure in Elo gains by each parameter: a unit of strength is worth `ELO` * 2 / (2 + nu), and nu
-/// is a parameter too.
+/// The derivative of each figure in Elo by each parameter: a unit of strength is worth `ELO` * 2 / (2 + nu), and nu is
+/// a parameter too.
 fn elo_jacobian(layout: &Layout, at: &DVector<f64>) -> DMatrix<f64> {
     let scale = elo_scale(layout, at);
     let figures = layout.players + usize::from(layout.first_move.is_some());
@@ -92,22 +92,22 @@ fn elo_jacobian(layout: &Layout, at: &DVector<f64>) -> DMatrix<f64> {
     jacobian
 }
 
-/// Elo for each unit of strength.
+/// Elo per unit of strength.
 pub(super) fn elo_scale(layout: &Layout, at: &DVector<f64>) -> f64 {
     ELO * (1.0 - draw_rate(layout, at))
 }
 
-/// How many games are drawn of equal players, apart from the first move.
+/// The share of draws between equal players, apart from the first move.
 pub(super) fn draw_rate(layout: &Layout, at: &DVector<f64>) -> f64 {
     Chances::of(0.0, layout.log_nu(at)).draw
 }
 
-/// The squares of the clusters' gradients, summed.
+/// The sum of squares of the clusters' gradients.
 fn clusters(layout: &Layout, at: &DVector<f64>, tallies: &[Tally]) -> DMatrix<f64> {
     let size = layout.parameters();
     let mut filling = DMatrix::zeros(size, size);
     let mut gradient = vec![0.0; size];
-    // The parameters that the cluster's games touch: few, where players are many.
+    // The parameters involved in the cluster's games: few, if there are many players.
     let mut touched: Vec<usize> = Vec::with_capacity(size);
     let mut is_touched = vec![false; size];
     for cluster in tallies.chunk_by(|a, b| a.cluster == b.cluster) {
@@ -148,7 +148,7 @@ fn clusters(layout: &Layout, at: &DVector<f64>, tallies: &[Tally]) -> DMatrix<f6
     filling
 }
 
-/// The same of the virtual games, each half a win and half a loss.
+/// The sum of squares for the virtual games, each half a win and half a loss.
 fn imagined(layout: &Layout, at: &DVector<f64>) -> DMatrix<f64> {
     let size = layout.parameters();
     let mut filling = DMatrix::zeros(size, size);

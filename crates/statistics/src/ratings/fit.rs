@@ -1,26 +1,25 @@
 //! The most likely parameters, by Newton's method.
 //!
-//! The logarithm of the likelihood is concave, and with the prior strictly so: there is one maximum, and
-//! steps that are halved until they climb come to it from anywhere.
+//! The log-likelihood is concave, and with the prior strictly so: there is one maximum, and steps that are halved until
+//! they climb reach it from anywhere.
 
 use nalgebra::linalg::Cholesky;
 use nalgebra::{DMatrix, DVector, Dyn};
 
 use super::model::{Layout, Match};
 
-/// Of more than about ten nothing is heard, even where one player has won everything.
+/// Most steps. About ten suffice in practice, even if one player has won everything.
 const STEPS_MAX: u32 = 100;
-/// A step is halved so often at most.
 const HALVINGS_MAX: u32 = 40;
 /// The maximum is found when no parameter moves by more: less than a millionth of an Elo point.
 const STEP_MIN: f64 = 1e-9;
-/// Steps that promise less than this are not looked back on: it is lost in rounding.
+/// Steps with a smaller expected climb are not checked: it is lost in rounding.
 const CLIMB_MIN: f64 = 1e-6;
 
-/// The maximum, and the curvature there.
+/// The maximum, and its curvature.
 pub(super) struct Maximum {
     pub(super) at: DVector<f64>,
-    /// Of the negative of the second derivatives. None if rounding has left them singular.
+    /// The negative second derivatives. `None` if rounding made them singular.
     pub(super) curvature: Option<Cholesky<f64, Dyn>>,
 }
 

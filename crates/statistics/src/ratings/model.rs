@@ -1,12 +1,11 @@
-//! The chances of a game's outcomes, and what they make of counted games: the logarithm of the likelihood,
-//! its gradient and its curvature.
+//! The chances of a game's outcomes, and the log-likelihood of counted games with its gradient and curvature.
 
 use nalgebra::{DMatrix, DVector};
 
-/// Elo for each unit of strength where no game is drawn.
+/// Elo per unit of strength without draws.
 pub(super) const ELO: f64 = 400.0 / core::f64::consts::LN_10;
 
-/// Games of one player against another, over all clusters, for who moved first.
+/// Games of one player against another, over all clusters, from the first mover's side.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Match {
     pub(super) first: usize,
@@ -16,29 +15,29 @@ pub(super) struct Match {
     pub(super) losses: f64,
 }
 
-/// The parameters, in the order in which they stand in a vector.
+/// The layout of the parameters in a vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
-    /// The strength of each.
+    /// The number of players' strengths.
     pub(super) players: usize,
-    /// What moving first is worth, unless it cannot be told from strength.
+    /// The index of the value of moving first, unless it is not identifiable from strength.
     pub(super) first_move: Option<usize>,
-    /// The logarithm of nu, unless no game was drawn: then nu is 0.
+    /// The index of the logarithm of nu, unless no game was drawn: then nu is 0.
     pub(super) draws: Option<usize>,
 }
 
-/// What is expected of a game.
+/// Expectations of a game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chances {
     pub(super) win: f64,
     pub(super) draw: f64,
     pub(super) loss: f64,
-    /// The logarithm of what they are divided by so that they sum to 1.
+    /// The logarithm of the divisor that makes them sum to 1.
     log_sum: f64,
 }
 
 impl Chances {
-    /// `lead` is d, and `log_nu` minus infinity where nothing is drawn.
+    /// `lead` is d; `log_nu` is minus infinity without draws.
     pub(super) fn of(lead: f64, log_nu: f64) -> Self {
         let most = (lead.abs() / 2.0).max(log_nu);
         let [win, draw, loss] =
@@ -47,12 +46,11 @@ impl Chances {
         Self { win: win / sum, draw: draw / sum, loss: loss / sum, log_sum: most + libm::log(sum) }
     }
 
-    /// The expected points, less one half.
+    /// The expected points minus one half.
     pub(super) fn lead(&self) -> f64 {
         (self.win - self.loss) / 2.0
     }
 
-    /// The variance of a game's points.
     fn points_variance(&self) -> f64 {
         (self.win + self.loss) / 4.0 - self.lead() * self.lead()
     }
@@ -71,13 +69,13 @@ impl Layout {
         self.first_move.map_or(0.0, |first_move| at[first_move])
     }
 
-    /// What is expected of a game of these two.
+    /// Expectations of a game between these two.
     pub(super) fn chances(&self, at: &DVector<f64>, first: usize, second: usize) -> Chances {
         let lead = at[first] - at[second] + self.first_move(at);
         Chances::of(lead, self.log_nu(at))
     }
 
-    /// What is expected of the virtual games: each player's, then that of the first move.
+    /// Expectations of the virtual games: each player's, then the first move's.
     pub(super) fn virtual_games(
         &self,
         at: &DVector<f64>,
@@ -88,7 +86,7 @@ impl Layout {
         leads.into_iter().map(move |(of, lead)| (of, Chances::of(lead, log_nu)))
     }
 
-    /// The logarithm of the likelihood, with that of the prior.
+    /// The log-likelihood, including the prior.
     pub(super) fn value(&self, at: &DVector<f64>, matches: &[Match]) -> f64 {
         let log_nu = self.log_nu(at);
         let of_match = |it: &Match| {
