@@ -188,7 +188,7 @@ pub(crate) fn slots_from_text(text: &str) -> Result<NonZeroU32, &'static str> {
     text.parse().map_err(|_| "write a whole number from 1 up")
 }
 
-/// Which of the slots are quiet, and why not more, in a line.
+/// Which of the slots are exclusive, and why not more, in a line.
 pub(crate) fn told(slots: NonZeroU32, quiet: &QuietSlots) -> String {
     let all = match slots.get() {
         1 => "1 slot".to_owned(),
@@ -266,7 +266,7 @@ impl SlotsArguments {
         }
     }
 
-    /// Which of the slots are quiet.
+    /// Which of the slots are exclusive.
     ///
     /// # Errors
     /// If more were requested than possible.

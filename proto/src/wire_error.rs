@@ -163,7 +163,7 @@ pub(crate) fn moment(field: &str, unix_us: i64) -> Result<i64, WireError> {
     Ok(unix_us)
 }
 
-/// A word for an error message, truncated.
+/// A word for an error message, truncated: a sender's megabytes are not repeated.
 pub(crate) fn unknown_word(word: &str) -> Fault {
     Fault::UnknownWord(word.chars().take(40).collect())
 }

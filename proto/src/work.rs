@@ -277,7 +277,7 @@ impl From<Grant> for v1::Grant {
                     first_number: games.range.first,
                     count: games.range.count,
                     game_timeout_ms: games.game_timeout.map_or(0, |timeout| {
-                        // Rejects fractions.
+                        // Rounded up: a fraction of a millisecond must not become 0, which means no limit.
                         u64::try_from(timeout.as_micros().div_ceil(1_000)).unwrap_or(NUMBER_MAX)
                     }),
                     name_before_play: games.name_before_play,

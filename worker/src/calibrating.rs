@@ -13,7 +13,7 @@ use spelrum_model::speed::Speed;
 use crate::cores::{Keeping, QuietSlots};
 
 /// The number and length of each slot's spells: half a second in all, which covers many periods of a CPU
-/// quota.
+/// quota, of some milliseconds each.
 const SPELLS: u32 = 10;
 const SPELL: Duration = Duration::from_millis(50);
 

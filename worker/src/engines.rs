@@ -555,7 +555,8 @@ fn offer(
     Ok(OfferedEngine { engine: engine_name, protocol, at_once, identity, capabilities, build })
 }
 
-/// Sets the defaults of an engine's options: from the engines file, and otherwise one thread.
+/// Sets the defaults of an engine's options, which apply unless a sweep sets them: the values of the engines
+/// file, and one thread if the file does not set the number.
 fn settle_defaults(capabilities: &mut Capabilities, set: &Options) {
     for EngineOption { name, kind } in capabilities.declared.iter_mut().flatten() {
         let OptionKind::Spin { default, min, max } = kind else { continue };

@@ -117,7 +117,7 @@ pub(crate) trait Reports: Send + Sync {
     /// The worker's id at its coordinator, for the log; 0 before its Hello was answered.
     fn worker(&self) -> i64;
 
-    /// A slot turns to this game; whether its time runs.
+    /// A slot turns to this game; `_time_runs` states whether the game's time runs.
     fn begins(&self, _slot: usize, _number: u64, _time_runs: bool) {}
 
     /// Games of a slot's batch are finished.
@@ -246,7 +246,7 @@ impl Hub {
         self.handle(&mut state, event);
     }
 
-    /// The latest time at which time must pass.
+    /// The time by which [`Hub::time_passed`] must be called.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         let mut state = self.state();
         state.wakes_at = state.machine.next_deadline();

@@ -119,7 +119,7 @@ pub struct Summary {
     pub acknowledged: u64,
     /// Games that could not be played, of these.
     pub failed: u64,
-    /// Finished games that could not be reported. They will be replayed.
+    /// Finished games that could not be reported before the end. They will be played again.
     pub unreported: u64,
 }
 

@@ -225,9 +225,10 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
-/// Whether this game belongs to the sample that checks the reproducibility of a cell's external engines.
+/// Whether this game belongs to the sample that checks the reproducibility of external engines, in a cell that
+/// declares them deterministic.
 fn is_played_twice(cell: &PlayableCell, number: u64) -> bool {
-    /// One game of this many.
+    /// One game in this many.
     const SAMPLE: u64 = 25;
     number.is_multiple_of(SAMPLE) && cell.has_engines() && cell.is_deterministic()
 }

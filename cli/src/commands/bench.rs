@@ -120,16 +120,16 @@ struct CallJson {
     longest_us: u64,
 }
 
-/// How much of the processor was taken, in cores.
+/// CPU use, in cores.
 struct Cores {
     fleet: f64,
     coordinator: Option<f64>,
 }
 
-/// How often it is looked at whether it is over.
+/// Interval between checks whether the measurement is over.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How often people are told how it goes.
+/// Interval between progress messages.
 const TOLD: Duration = Duration::from_secs(5);
 
 impl Bench {

@@ -114,7 +114,7 @@ const CA_KEY: &str = "ca.key";
 const COORDINATOR: &str = "coordinator.pem";
 const COORDINATOR_KEY: &str = "coordinator.key";
 
-/// By which a machine calls itself.
+/// The names and addresses by which a machine calls itself.
 const OF_ITSELF: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 impl Certificate {
@@ -253,7 +253,7 @@ impl Revoke {
     }
 }
 
-/// Whether a file is for its owner alone.
+/// Whether only its owner may read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Secret {
     Yes,

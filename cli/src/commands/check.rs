@@ -1,4 +1,4 @@
-//! `spelrum check`: the integrity of a results database and its games.
+//! `spelrum check`: whether a results database is intact and agrees with its games.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,10 +48,10 @@ pub(crate) struct Check {
     json: bool,
 }
 
-/// Games that are played again by the rules without `--deep`.
+/// The number of games checked against the rules without `--deep`.
 const SAMPLE_GAMES: u32 = 500;
 
-/// What was found.
+/// The findings.
 #[derive(Default)]
 struct Found {
     /// Games that have their result; `None` if the file is damaged.

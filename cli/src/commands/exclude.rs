@@ -90,13 +90,13 @@ struct Who {
 #[derive(Serialize)]
 struct Json<'a> {
     workers: Vec<JsonWorker<'a>>,
-    /// Empty: from all.
+    /// The experiment's name; empty for all experiments.
     experiment: &'a str,
-    /// Results that count, with any time of their beginning.
+    /// Counted results, regardless of when their games began.
     games: u64,
     kept: Vec<JsonKept<'a>>,
     dry_run: bool,
-    /// Whether all that goes is taken out.
+    /// Whether all results to discard are taken out.
     finished: bool,
 }
 

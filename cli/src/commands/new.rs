@@ -52,11 +52,11 @@ pub(crate) struct New {
 /// A sweep to start from.
 struct Template {
     name: &'static str,
-    /// Runs as it is; named as the template.
+    /// A sweep that runs unchanged; its experiment has the template's name.
     text: &'static str,
 }
 
-/// In the order in which a newcomer meets them.
+/// The templates, in the order in which a newcomer meets them.
 const TEMPLATES: [Template; 7] = [
     Template { name: "first", text: include_str!("../../templates/first.toml") },
     Template { name: "depth", text: include_str!("../../templates/depth.toml") },
@@ -70,7 +70,7 @@ const TEMPLATES: [Template; 7] = [
 /// The engines file that templates name in their comments.
 const ENGINES_FILE: &str = "engines.toml";
 
-/// What editors check sweeps by, beside the sweep.
+/// The schema beside a sweep, by which editors check it.
 const SCHEMA_FILE: &str = "sweep.schema.json";
 
 #[derive(Serialize)]
@@ -242,9 +242,9 @@ struct Schema {
 
 enum SchemaState {
     Written,
-    /// It was there.
+    /// The file existed with the same text.
     Same,
-    /// Something else was there.
+    /// A file with another text existed.
     Other,
 }
 

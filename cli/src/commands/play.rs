@@ -87,15 +87,15 @@ impl Play {
     }
 }
 
-/// Why a session is over.
+/// The reason for a session's end.
 enum End {
     OfInput,
     Interrupted,
 }
 
-/// Where the session is at home: between the lines that come in and what is printed.
+/// The session, between the input lines and the output.
 struct Table<P: Game> {
-    /// Elsewhere while a player thinks.
+    /// `None` while a player thinks on another thread.
     session: Option<Session<P>>,
     interrupts: Interrupts,
     given_up: Arc<AtomicBool>,

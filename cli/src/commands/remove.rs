@@ -63,7 +63,7 @@ struct Of {
     json: bool,
 }
 
-/// What the two commands differ in.
+/// The differences between the two commands.
 struct Kind {
     what: v1::RemoveWhat,
     verb: &'static str,
@@ -85,7 +85,7 @@ struct Json<'a> {
     cells: u64,
     games: u64,
     moves: u64,
-    /// About.
+    /// Approximate.
     bytes: u64,
     dry_run: bool,
     /// Whether nothing of it is left in the file.
@@ -225,14 +225,14 @@ fn capital(verb: &str) -> String {
     verb[..1].to_uppercase() + &verb[1..]
 }
 
-/// What goes, or would.
+/// The data that is deleted, or would be.
 struct Removed {
     experiment_uuid: String,
     name: String,
     preview: v1::RemoveResponse,
     dry_run: bool,
     finished: bool,
-    /// What was begun before.
+    /// An earlier removal that was interrupted.
     begun: Option<v1::Removal>,
 }
 

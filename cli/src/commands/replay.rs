@@ -173,7 +173,7 @@ impl Replay {
     }
 }
 
-/// Plays games again, and tells who waits.
+/// Replays games, showing progress.
 pub(crate) struct Player {
     pub(crate) interrupts: Interrupts,
     watch: Arc<Watch>,

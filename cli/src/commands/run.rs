@@ -108,7 +108,7 @@ pub(crate) struct Run {
     json: bool,
 }
 
-/// What a sweep is played by.
+/// This machine's resources for a sweep.
 struct Prepared {
     offer: Offer,
     quiet: QuietSlots,

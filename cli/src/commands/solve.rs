@@ -90,7 +90,7 @@ struct Json<'a> {
     cpu_us: u64,
 }
 
-/// What there is to print.
+/// The output.
 struct Report {
     board: String,
     stones: Option<u32>,
@@ -200,7 +200,7 @@ impl Report {
     }
 
     fn write_text(&self, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-        /// More would hide what matters; JSON has them all.
+        /// The most moves shown: more would hide the important ones; JSON has them all.
         const MOVES_SHOWN: usize = 16;
         let legal = self.legal_moves;
         match &self.solved {

@@ -73,10 +73,10 @@ pub(crate) struct Stats {
     json: bool,
 }
 
-/// More would not be counted exactly.
+/// The greatest count: greater ones would not be exact.
 const COUNT_MAX: u64 = 1 << 50;
 
-/// So many counts with commas between them.
+/// `N` counts separated by commas.
 #[derive(Clone, Copy, Debug)]
 struct Counts<const N: usize>([u64; N]);
 
@@ -108,7 +108,7 @@ enum Model {
     Logistic,
 }
 
-/// What there is to say, also in JSON. Where the notes on the reference figures have a key, it is theirs.
+/// The results, also in JSON. Keys are those of the notes on the reference figures, where these have one.
 #[derive(Debug, Serialize)]
 struct Figures {
     kind: &'static str,
@@ -128,7 +128,7 @@ struct Figures {
     test: Test,
 }
 
-/// A sequential test; nothing of it unless asked for.
+/// An SPRT (sequential probability ratio test); empty unless requested.
 #[derive(Debug, Default, Serialize)]
 struct Test {
     elo0: Option<f64>,

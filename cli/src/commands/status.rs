@@ -44,7 +44,7 @@ pub(crate) struct Status {
     json: bool,
 }
 
-/// What a file does not know is null.
+/// Fields that only a coordinator has are null for a file.
 #[derive(Serialize)]
 struct Json<'a> {
     version: Option<&'a str>,
@@ -60,7 +60,7 @@ struct Json<'a> {
     removals: Vec<Removal<'a>>,
 }
 
-/// How a claim of an experiment stands.
+/// The state of an experiment's claim.
 #[derive(Serialize)]
 struct Claim<'a> {
     experiment: Option<&'a str>,
@@ -69,7 +69,7 @@ struct Claim<'a> {
     in_sweep: bool,
 }
 
-/// Where a stop rule of an experiment stands.
+/// The state of an experiment's stop rule.
 #[derive(Serialize)]
 struct Stops<'a> {
     experiment: Option<&'a str>,

@@ -76,9 +76,9 @@ struct Json<'a> {
     cells: u64,
     games: u64,
     existed: bool,
-    /// What the sweep changed of the experiment that existed.
+    /// The sweep's changes to the existing experiment.
     change: Option<Change<'a>>,
-    /// How its claims stand.
+    /// The state of its claims.
     claims: Vec<ClaimStanding<'a>>,
 }
 

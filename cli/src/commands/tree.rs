@@ -22,9 +22,9 @@ use crate::players::built_in::settings;
 use crate::players::position::PositionArguments;
 use crate::terminal;
 
-/// More would be a picture that nobody can read.
+/// The most nodes drawn: a larger picture is unreadable.
 const NODES_DRAWN_MAX: usize = 2_500;
-/// Of a ply with more positions the whole tree is not counted.
+/// The most positions of a ply for which the whole tree is counted.
 const POSITIONS_COUNTED_MAX: usize = 200_000;
 
 const EXAMPLES: &str = "\

@@ -24,10 +24,10 @@ use crate::results::{ResultsSource, coordinator};
 use crate::terminal;
 use crate::terminal::waiting::Waiting;
 
-/// Games that a coordinator draws at once.
+/// The most games that a coordinator draws at once.
 const GAMES_MAX: u32 = 10_000;
 
-/// What --on-workers does, for messages.
+/// The action of --on-workers, for messages.
 const VERIFY_ON_WORKERS: &str = "verify games on workers";
 
 const EXAMPLES: &str = "\
@@ -195,17 +195,17 @@ impl Verify {
     }
 }
 
-/// What came of it.
+/// The result of a verification.
 #[derive(Default)]
 struct Found {
     experiment: String,
     experiment_uuid: String,
     seed: u64,
     unsettled: u64,
-    /// Games that were played again, and those that differ, by worker.
+    /// Replayed games, and those that differ, by worker.
     workers: BTreeMap<Option<WorkerId>, (u64, u64)>,
     different: Vec<Replayed>,
-    /// How many could not be played again, and why the first could not.
+    /// The number of games that could not be replayed, and the error of the first.
     not_checked: u64,
     unchecked: Option<CliError>,
 }
@@ -291,14 +291,14 @@ impl Found {
 struct Json<'a> {
     experiment: &'a str,
     experiment_uuid: &'a str,
-    /// The engine that played them again.
+    /// The revision of the engine that replayed them.
     engine_revision: u32,
     seed: u64,
-    /// Played again.
+    /// Replayed games.
     games: u64,
-    /// Drawn, and not settled or failed.
+    /// Drawn games that are not settled, or failed.
     without_result: u64,
-    /// Drawn, and not to be played again here.
+    /// Drawn games that cannot be replayed here.
     not_checked: u64,
     different_game_ids: Vec<i64>,
     workers: Vec<JsonWorker>,

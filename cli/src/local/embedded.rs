@@ -50,7 +50,7 @@ const OWN_ADDRESS: &str = "127.0.0.1:0";
 /// How games are played inside this process.
 pub(crate) struct How {
     pub(crate) offer: Offer,
-    /// Which of the slots are quiet.
+    /// Which of the slots are exclusive.
     pub(crate) quiet: QuietSlots,
     /// The labels of this machine.
     pub(crate) labels: Vec<Label>,

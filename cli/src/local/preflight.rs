@@ -25,7 +25,8 @@ const PROCESS_BYTES: usize = 64 << 20;
 /// Memory left free beside each thread's stack: with less, the thread's first small allocation may end the process.
 const MARGIN_BYTES: usize = 16 << 20;
 
-/// Raises this process's limit of open files to the maximum, and checks that it is enough.
+/// Raises this process's limit of open files to [`FILES_MIN`] if it is lower and the system allows it, and checks that
+/// it is enough.
 ///
 /// # Errors
 ///

@@ -77,7 +77,8 @@ impl EnginesArguments {
 const ENGINES_PER_GAME: u64 = 2;
 
 /// Raises this process's limit of open files for the engines of all slots, as many again waiting for games of other
-/// cells, and `beside` files of its own. Returns the possible number of slots, with a warning if there are fewer.
+/// cells, and `beside` files of its own. Returns the possible number of slots, with a warning if that is less
+/// than `slots`.
 pub(crate) fn slots_within_open_files(
     slots: NonZeroU32,
     beside: u64,
@@ -134,7 +135,7 @@ pub(crate) async fn find(
 /// # Errors
 /// If an engine is missing, or cannot play as the sweep demands.
 pub(crate) fn needed(plan: &Plan, file: Option<&EngineFile>) -> Result<Option<EngineFile>> {
-    // Dry runs start engines as well.
+    // Dry runs check the engines, too, so the message does not speak of playing.
     let failed = |problem: String, help: &str| {
         Err(CliError::new(Exit::Input, format!("set up the engines of {}", plan.name))
             .because(problem)

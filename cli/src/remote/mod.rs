@@ -1,4 +1,4 @@
-//! A coordinator as a client reaches it: connections, retries and steering.
+//! A remote coordinator: connections, retries and steering.
 
 pub(crate) mod connection;
 pub(crate) mod reconnecting;

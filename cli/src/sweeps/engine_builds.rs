@@ -38,7 +38,7 @@ pub(crate) async fn name_builds(
         let there = stored.as_ref().and_then(|(_, known)| known.get(engine));
         here(engine).or_else(|| there.cloned())
     };
-    // The experiment allows any build, and is only read.
+    // An experiment with the same text was played by whatever builds there were, and is only read.
     let may_be_any = stored.as_ref().is_some_and(|(own, _)| *own == sweep.text.text);
     let builds: Builds = unbuilt
         .iter()

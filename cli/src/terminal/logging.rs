@@ -22,7 +22,7 @@ const NOT_OF_STRANGERS: &str = "h2=error";
 /// How lines of the log look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    // A line for people. What is said of each here, help would say over many lines.
+    // A line for people. A plain comment, because doc comments of values make the help long.
     #[default]
     Text,
     // A JSON object in each line, for programs that collect logs.

@@ -228,7 +228,8 @@ impl TokenBook {
 
     /// Reads a file, applies a change, and writes the file atomically; concurrent changes run one after another. A
     /// missing file is created, readable only by its owner. An existing file keeps its place (also behind a symbolic
-    /// link), group and permissions: a coordinator that could no longer read the file would go on with the old tokens.
+    /// link), its permissions, its group and, if possible, its owner: a coordinator that could no longer read the file
+    /// would go on with the old tokens.
     ///
     /// # Errors
     /// If the file cannot be read or written, and those of the change.

@@ -330,7 +330,7 @@ mod tests {
         let both_come_in =
             || [&first, &second].map(|token| said(&guard, WORK, token)) == [None, None];
 
-        // As `>tokens.toml` leaves it for a moment, and longer.
+        // Empty, as `>tokens.toml` leaves the file: for a moment, and for longer.
         std::fs::write(&path, "").unwrap();
         assert!(matches!(look(), Ok(None)) && both_come_in());
         let empty = look().unwrap_err();

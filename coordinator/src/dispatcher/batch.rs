@@ -121,7 +121,7 @@ impl<'d, T: WriteTransaction> Batch<'d, T> {
         }
     }
 
-    /// Lets the scheduler do what is due.
+    /// Runs the scheduler's due work.
     pub(super) async fn tick(&mut self, now: Time) -> Result<(), BatchError> {
         let mut consequences = Consequences::default();
         read(self.scheduler.handle(Event::Tick, now), &mut consequences);

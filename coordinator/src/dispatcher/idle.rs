@@ -44,7 +44,7 @@ mod tests {
         while let Some((at, worker)) = coming.pop_first()
             && at < 120_000
         {
-            // In the first minute all of them come at once.
+            // Not the first minute: all of them come at once at the start.
             calls += usize::from(at >= 60_000);
             let wait = idlers.retry_after(AT_LEAST, Time(at));
             assert!(wait >= AT_LEAST && wait <= Duration::from_millis(WAIT_MS_MAX));

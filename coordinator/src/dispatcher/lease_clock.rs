@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(self::clock().read_at(HOUR, 101 * HOUR).since(102 * HOUR), None);
     }
 
-    /// A suspended machine's monotonic clock stands still, and its worker's clock does not.
+    /// A suspended machine's monotonic clock stands still, while a worker on another machine plays on.
     #[test]
     fn a_suspended_machine_counts_the_time_of_its_sleep() {
         let mut clock = clock();

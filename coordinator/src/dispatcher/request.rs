@@ -242,7 +242,7 @@ impl From<Excluded> for v1::ExcludeResponse {
 /// A planned sweep.
 #[derive(Debug)]
 pub(crate) struct Submission {
-    /// Made by the client.
+    /// Chosen by the client.
     pub(crate) uuid: String,
     /// The sweep's text.
     pub(crate) toml: String,
@@ -278,8 +278,8 @@ impl Request {
     /// still needs it asks again. Otherwise an overloaded coordinator would do everything twice and fall ever further
     /// behind.
     ///
-    /// A heartbeat and returned leases are processed nevertheless. They cost little and may never be repeated: the
-    /// heartbeat names the game that killed its worker, and returning leases is a worker's last call.
+    /// A heartbeat and returned leases are processed nevertheless. They cost little, and no caller will repeat them:
+    /// the heartbeat names the game that killed its worker, and returning leases is a worker's last call.
     pub(super) fn is_abandoned(&self) -> bool {
         match self {
             Self::Hello { reply, .. } => reply.is_closed(),

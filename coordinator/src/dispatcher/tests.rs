@@ -48,7 +48,7 @@ impl Site {
         Self { dispatcher, dispatch, faults, epoch, readers, _directory: directory }
     }
 
-    /// One request that arrived after so many milliseconds, and its answer.
+    /// One request that arrived after this many milliseconds, and its answer.
     async fn ask<T>(
         &mut self,
         ms: u64,
@@ -60,7 +60,7 @@ impl Site {
         answer.await.expect("an answer")
     }
 
-    /// The same, but nobody waits for the answer any more.
+    /// The same, but the caller no longer waits for the answer.
     async fn abandon<T>(&mut self, request: impl FnOnce(Reply<T>) -> Request) {
         let (reply, _) = oneshot::channel();
         let arrived = Arrived { at: Time(0), request: request(reply), call: Span::none() };
@@ -88,7 +88,7 @@ impl Site {
         }
     }
 
-    /// Lets reports come one behind the other, and serves them together.
+    /// Queues reports one behind the other, and serves them together.
     async fn report_together(
         &mut self,
         reports: Vec<(Caller, Vec<Reported>)>,
@@ -123,7 +123,7 @@ impl Site {
         transaction.commit().await.unwrap();
     }
 
-    /// Forgets all that may be forgotten; returns the workers that are left.
+    /// Deletes all old leases and workers that can be deleted; returns the workers that are left.
     async fn forget(&mut self) -> Vec<String> {
         while self.dispatcher.forget().await.unwrap() {}
         let left = self.readers.workers(u32::MAX).await.unwrap();
@@ -222,7 +222,7 @@ async fn newcomers_are_taken_in_or_asked_to_come_again() {
     assert!(!site.dispatcher.roster.knows_uuid("of start 4"));
 }
 
-/// However often workers are started that come to nothing, their rows go, and those of who lives stay.
+/// However often short-lived workers are started, their rows are deleted, and those of live workers stay.
 #[tokio::test]
 async fn workers_that_came_and_went_are_forgotten() {
     let mut site = Site::new().await;
@@ -241,10 +241,10 @@ async fn workers_that_came_and_went_are_forgotten() {
     left.sort();
     assert_eq!(left, ["alive", "holder", "idle"]);
 
-    // Who stayed works on.
+    // The worker that stayed works on.
     site.submit("another").await;
     site.granted(100_000, &alive).await;
-    // Who comes back is asked to say Hello, as after a restart, and is somebody new.
+    // A returning worker must say Hello, as after a restart, and is a new worker.
     let call = |reply| Request::Lease { caller: silent, slots: 1, speeds: Vec::new(), reply };
     assert_eq!(site.ask(200_000, call).await.unwrap_err().reason, Reason::SayHello);
     let back = site.hello(200_000, "silent").await.unwrap();
@@ -253,7 +253,7 @@ async fn workers_that_came_and_went_are_forgotten() {
     site.granted(200_000, &back).await;
 }
 
-/// In one batch, too, there are only so many places.
+/// The number of places is also limited within one batch.
 #[tokio::test]
 async fn newcomers_of_one_batch_share_the_places() {
     let mut site = Site::new().await;
@@ -271,7 +271,7 @@ async fn newcomers_of_one_batch_share_the_places() {
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 2);
 }
 
-/// Who has gone asks again; doing it all twice would only put the others off.
+/// A caller that has gone asks again; doing the work twice would only delay the others.
 #[tokio::test]
 async fn what_nobody_waits_for_is_not_done() {
     let mut site = Site::new().await;
@@ -310,7 +310,7 @@ async fn what_nobody_waits_for_is_not_done() {
     let game = GameId { cell: range.cell, number: range.first };
     let results = vec![failure(grant.lease, game)];
     site.abandon(|reply| Request::Report { caller: worker.clone(), results, reply }).await;
-    // Else the game that failed would be leased again.
+    // Otherwise the game that failed would be leased again.
     assert!(matches!(site.lease(0, &worker).await, Leased::Idle { .. }));
 
     site.ask(0, steer(ExperimentState::Paused)).await.unwrap();
@@ -327,8 +327,8 @@ async fn what_nobody_waits_for_is_not_done() {
     assert!(site.dispatcher.removals.due().is_none());
 }
 
-/// A heartbeat may be the last that a worker said before its game killed it, and giving back is
-/// the last that it says anyway: nobody will repeat them.
+/// A heartbeat may be a worker's last call before its game killed it, and returning leases is its last call in any
+/// case: no caller will repeat them.
 #[tokio::test]
 async fn last_words_are_heard() {
     let mut site = Site::new().await;
@@ -349,7 +349,7 @@ async fn last_words_are_heard() {
     assert_eq!(site.granted(0, &worker).await.lease, LeaseId(2));
 }
 
-/// However many workers there are no games for, their calls are spread.
+/// The calls of workers without games are spread, however many there are.
 #[tokio::test]
 async fn a_crowd_without_games_is_told_to_wait_longer() {
     let mut site = Site::new().await;
@@ -436,7 +436,7 @@ async fn leases_outlive_a_slow_commit() {
     assert!(running.keeps_its_lease().await);
 }
 
-/// A worker that says nothing loses its lease nevertheless.
+/// A silent worker loses its lease nevertheless.
 #[tokio::test]
 async fn leases_of_silent_workers_end() {
     let running = Running::start().await;
@@ -454,7 +454,7 @@ async fn leases_of_silent_workers_end() {
 }
 
 /// Reports of several workers are one write: each worker is answered for its own results, a stranger
-/// is refused and holds nobody up, and if the write fails none of it happened.
+/// is refused and delays no other caller, and if the write fails no report has an effect.
 #[tokio::test]
 async fn reports_that_come_together_are_one_write() {
     let mut site = Site::new().await;
@@ -468,7 +468,7 @@ async fn reports_that_come_together_are_one_write() {
         games.map(|game| failure(grant.lease, game)).collect()
     };
     let stranger = Caller { epoch: site.epoch + 1, ..a.clone() };
-    // What b says of a's games is not taken.
+    // Reports of b about a's games are not accepted.
     let foreign = results(&of_a).pop().unwrap();
     let theirs: Vec<_> = results(&of_b).into_iter().chain([foreign]).collect();
     let reports = || {
@@ -484,7 +484,7 @@ async fn reports_that_come_together_are_one_write() {
         assert_eq!(answer.unwrap_err().reason, Reason::Busy);
     }
     assert_eq!(site.faults.failing_commits(), 0);
-    // One in a transaction for a while, since one of them may be to blame.
+    // One request per transaction for a while, since one of them may be the cause.
     site.dispatcher.alone = 0;
     let [of_a, stranger, of_b, nothing] =
         <[_; 4]>::try_from(site.report_together(reports()).await).unwrap();
@@ -519,7 +519,7 @@ async fn a_disk_that_fails_for_good_ends_the_coordinator() {
     assert!(matches!(served, Err(StoreError::Sql(_))) && answer.is_err());
 }
 
-/// What failed once and then works is forgiven.
+/// A successful write clears earlier failures: the patience with the disk starts anew.
 #[test]
 fn a_disk_that_is_well_again_begins_anew() {
     let mut watch = Watch::with_failing_max(Duration::from_secs(60));
@@ -541,7 +541,7 @@ async fn health_is_whether_something_can_be_written() {
     faults.fail_commits(u32::MAX);
     let unwell = health.check().await.unwrap_err();
     assert!(unwell.problem.contains("the disk is full") && unwell.is_waiting, "{unwell:?}");
-    // Whoever asks again at once hears the same, and nothing is tried.
+    // A client that asks again at once gets the same answer, without another attempt.
     let before = faults.failing_commits();
     assert!(health.check().await.is_err());
     assert_eq!(faults.failing_commits(), before);
@@ -549,13 +549,13 @@ async fn health_is_whether_something_can_be_written() {
     while health.check().await.is_err() {
         tokio::task::yield_now().await;
     }
-    // One that asked lately need not ask again.
+    // A recent result is not checked again.
     faults.fail_commits(1);
     assert_eq!(health.check().await, Ok(()));
     assert_eq!(faults.failing_commits(), 1);
 }
 
-/// Else whoever reports what cannot be stored could take the coordinator off the air.
+/// Otherwise a worker that reports results that cannot be stored could stop the coordinator.
 #[tokio::test]
 async fn a_result_that_cannot_be_stored_says_nothing_of_health() {
     let mut watch = Watch::with_failing_max(Duration::from_secs(60));

@@ -26,8 +26,8 @@ impl Turns {
         Time(self.begun.0.saturating_add(self.turn_ms))
     }
 
-    /// Begins a turn. If the previous one took much longer than allowed, the excess was a gap: a turn ages a lease by
-    /// at most the time that a turn may take, but leases still age while every turn is slow.
+    /// Begins a turn. If the previous one took more than twice as long as expected, the excess was a gap, and that turn
+    /// ages a lease only by the expected time. So leases still age while every turn is slow.
     pub(super) fn begin(&mut self, now: Time) {
         let took_ms = now.0.saturating_sub(self.begun.0);
         self.begun = now;

@@ -137,7 +137,7 @@ impl Calls {
     }
 }
 
-/// A call that has reached its service. If dropped without an end, it counts as abandoned: its caller has gone.
+/// A call that has reached its service. If dropped without an end, it counts as cancelled: its caller has gone.
 pub(crate) struct UnderWay {
     calls: Arc<Calls>,
     method: Arc<Method>,

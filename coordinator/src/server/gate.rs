@@ -337,7 +337,7 @@ type Place = [OwnedSemaphorePermit; 2];
 
 /// Passes a request on, or refuses it with the reason.
 pub(super) async fn pass(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
-    // Every request has it from its connection.
+    // The connection attaches itself to every request.
     let Some(connection) = request.extensions().get::<Arc<Connection>>().cloned() else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };

@@ -92,7 +92,7 @@ const HEALTH_INTERVAL: Duration = Duration::from_secs(10);
 /// Wait after a failed accept, as with too many open files.
 const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// Interval for closing idle connections and dropping unread answers.
+/// Interval for closing idle connections of strangers and dropping unread answers.
 const LOOK_AROUND_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The listeners.
@@ -266,7 +266,7 @@ impl Server {
                 let Opened(connection) = &opened;
                 let served = connection.closing.run_until_cancelled(served);
                 if let Some(Some(Err(error))) = abort.run_until_cancelled(served).await {
-                    // Everyday events: a client that went away, or that speaks neither HTTP nor TLS.
+                    // Everyday events: a client that went away, or that does not speak HTTP, or does not speak TLS.
                     tracing::debug!(%error, "a connection ended");
                     if is_of_excess(&*error)
                         && let Some(times) = excessive.happened(1)

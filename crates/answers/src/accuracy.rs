@@ -13,7 +13,7 @@ pub struct CellAccuracy {
     pub reference: String,
     /// Plies of random play from the start of the game to the positions; `None` for all positions of the cell.
     pub plies: Option<u32>,
-    /// Over its counted choices in positions with alternatives.
+    /// Over its counted choices in positions whose moves differ in value.
     pub accuracy: Accuracy,
 }
 

@@ -55,11 +55,12 @@ pub struct CellResult {
     /// The player's mean points per game over complete pairs, or over games if sides are fixed, with a 95% interval;
     /// `None` without any.
     pub score: Option<ScoreInterval>,
-    /// Variation of the score over repeated openings; the interval of the score is then over openings.
+    /// Variation of the score over openings, if openings repeat: then the score's interval is over openings.
     pub openings: Option<OpeningSpread>,
     /// Mean score of the first mover from the opening, with a 95% interval over openings.
     pub first_mover: Option<ScoreInterval>,
-    /// The player's results as first and as second mover. `None` from a coordinator that does not report them.
+    /// The player's results as first and as second mover from the opening. `None` from a coordinator that does not
+    /// report them.
     pub colours: Option<[ColourResult; 2]>,
     /// Margin of the player, if the game counts margins and a counted game ended by its own rules.
     pub margin: Option<CellMargin>,
@@ -202,15 +203,15 @@ impl CellResult {
             true => self.tally().llr(&sprt) / self.tally().units() as f64,
             false => self.tally().llr_of_spread(&sprt, self.openings),
         };
-        // Short games finish first, so results count as those that were asked about only after the rule has ended the
-        // cell.
+        // Short games finish first: until the rule has ended the cell, the counted results are not those that the
+        // test is about.
         let has_ended = self.stop.is_some_and(|stop| stop.stopped_after.is_some());
         let taken = || sprt.verdict(llr).map_or(SprtOutcome::NotJudged, SprtOutcome::Taken);
         Some(SprtStanding { llr, bounds: sprt.bounds(), outcome: has_ended.then(taken) })
     }
 
-    /// Returns the number of games after which the stop rule ended the cell; `None` if the cell ended because its
-    /// players repeat themselves.
+    /// Returns the number of games after which the stop rule ended the cell; `None` if it has not, or if the cell
+    /// ended because its players repeat themselves.
     #[must_use]
     pub fn ended_by_rule(&self) -> Option<u64> {
         let CellStop { rule, stopped_after, .. } = self.stop?;

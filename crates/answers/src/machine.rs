@@ -17,7 +17,7 @@ pub struct Machine {
     pub build_profile: String,
     /// Cores that the worker may use, by kind: `6 fast cores of 2 threads, 8 slower cores`.
     pub cores: String,
-    /// Number of exclusive slots, which play timed games undisturbed. `None` if not reported.
+    /// Number of exclusive slots: timed games are played only there. `None` if not reported.
     pub quiet_slots: Option<u32>,
     /// Its CPU time quota, if limited.
     pub cpu_quota: Option<CpuQuota>,

@@ -105,10 +105,10 @@ pub enum RatingsLimit {
     /// Too many players met.
     #[error("more than {RATED_PLAYERS_MAX} players have met, too many to be rated together")]
     Players,
-    /// At all points together.
+    /// Too many pairs of players, at all points together.
     #[error("more than {RATED_DIFFERENCES_MAX} pairs of players would have to be compared")]
     Differences,
-    /// At all points together.
+    /// Too many games, at all points together.
     #[error("more than {RATED_GAMES_MAX} games would have to be read")]
     Games,
 }

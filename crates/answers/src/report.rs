@@ -46,8 +46,8 @@ pub struct Report {
     /// The same by completed search depth, which is then [`Costs::depth_mean`]. Empty unless requested.
     pub depths: Vec<MoveCost>,
     /// In an accuracy experiment: how well players choose, in the grid's order; for each cell first over all its
-    /// positions, then by the plies before them, if there are several. Cells in which no counted choice had
-    /// alternatives are absent.
+    /// positions, then by the plies before them, if there are several. Cells without a counted choice
+    /// among moves of different values are absent.
     pub accuracy: Vec<CellAccuracy>,
     /// Cells with counted games that were lost or failed before, in the order of their ids.
     pub replayed: Vec<ReplayedGames>,
@@ -158,7 +158,7 @@ pub const DISTURBED_WARNED_OF: f64 = 0.03;
 /// A cell with failures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellFailures<'a> {
-    /// With the games that finally failed.
+    /// The cell's result, with the games that finally failed.
     pub cell: &'a CellResult,
     /// Games that count, but not from their first attempt.
     pub replayed: u64,

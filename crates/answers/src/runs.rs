@@ -14,7 +14,7 @@ use crate::evolution::{Evolution, KnownEvolution};
 pub struct RunResult {
     /// Its number, from 0, in the order of the grid.
     pub run: u64,
-    /// Parameters of its start.
+    /// Its kind, players and start, from its first note.
     pub begun: Begun,
     /// Number of reported steps.
     pub steps: u64,
@@ -24,7 +24,8 @@ pub struct RunResult {
     pub confirmed: Option<Confirmed>,
     /// Whether the run has ended.
     pub ended: bool,
-    /// All parameters of its best player as JSON, once the run has ended and if it decided some of them.
+    /// All parameters of its best player as JSON, once the run has ended, if the run decided which
+    /// parameters that player has.
     pub player_json: Option<String>,
     /// Its generations, for an `[evolve]` run.
     pub evolution: Option<Evolution>,

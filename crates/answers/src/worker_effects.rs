@@ -15,7 +15,7 @@ pub enum Measure {
     /// Logarithm of the mean thread CPU time of a game's searched moves, for each of its players whose moves have no
     /// time limit; of wall time for external engines.
     Time,
-    /// Logarithm of their mean number of nodes, for players with node counts.
+    /// Logarithm of their mean number of nodes, for players whose moves have a time limit.
     Nodes,
 }
 

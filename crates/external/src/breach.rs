@@ -20,7 +20,7 @@ pub enum BreachKind {
     UpperCase,
     /// An answer without a question.
     Unasked,
-    /// An answer to an earlier question, by its number.
+    /// An answer to a question other than the last, by its number.
     WrongId,
 }
 

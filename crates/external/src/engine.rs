@@ -249,7 +249,7 @@ impl Engine {
         self.process.transcript()
     }
 
-    /// Its breaches of the protocol since the last call: each kind once.
+    /// Its breaches of the protocol, of kinds that were not returned before: each kind once.
     pub fn take_breaches(&mut self) -> Vec<Breach> {
         match &mut self.speaker {
             Speaker::Uci(uci) => uci.breaches().take_new(),
@@ -303,7 +303,7 @@ impl Engine {
         self.kept_on = Some(cpus);
     }
 
-    /// The process from which all others of it descend.
+    /// The guard, from which all its processes descend.
     pub(crate) fn guard_id(&self) -> u32 {
         self.process.guard_id()
     }

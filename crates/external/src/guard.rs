@@ -185,11 +185,11 @@ fn report(left: &[String]) {
 enum Ended {
     /// The engine, by itself.
     Itself,
-    /// The guarded program, as far as can be seen.
+    /// The program that started the guard, as far as can be seen.
     Us,
 }
 
-/// Waits until the engine or the guarded program has ended.
+/// Waits until the engine or the program that started the guard has ended.
 fn wait_for_end(engine: &Child) -> io::Result<Ended> {
     let stdin = io::stdin();
     let process = EngineFd::open(engine);
@@ -213,7 +213,7 @@ fn wait_for_end(engine: &Child) -> io::Result<Ended> {
         if waitid(WaitId::Pid(Pid::from_child(engine)), options)?.is_some() {
             return Ok(Ended::Itself);
         }
-        // A descriptor has ended, and it is not the engine's.
+        // A child has ended, and it is not the engine.
         if waitid(WaitId::All, options)?.is_some() {
             reap_orphans(Pid::from_child(engine));
         }

@@ -24,7 +24,7 @@ pub struct Line {
 
 impl Assembler {
     /// Takes the next bytes, and passes on every line that ends in them. Both ends of a CR LF count, so an
-    /// empty line follows: only GTP gives empty lines a meaning, and its reader ignores CR
+    /// empty line follows: only GTP gives empty lines a meaning, and its reader does not end lines at CR
     /// ([`Assembler::take_keeping_cr`]).
     pub fn take(&mut self, bytes: &[u8], each: impl FnMut(Line)) {
         self.take_until(bytes, |byte| matches!(byte, b'\n' | b'\r'), each);

@@ -32,7 +32,7 @@ pub struct WantedLabel {
 /// Why a text is not a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoLabel {
-    /// The name before the `=` is empty.
+    /// There is nothing before the `=`, or the text is empty.
     #[error("it has no name")]
     Unnamed,
     /// The text has other characters.

@@ -150,7 +150,7 @@ pub struct FinishedTraining {
     pub started_unix_us: i64,
     /// The duration, in microseconds.
     pub wall_us: u64,
-    /// The network; `None` if the coordinator already has it.
+    /// The network; `None` if it was found where it is to be reported to.
     pub trained: Option<TrainedNetwork>,
 }
 

@@ -187,8 +187,8 @@ pub fn stops(moves: &[MoveRecord]) -> Vec<u64> {
     moves.iter().map(stop).chain([1]).collect()
 }
 
-/// Draws this many different games of cells with so many each, in the order of cells and numbers; all of them if there
-/// are no more. The seed determines the sample.
+/// Draws this many different games of these cells, each given with its number of games, in the order of cells and
+/// numbers; all of them if there are no more. The seed determines the sample.
 #[must_use]
 pub fn draw(cells: &[(CellId, u64)], games: u64, seed: u64) -> Vec<GameId> {
     let planned = cells.iter().fold(0_u64, |sum, (_, games)| sum.saturating_add(*games));

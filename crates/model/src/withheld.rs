@@ -16,7 +16,7 @@ pub enum Withheld {
         /// The remaining quarantine, in milliseconds.
         left_ms: u64,
     },
-    /// Only games with this engine wait, which forfeits on this worker and not on others.
+    /// Games with this engine wait, which forfeits on this worker and not on others.
     Barred(Barred),
     /// All waiting games demand more than the worker has: its unmet demands except engines, each once.
     Unmet(Vec<Unmet>),

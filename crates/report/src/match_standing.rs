@@ -1,11 +1,11 @@
-//! Standing of the match under way, for progress lines: score, Elo and stop rule.
+//! Standing of the current match, for progress lines: score, Elo and stop rule.
 
 use spelrum_answers::{CellResult, places_text};
 use spelrum_statistics::StopRule;
 
 use crate::text::{percent, signed};
 
-/// Describes the first cell that is under way: `a 54.2 % ± 8.1, Elo +29 ± 57, SPRT LLR 0.71 of -2.94 to 2.94`. With
+/// Describes the first open cell with games: `a 54.2 % ± 8.1, Elo +29 ± 57, SPRT LLR 0.71 of -2.94 to 2.94`. With
 /// several cells its opponent and its place on the axes are named.
 #[must_use]
 pub fn open_match(axes: &[String], cells: &[CellResult]) -> String {

@@ -93,7 +93,7 @@ impl Choice {
     }
 }
 
-/// The mean of the first ranks.
+/// The mean of the ranks from 1 to `moves`.
 fn shared_rank(moves: u32) -> f64 {
     (f64::from(moves) + 1.0) / 2.0
 }
@@ -104,7 +104,7 @@ fn shared_rank(moves: u32) -> f64 {
 pub struct AccuracySums {
     /// The number of choices.
     pub positions: f64,
-    /// The number of best moves.
+    /// The number of choices of a best move.
     pub best: f64,
     /// The sum of ranks.
     pub rank: f64,

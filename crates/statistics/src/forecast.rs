@@ -35,7 +35,7 @@ pub struct Backlog {
     pub seen_cells: u64,
     /// The sum of their mean times, in microseconds.
     pub means_us: f64,
-    /// The sum of the squares of [`Self::means_us`].
+    /// The sum of the squares of the mean times added up in [`Self::means_us`].
     pub mean_squares: f64,
 }
 

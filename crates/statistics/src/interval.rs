@@ -165,8 +165,8 @@ impl Wilson {
         }
     }
 
-    /// The score's lead over the bound in standard deviations of a coin with this score, with the degrees of freedom:
-    /// Wilson's interval contains the bound as long as the lead is within t.
+    /// The score's lead over the bound, in standard deviations of the mean of `tosses` tosses of a coin with the bound
+    /// as its mean, and the degrees of freedom: Wilson's interval contains the bound as long as the lead is within t.
     fn lead_over(&self, bound: f64) -> Option<(f64, f64)> {
         let deviation = (bound * (1.0 - bound) / self.tosses).sqrt();
         self.freedom.map(|freedom| ((self.score - bound) / deviation, freedom))

@@ -10,7 +10,8 @@
 //! ([`OpeningSpread`]). No figure is ever NaN.
 //!
 //! Reports show [`ScoreInterval`]: its coverage holds also for few, equal or lopsided units, and [`Confidence`]
-//! restates it in Elo. [`Strength`] has the figures that match runners print, for comparison with theirs.
+//! restates it in Elo and as a probability. [`Strength`] has the figures that match runners print, for comparison with
+//! theirs.
 //!
 //! | module | subject |
 //! |---|---|

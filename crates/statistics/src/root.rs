@@ -1,8 +1,8 @@
-//! When a root is known well enough.
+//! The convergence criterion of root searches.
 
 use roots::Convergency;
 
-/// Between two places that differ by no more.
+/// The root is found once the two ends of its bracket differ by no more than this.
 pub(super) struct Tolerance(pub(super) f64);
 
 impl Convergency<f64> for Tolerance {

@@ -65,7 +65,7 @@ impl Precision {
 }
 
 impl StopRule {
-    /// A rule for this half width in points per game; `None` unless more than 0 and less than 0.5.
+    /// A rule for this half width of the interval in points per game; `None` unless more than 0 and less than 0.5.
     #[must_use]
     pub fn of_precision(points: f64) -> Option<Self> {
         Precision::new(points).map(Self::Precision)

@@ -107,7 +107,7 @@ fn sequential_tests_are_defined_at_the_edges() {
         );
         assert_eq!(test.verdict(0.0), None);
     }
-    // Where nothing is known of draws, an even match speaks for neither of two strengths around 0.
+    // Without information on draws, an even match favours neither of two strengths around 0.
     assert!(normalized(-5.0, 5.0).llr_of_pairs(&PairCounts([3, 4, 9, 4, 3])).abs() < 1e-9);
 }
 
@@ -131,7 +131,7 @@ fn likelihood_ratios_agree_with_a_search_of_all_distributions() {
     let log_likelihood = |counts: &[f64; 3], p: [f64; 3]| {
         counts.iter().zip(p).map(|(n, p)| n * libm::log(p)).sum::<f64>()
     };
-    // Of a game with three outcomes, a hypothesis leaves one number free: how many are drawn.
+    // For a game with three outcomes, a hypothesis leaves one number free: the share of draws.
     let best = |counts: &[f64; 3], wins_of: &dyn Fn(f64) -> f64| {
         let draws = (1..200_000).map(|step| f64::from(step) / 200_000.0);
         let possible = draws.filter_map(|draws| {
@@ -146,7 +146,7 @@ fn likelihood_ratios_agree_with_a_search_of_all_distributions() {
         for (elo0, elo1) in [(0.0, 10.0), (-30.0, 20.0), (0.0, 100.0)] {
             let with = |model| Sprt::new(elo0, elo1, 0.05, 0.05, model).unwrap();
             let logistic = |elo| best(&seen, &move |draws| score_of_elo(elo) - draws / 2.0);
-            // Of a mean m and a variance v with (m - ½)² = t² v, where v = wins + draws / 4 - m².
+            // For a mean m and a variance v with (m - ½)² = t² v, where v = wins + draws / 4 - m².
             let normalized = |elo: f64| {
                 let t = elo * core::f64::consts::LN_10 / 800.0;
                 best(&seen, &move |draws| {
@@ -212,7 +212,7 @@ fn true_mean<const N: usize>(distribution: &[f64; N]) -> f64 {
     distribution.iter().enumerate().map(|(class, p)| class as f64 * step * p).sum()
 }
 
-/// Visits every outcome of so many pairs or games that this distribution can have, with its probability.
+/// Visits every possible outcome of this many pairs or games under this distribution, with its probability.
 fn every_outcome<const N: usize>(
     distribution: &[f64; N],
     units: u64,
@@ -250,7 +250,7 @@ fn every_outcome<const N: usize>(
     });
 }
 
-/// The coverage of N pairs or games, exactly: the probability of every outcome whose interval holds
+/// The exact coverage for N pairs or games: the total probability of the outcomes whose interval contains
 /// the true mean.
 fn exact_coverage<const N: usize>(
     distribution: &[f64; N],
@@ -284,11 +284,11 @@ fn intervals_of_few_pairs_cover_the_truth() {
             assert!(coverage >= 0.95, "{name}, {pairs} pairs: {coverage}");
         }
     }
-    // The worst there is: one pair in a hundred is lost, so nine cells of ten see none.
+    // The worst case: one pair in a hundred is lost, so nine cells of ten see none.
     assert!(exact_coverage(&[0.01, 0.0, 0.0, 0.01, 0.98], 10, over_pairs) > 0.9);
 }
 
-/// How probable it is that equals are told apart, either way, at 97.5% each.
+/// The probability that equal players are called different, either way, at 97.5% each.
 fn told_apart(distribution: &[f64; 5], pairs: u64, los: fn(&PairCounts) -> f64) -> f64 {
     let mut told = 0.0;
     every_outcome(distribution, pairs, &mut |counts, probability| {
@@ -299,7 +299,7 @@ fn told_apart(distribution: &[f64; 5], pairs: u64, los: fn(&PairCounts) -> f64) 
     told
 }
 
-/// What match runners print tells equals apart far too often where pairs are few; what reports say does not.
+/// With few pairs, the figures of match runners call equal players different far too often; reports do not.
 #[test]
 fn few_pairs_of_equals_are_not_told_apart() {
     let bell = [0.1, 0.2, 0.4, 0.2, 0.1];
@@ -315,7 +315,7 @@ fn few_pairs_of_equals_are_not_told_apart() {
     }
 }
 
-/// Where sides are fixed: losses, draws and wins.
+/// With fixed sides: losses, draws and wins.
 #[test]
 fn intervals_of_few_games_cover_the_truth() {
     for (name, distribution) in [
@@ -334,7 +334,7 @@ fn intervals_of_few_games_cover_the_truth() {
     }
 }
 
-/// A pair that scores ½ each way, or a game of ½ points: the unit is all that differs.
+/// A pair that scores ½ each way, or a game of ½ points: only the unit differs.
 #[test]
 fn equal_units_have_equal_intervals() {
     assert_eq!(GameCounts([0, 7, 0]).interval(), PairCounts([0, 0, 7, 0, 0]).interval());
@@ -371,7 +371,7 @@ fn intervals_of_many_pairs_cover_the_truth() {
 
 #[test]
 fn intervals_are_no_wider_than_they_must_be() {
-    // Against the plain interval of the mean, where that one is good.
+    // Compared with the plain interval of the mean, where that one is accurate.
     let interval = PairCounts([200, 200, 200, 200, 200]).interval();
     let plain = 2.0 * Z_95 * (0.125_f64 / 1000.0).sqrt();
     assert!(((interval.high - interval.low) / plain - 1.0).abs() < 0.02, "{interval:?}");
@@ -392,7 +392,7 @@ fn student_quantiles_agree_with_tables() {
     }
 }
 
-/// Pairs from openings whose own scores deviate from the mean: each game is won or lost.
+/// Pairs from openings whose scores deviate from the mean: each game is won or lost.
 fn play_openings(
     random: &mut Random,
     [mean, deviation]: [f64; 2],
@@ -413,8 +413,8 @@ fn play_openings(
     (openings, pairs)
 }
 
-/// How often intervals hold the mean over all openings that there might be, over openings and over pairs,
-/// and how wide those over openings are.
+/// The coverage of the mean over all possible openings by intervals over openings and over pairs, and the width
+/// of those over openings.
 fn simulated_coverage(cell: [f64; 2], pairs_of_openings: &[u64], rounds: u32) -> [f64; 3] {
     let mut random = Random::from_key([13; 32]);
     let (mut covered, mut width) = ([0.0; 2], 0.0);
@@ -430,7 +430,7 @@ fn simulated_coverage(cell: [f64; 2], pairs_of_openings: &[u64], rounds: u32) ->
     [covered[0], covered[1], width].map(|sum| sum / f64::from(rounds))
 }
 
-/// The figures of docs/statistics.md, with many more rounds there (`SPELRUM_COVERAGE_ROUNDS`).
+/// The figures of docs/statistics.md, which used many more rounds (`SPELRUM_COVERAGE_ROUNDS`).
 #[test]
 fn intervals_over_openings_cover_the_mean_over_other_openings() {
     let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
@@ -455,18 +455,18 @@ fn intervals_over_openings_cover_the_mean_over_other_openings() {
                     100.0 * over_pairs,
                     width / 2.0,
                 );
-                // Three standard deviations of so many rounds below 94%.
+                // Three standard deviations of this many rounds below 94%.
                 let least = 0.94 - 3.0 * (0.94 * 0.06 / f64::from(rounds)).sqrt();
                 assert!(covered >= least, "{name}, {mean}, {deviation}: {covered}");
             }
         }
     }
-    // What this is for.
+    // The case that intervals over openings are for.
     let [covered, over_pairs, _] = simulated_coverage([0.5, 0.2], &in_turn(12, 50), rounds);
     assert!(over_pairs < 0.9 && covered > over_pairs, "{over_pairs}, {covered}");
 }
 
-/// What no cell gets below: half an opening of each extreme is never ruled out.
+/// A lower bound for every cell: half an opening of each extreme is never ruled out.
 #[test]
 fn few_openings_have_a_width_that_no_games_end() {
     for (openings, half_width) in [(2, 0.491), (5, 0.226), (12, 0.087), (30, 0.0334), (100, 0.0099)]
@@ -481,7 +481,7 @@ fn few_openings_have_a_width_that_no_games_end() {
     }
 }
 
-/// The slow twin: every unit with a weight of its own, nothing grouped and nothing expanded.
+/// The slow reference: every unit with its own weight, nothing grouped and nothing expanded.
 fn spread_plainly(openings: &[(u64, u64)], games_of_unit: u64) -> (f64, OpeningSpread) {
     let score =
         |(units, half_points): (u64, u64)| half_points as f64 / (2 * games_of_unit * units) as f64;
@@ -502,7 +502,7 @@ fn any_openings(games_of_unit: u64) -> impl Strategy<Value = Vec<(u64, u64)>> {
 }
 
 proptest! {
-    /// Grouped sums are those of the single openings, in any order, added and taken away.
+    /// Grouped sums equal those of the single openings, in any order of adding and removing.
     #[test]
     fn openings_spread_as_each_of_them_says(
         openings in any_openings(2),
@@ -528,7 +528,7 @@ proptest! {
         prop_assert_eq!(confidence.los < 0.025, interval.high < 0.5);
     }
 
-    /// One pair from each opening: the interval over pairs, as it is without openings.
+    /// With one pair from each opening, the interval equals that over pairs.
     #[test]
     fn openings_with_one_pair_each_are_pairs(counts in prop::array::uniform5(0..200_u64)) {
         let pairs = PairCounts(counts);
@@ -563,7 +563,7 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&said.los), "{said:?}");
     }
 
-    /// Nothing that a report says contradicts the rest of it.
+    /// The figures of a report never contradict each other.
     #[test]
     fn the_likelihood_of_superiority_says_what_the_interval_says(
         counts in prop::array::uniform5(prop_oneof![0..3_u64, 0..200_u64, 0..1_u64 << 40]),
@@ -576,8 +576,7 @@ proptest! {
         prop_assert_eq!(los < 0.025, high < 0.5, "{} {}", los, high);
     }
 
-    /// Every test between strengths has a ratio of finite logarithm, of the sign that the score has to the
-    /// middle of both, and the opponent's is its mirror image.
+    /// Every test between strengths has a finite log-likelihood ratio, and the opponent's is its mirror image.
     #[test]
     fn likelihood_ratios_are_defined_everywhere(
         counts in prop::array::uniform5(prop_oneof![Just(0), 0..4_u64, 0..2_000_u64, 0..1_u64 << 40]),
@@ -593,7 +592,7 @@ proptest! {
         mirrored.reverse();
         let theirs = test(-elo1, -elo0).llr_of_pairs(&PairCounts(mirrored));
         prop_assert!(theirs.is_finite());
-        // Beyond, what was never seen is so rare beside the rest that its digits are lost.
+        // Beyond this, classes never seen are so rare beside the others that their digits are lost.
         if counts.iter().all(|&count| count < 1 << 20) {
             prop_assert!((llr + theirs).abs() < 1e-4 * llr.abs().max(1.0), "{} {}", llr, theirs);
         }

@@ -5,7 +5,8 @@
 //! the best fitting rates; a bet on two different rates, predicting each trial from the earlier ones, is a martingale
 //! against the true rates. So the ratio of the two exceeds x at most once in x times, *however often it is examined*
 //! (Ville's inequality; universal inference, Wasserman, Ramdas and Balakrishnan 2020). The bets are those of Krichevsky
-//! and Trofimov for the second party: half on one overall rate and half on one rate in each stratum.
+//! and Trofimov: for the first party on one overall rate; for the second half on one overall rate, and half on one rate
+//! in each stratum.
 
 /// The trials of two parties under one condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,7 @@
 //! results. Ownership lasts for a [`Term`]. Terms only grow and a later owner has the greater one, so a replaced
 //! coordinator notices at its next transaction and writes nothing more. With SQLite, the coordinator that opened a
 //! file last owns all its experiments. A store shared by several coordinators would keep a term for each experiment;
-//! this interface stays the same.
-//! experiment; what is asked here stays the same.
+//! this interface would stay the same.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -633,8 +632,8 @@ pub trait WriteTransaction: Send {
     /// If the store fails.
     fn apply(&mut self, changes: &Changes) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Begins removing an experiment, or only its moves. `games` is their number, for showing progress. Its games
-    /// become unleased.
+    /// Begins removing an experiment, or only its moves. `games` is the number of games concerned, for showing
+    /// progress. The experiment's games become unleased.
     ///
     /// # Errors
     /// If the store fails.

@@ -18,7 +18,7 @@ pub(super) const COLUMNS_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Axis {
     pub(super) name: String,
-    /// Where it is named.
+    /// The place of its name.
     pub(super) place: Span,
     /// Never empty. Scalars, lists or tables, each with its place.
     pub(super) values: Vec<Node>,
@@ -34,7 +34,7 @@ pub(super) struct Axis {
 pub(super) struct Column {
     /// `depth`, or `budget.ab`.
     pub(super) name: String,
-    /// Which axis, by its place in the file.
+    /// The index of the axis in the file.
     pub(super) axis: usize,
     /// One for each value of the axis.
     pub(super) values: Vec<Option<AxisValue>>,

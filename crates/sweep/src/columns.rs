@@ -35,7 +35,7 @@ pub(super) struct AxisColumns {
     places: Vec<(usize, Vec<Option<usize>>)>,
 }
 
-/// Which columns of the axes a cell has, as bits.
+/// The axis columns of a cell, as bits.
 pub(super) type ColumnSet = u64;
 
 impl AxisColumns {

@@ -140,7 +140,7 @@ pub struct SweepText {
 pub struct NamedFile {
     /// The sweep's spelling: a path relative to the sweep.
     pub name: String,
-    /// Where the sweep names it.
+    /// The place where the sweep names it.
     pub place: SourceSpan,
 }
 

@@ -107,7 +107,7 @@ fn template(player: &Entry, players: &Table, is_model: bool) -> Result<PlayerTem
         varied = vary::read(&vary.value, &name)?;
         for Varied { key, key_place, .. } in &varied {
             let Some((set_at, set)) = take(key) else { continue };
-            // A model's settings may be overridden; settings beside `vary`, or nearer, must not.
+            // A model's settings may be overridden; settings beside `vary`, or nearer, must not be.
             if set_at <= distance {
                 let place = if set_at < distance { &set.key_place } else { key_place };
                 return Err(Fault::at(

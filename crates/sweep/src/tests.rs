@@ -1,4 +1,4 @@
-//! What is planned, and what is said of everything that cannot be.
+//! Plans of sweeps, and the errors of sweeps that cannot be planned.
 
 use spelrum_engine::games::{Nim, Pentago};
 use std::collections::BTreeSet;
@@ -83,7 +83,7 @@ impl std::ops::Deref for Spelt {
 }
 
 impl Spelt {
-    /// Also checks that what a plan says of a cell agrees with its definition.
+    /// Also checks that a plan's data about a cell agree with its definition.
     fn new(plan: Plan) -> Self {
         let spelt = |cell: &PlannedCell| {
             let definition = plan.definition(cell);
@@ -159,7 +159,7 @@ fn the_designs_example_is_planned() {
             assert_eq!(parameter(cell, player, "depth"), Some(&Value::Integer(depth.into())));
             assert_eq!(parameter(cell, player, "evaluation"), Some(&Value::Text("runs".into())));
         }
-        // Every parameter is spelt out: a preset is not a part of a definition.
+        // Every parameter is spelt out: a preset is not part of a definition.
         assert_eq!(parameter(cell, 1, "preset"), None);
         assert!(parameter(cell, 1, "population").is_some());
     }
@@ -267,7 +267,7 @@ fn table_valued_axes_are_columns() {
     assert_eq!(parameter(&plan.cells[1], 0, "depth"), Some(&Value::Integer(2)));
 }
 
-/// A cell that several points have is there once, without the axes that do not touch it.
+/// A cell shared by several points appears once, without the axes that do not affect it.
 #[test]
 fn equal_cells_are_merged() {
     let tables = r#"
@@ -299,7 +299,7 @@ fn equal_cells_are_merged() {
     assert_eq!(last.axes[0].1.number, Some(1.0), "switches are numbers, as a player's are");
 
     // At depth 2 `deep` is `ordered` without its order: one cell against `random`, not two. It
-    // keeps the name under which it comes first, and its place on the axis that touches it there.
+    // keeps the name of its first occurrence, and its place on the axis that affects it there.
     let plan = planned(&tic_tac_toe("", &tables.replace("depth = 4", "depth = 2")));
     let same: Vec<_> = plan
         .cells
@@ -393,7 +393,7 @@ fn listed_openings_are_normalized() {
     assert_eq!(pentago(&format!("[\"{}\"]", positions[0])), normalized);
 }
 
-/// Deterministic players may play each opening once, and no more.
+/// Deterministic players may play each opening only once.
 #[test]
 fn deterministic_players_need_an_opening_for_each_pair() {
     let sweep = |games: u64, shuffle: bool| {
@@ -410,7 +410,7 @@ fn deterministic_players_need_an_opening_for_each_pair() {
     assert_eq!(planned(&sweep(1_000_000, true)).cells[0].games, 1_000_000);
 }
 
-/// Without pairs each game has an opening of its own, and its number may be odd.
+/// Without pairs each game has its own opening, and the number of games may be odd.
 #[test]
 fn fixed_sides_take_an_opening_for_each_game() {
     let sweep = |games: u64, swap_sides: &str| {
@@ -426,14 +426,14 @@ fn fixed_sides_take_an_opening_for_each_game() {
     assert!(!plan.cells[0].definition.swap_sides);
     // There are 12 openings of two plies.
     assert!(plan_sweep(&SweepText::new("t", sweep(13, "swap_sides = false"))).is_err());
-    // Another cell than with swapped sides, which is the same whether or not it says so.
+    // A different cell than with swapped sides, which is the same whether stated or not.
     let hash = |text: &str| planned(text).cells[0].definition.hash();
     let swapped = hash(&sweep(12, ""));
     assert_eq!(swapped, hash(&sweep(12, "swap_sides = true")));
     assert_ne!(swapped, hash(&sweep(12, "swap_sides = false")));
 }
 
-/// In a round-robin who is named first moves first in even games.
+/// In a round-robin the player named first moves first in even games.
 #[test]
 fn the_order_of_players_is_part_of_a_cell() {
     let players = [
@@ -472,7 +472,7 @@ fn the_example_sweeps_are_planned() {
     }
 }
 
-/// 100,000 cells, and no more; the games of them stay below 2^53.
+/// At most 100,000 cells; their games stay below 2^53.
 #[test]
 fn the_largest_grid_is_planned() {
     let sweep = |values: usize, games: u64| {
@@ -489,7 +489,7 @@ fn the_largest_grid_is_planned() {
     assert!(plan_sweep(&SweepText::new("t", sweep(1000, 90_071_992_548))).is_err());
 }
 
-/// However many settings there are, finding their openings has one bound (invariant 9).
+/// Finding the openings of any number of settings has one bound (invariant 9).
 #[test]
 fn finding_openings_is_bounded_over_the_whole_sweep() {
     let sweep = |plies: &str, games: u64, shuffle: bool| {
@@ -516,7 +516,7 @@ fn finding_openings_is_bounded_over_the_whole_sweep() {
     assert_eq!(fault.problem, "finding the openings of this sweep takes too long");
     assert_eq!(fault.place, file.openings.as_ref().map(|node| node.place.clone()));
     insta::assert_snapshot!(fault.remedy);
-    // Drawn openings cost what is drawn of them: more for more games that must not repeat.
+    // Drawn openings cost as many as are drawn: more for more games that must not repeat.
     let drawn = cost(5);
     assert!(grid::plan(&sweep("[5]", 4_000, true), drawn).is_ok());
     assert!(grid::plan(&sweep("[5]", 4_000, false), drawn).is_err());
@@ -587,7 +587,7 @@ fn the_mutated_sweep_is_read_to_its_last_line() {
     assert!(planned(&WHOLE_LANGUAGE.replace("2.5", "0.5")).cells.len() > 10);
 }
 
-/// Nesting is bounded, however it is written: nothing overflows the stack.
+/// Nesting is bounded in any notation: nothing overflows the stack.
 #[test]
 fn deep_nesting_is_refused() {
     for text in [
@@ -603,7 +603,7 @@ fn deep_nesting_is_refused() {
     }
 }
 
-/// What mutations put in.
+/// The texts that mutations insert.
 const SPLICES: [&str; 30] = [
     "0",
     "-1",
@@ -660,7 +660,7 @@ proptest! {
         check_no_panic(&text.into_iter().collect::<String>());
     }
 
-    /// Whole values replaced, so that the text stays TOML and gets further.
+    /// Replaces whole values, so that the text stays TOML and gets further.
     #[test]
     fn replaced_values_never_panic(
         line in any::<prop::sample::Index>(),

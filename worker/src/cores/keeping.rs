@@ -1,5 +1,5 @@
-//! Pins threads: a timed game's to its hardware thread, all others off the exclusive cores during
-//! such games.
+//! Pins threads: a timed game's to its hardware thread, and all others to the rest of the machine
+//! during such games, off the exclusive cores.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};

@@ -77,7 +77,7 @@ fn settable_option(AllowedOption { name, rule, .. }: &AllowedOption) -> EngineOp
     EngineOption { name: name.clone(), kind }
 }
 
-/// Cleans a text from an engine.
+/// Cleans a text from an engine, which may contain anything.
 fn shown(text: &str) -> String {
     spelrum_external::text::shown(text, usize::MAX)
 }

@@ -19,7 +19,7 @@ use spelrum_model::engines::{EngineIdentity, FORFEIT_OUTPUT_BYTES_MAX, Forfeit};
 /// The usual start position of chess, for which UCI has a word.
 const USUAL_START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// An engine that exceeds its time by this, or thinks this long without a limit, is logged.
+/// An engine that exceeds its time by this, or thinks this long without a time limit, is logged.
 const OVERDUE_AFTER: Duration = Duration::from_secs(10);
 
 /// One side of one game, played by an external engine.

@@ -45,7 +45,7 @@ const UNWANTED_STOPS_WITHIN: Duration = Duration::from_secs(60);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// The most doublings: up to some 50 s.
 const DOUBLINGS_MAX: u32 = 9;
-/// A process with this lifetime did not end soon.
+/// A process that lived this long did not end soon.
 const LIVED_WELL: Duration = Duration::from_secs(60);
 /// The time limit of an orderly end.
 const ENDS_WITHIN: Duration = Duration::from_secs(15);

@@ -34,10 +34,10 @@ use crate::terminal::progress::{
 };
 use runs::{RunNews, ToldRuns};
 
-/// How often it looks, if a look takes no time.
+/// Interval between reads, if a read takes no time.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Looking takes at most this part of the time, however many cells an experiment has.
+/// Reads take at most this fraction (1/n) of the time, however many cells an experiment has.
 const LOOK_SHARE: u32 = 20;
 
 const EXAMPLES: &str = "\
@@ -81,7 +81,7 @@ pub(crate) struct Watch {
     on_finish: OnFinish,
 }
 
-/// A look in JSON.
+/// A progress report in JSON.
 #[derive(Serialize)]
 struct JsonLook<'a> {
     event: &'static str,
@@ -104,7 +104,7 @@ struct JsonLook<'a> {
     seconds_left_high: Option<f64>,
 }
 
-/// Something new of a run in JSON.
+/// News of a run in JSON.
 #[derive(Serialize)]
 struct JsonRun<'a> {
     experiment: &'a str,
@@ -186,8 +186,8 @@ struct Watching {
     log: LogTimes,
     runs: ToldRuns,
     standing: CurrentMatch,
-    /// Cells that have had their line, with their counted games: games that were under way when a stop rule
-    /// ended a cell arrive later and count no more.
+    /// Cells already printed, with their counted games: games in progress when a stop rule ended a cell arrive
+    /// later and do not count.
     shown_cells: BTreeMap<CellId, u64>,
 }
 
@@ -324,7 +324,7 @@ impl Watching {
         Ok(())
     }
 
-    /// Whether the looks span long enough for a rate: the second one follows the first without a wait.
+    /// Whether the reads span long enough for a rate: the second one follows the first without a wait.
     fn has_pace(&self) -> bool {
         self.start.elapsed() >= LOOK_INTERVAL
     }

@@ -45,7 +45,7 @@ fn fixed_depth() -> CellDefinition {
     definition(TicTacToe::rules(), players)
 }
 
-/// Pentago on the clock, which nothing else bounds.
+/// Pentago limited only by the clock.
 fn timed() -> CellDefinition {
     let timed = player(&[
         ("algorithm", word("alpha-beta")),
@@ -192,8 +192,8 @@ fn a_record_of_another_length_is_another_game() {
     assert_eq!(difference(&game), (None, vec!["plies"]));
 }
 
-/// Nothing but its time bounds this player: without the record to hold it, a search that goes
-/// astray would never end.
+/// Only its time limits this player: without the record's node counts, a search that differs
+/// would never end.
 #[test]
 fn a_timed_search_that_goes_on_is_held() {
     let mut game = recorded(timed(), 0);
@@ -206,7 +206,7 @@ fn a_timed_search_that_goes_on_is_held() {
     assert_eq!(found.fields.len(), 1);
     assert_eq!(found.fields[0].recorded, json!(nodes));
     assert_eq!(found.fields[0].played, json!(format!("more than {nodes}")));
-    // And one that has no record any more.
+    // A search without a record.
     game.moves.as_mut().unwrap().truncate(ply);
     let Check::Different(found) = check(&game) else { panic!("no difference is seen") };
     assert_eq!((found.ply, &*found.fields[0].name), (u32::try_from(ply).ok(), "move"));

@@ -4,7 +4,7 @@ use spelrum_engine::{Parameters, Position as _, Rules, Timeless, Value};
 
 use super::*;
 
-/// Any algorithm of a depth that a test can wait for.
+/// Any algorithm, with a depth that a test can wait for.
 fn player(rules: &Rules, algorithm: &str) -> Player {
     let mut parameters =
         Parameters::from([("algorithm".to_owned(), Value::Text(algorithm.to_owned()))]);
@@ -32,7 +32,7 @@ fn tic_tac_toe(person_begins: bool) -> Session<TicTacToe> {
     session(&TicTacToe::rules(), "alpha-beta", person_begins)
 }
 
-/// Lines and answers as they stand on a terminal.
+/// Lines and answers as a terminal shows them.
 fn transcript<P: Game>(session: &mut Session<P>, lines: &[&str]) -> String {
     let mut text = String::new();
     for line in lines {
@@ -140,7 +140,7 @@ fn both_sides_can_be_watched() {
     insta::assert_snapshot!(text);
 }
 
-/// A host that has had enough.
+/// A host that aborts.
 struct Gone;
 
 impl Host for Gone {
@@ -172,7 +172,7 @@ fn an_interrupted_search_changes_nothing() {
     }
 }
 
-/// Lines as people write them, and as they do not.
+/// Lines that people write, and arbitrary ones.
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => (0_u32..300).prop_map(|index| format!("legal {index}")),
@@ -185,14 +185,14 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What a person sees, and the state behind it.
+/// The output that a person sees, and the state behind it.
 fn seen<P: Game>(session: &Session<P>) -> (Played<P>, String, String, u64) {
     (session.played.clone(), session.board(), session.prompt(), session.games)
 }
 
 fn obeys<P: Game>(rules: &Rules, opponent: &str, begins: bool, lines: &[String]) {
     let mut session = session::<P>(rules, opponent, begins);
-    // What there was before each move of this game that was not taken back.
+    // The state before each move of this game that was not taken back.
     let mut before = Vec::new();
     for line in lines {
         let position = session.position();
@@ -205,7 +205,7 @@ fn obeys<P: Game>(rules: &Rules, opponent: &str, begins: bool, lines: &[String])
         let answer = session.line(&line, &Timeless).unwrap();
         assert_eq!(answer.goes_on, line.trim().to_lowercase() != "quit");
         let now = seen(&session);
-        // Whoever has to write the next line is the person, unless nobody has to move any more.
+        // It is the person's turn, unless the game is over.
         assert!(session.position().is_over() || session.is_persons_turn());
         match line.trim().to_lowercase().as_str() {
             "undo" => match before.pop() {
@@ -234,7 +234,7 @@ fn obeys<P: Game>(rules: &Rules, opponent: &str, begins: bool, lines: &[String])
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever is written, nothing breaks, nothing is lost, and undo restores exactly.
+    /// No input breaks the session or loses a move, and undo restores the state exactly.
     #[test]
     fn any_lines_are_answered(
         opponent in prop::sample::select(&["random", "alpha-beta", "genetic-minimax"][..]),

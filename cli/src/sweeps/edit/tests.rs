@@ -30,7 +30,7 @@ fn edited(text: &str, settings: &[&str], quick: bool) -> Result<Edited, EditErro
     edit_sweep(&SweepText::new("small.toml", text), &Edits { settings, quick })
 }
 
-/// The lines that came and the lines that went.
+/// The added and the removed lines.
 fn difference(settings: &[&str], quick: bool) -> Vec<String> {
     let after = edited(SWEEP, settings, quick).unwrap().sweep.text;
     let lines = |text: &str| text.lines().map(ToOwned::to_owned).collect::<Vec<_>>();
@@ -164,7 +164,7 @@ fn quick_plays_a_tenth_of_every_number_of_games() {
         "override = [{ where = { depth = 2 }, games = 4 }]\ngames = 2\n"
     );
 
-    // Nothing to make a tenth of: planning says what is wrong.
+    // No valid number to divide: planning reports the error.
     for text in ["games = \"many\"\n", "games = -4\n", "override = 3\n"] {
         let unchanged = edited(text, &[], true).unwrap();
         assert_eq!((&*unchanged.sweep.text, unchanged.quickened), (text, Vec::new()));

@@ -70,14 +70,14 @@ fn games_without_workers_are_named() {
     assert_eq!(problem, "7 games wait to be played, and no worker is here");
     let [(_, 1, problem)] = &told(&[experiment("a", running, 9)], &[])[..] else { panic!("one") };
     assert_eq!(problem, "1 game waits to be played, and no worker is here");
-    // One that went away long ago is not one; one that was heard of lately is.
+    // A long-silent worker does not count; a recently active one does.
     assert_eq!(told(&both, &[worker("w", 60_000, 0)]).len(), 1);
     assert_eq!(told(&both, &[worker("w", 1_000, 0)]), []);
     assert_eq!(told(&[experiment("a", running, 10)], &[]), []);
     assert_eq!(told(&[experiment("a", ExperimentState::Paused, 0)], &[]), []);
 }
 
-/// What a slot has is the worker's memory divided by its slots; one that does not say has any.
+/// A slot has the worker's memory divided by its slots; a worker that reports none has no limit.
 #[test]
 fn a_cell_that_no_worker_can_hold_is_named() {
     let largest = [LargestCell {
@@ -206,7 +206,7 @@ fn a_kind_of_a_later_version_keeps_its_name() {
     }
 }
 
-/// Few of them happen to any engine that plays by the clock.
+/// A few forfeits happen to any engine that plays by the clock.
 #[test]
 fn notable_forfeits_are_told_and_what_they_stop() {
     let of = |player: &str, by_kind, is_stopped| ForfeitedGames {

@@ -97,7 +97,7 @@ fn what_somebody_can_play_is_not_told() {
     let waits = [wanted(7, 4, &[need("fish")])];
     assert_eq!(problems(&waits, std::slice::from_ref(&fish)), [""; 0]);
     assert_eq!(problems(&[], &[]), [""; 0]);
-    // One that went away long ago, or has another engine, is not here.
+    // A worker that is long silent, or has another engine revision, is not connected.
     let silent = WorkerSummary { silent_ms: 60_000, ..fish.clone() };
     let other = WorkerSummary { engine_revision: ENGINE_REVISION + 1, ..fish };
     assert_eq!(
@@ -106,12 +106,12 @@ fn what_somebody_can_play_is_not_told() {
             "4 cells, such as cell 7 (a against b), need fish (uci), which no worker that is here has"
         ]
     );
-    // Nor is what an experiment waits for that nobody asked about.
+    // Nor are the needs of an experiment outside the question reported.
     let elsewhere = Wanted { experiment: ExperimentId(2), ..waits[0].clone() };
     assert_eq!(problems(&[elsewhere], &[]), [""; 0]);
 }
 
-/// By engine, whatever else its cells need.
+/// Missing engines are reported by engine, whatever else their cells need.
 #[test]
 fn each_missing_engine_is_told_once() {
     let here = [worker("w", &[offer("bird", "", 2)])];
@@ -158,7 +158,7 @@ fn what_workers_have_instead_is_told() {
           v has fish (uci), which calls itself \"Fish 15\", SHA-256 abababab…"
         ]
     );
-    // Of many the first few, and those that have the same once.
+    // Of many workers the first few are listed, and workers with equal engines once.
     let many = ["a", "b", "c", "d", "e", "a"].map(|of| worker(of, &[offer("fish", of, 1)]));
     let version = NeededEngine { version: Some("16".to_owned()), ..need("fish") };
     let [told] = &problems(&[wanted(7, 1, &[version])], &many)[..] else { panic!("one") };
@@ -186,7 +186,7 @@ fn what_no_worker_has_together_is_told() {
     );
 }
 
-/// Where there is memory enough, there is no engine. What is too large for all is told as that.
+/// The workers with enough memory lack the engine. Games too large for all workers are reported as that.
 #[test]
 fn engines_without_memory_are_told() {
     let fish = worker("v", &[offer("fish", "Fish 15", 1)]);
@@ -202,7 +202,7 @@ fn engines_without_memory_are_told() {
     );
 }
 
-/// What an engine takes for its hash table, where the sweep does not say, is the worker's to report.
+/// If the sweep does not set an engine's hash table, the worker reports its size.
 #[test]
 fn hash_tables_that_the_sweep_does_not_set_are_counted() {
     let request = EngineRequest::of_parameters(
@@ -239,7 +239,7 @@ fn what_is_told_has_a_bound() {
     assert_eq!(attention(&waits, &[]).len(), NAMED_MAX);
 }
 
-/// By what they lack, where a worker has all engines; not where another's can.
+/// Engines are reported by what they lack, if a worker has all of them and no other worker's can play.
 #[test]
 fn what_no_engine_can_do_is_told() {
     let unable = Capabilities { declared: Some(Vec::new()), ..Capabilities::default() };

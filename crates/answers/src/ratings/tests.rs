@@ -19,8 +19,8 @@ fn experiment() -> ExperimentSummary {
     }
 }
 
-/// Cells by their values, players and what came of one game after another, the player first in even ones;
-/// two games have an opening.
+/// Cells by their values, players and successive results, the player moving first in even games; every two games
+/// share an opening.
 fn games(axes: &[&str], by: Clusters, cells: &[(&[&str], &str, &str, &str)]) -> GamesToRate {
     let axes: Vec<String> = axes.iter().map(|&axis| axis.to_owned()).collect();
     let mut games = GamesToRate::on(&axes, by);
@@ -53,7 +53,7 @@ fn a_cell_belongs_to_every_point_that_it_is_like() {
         (&["1", "9", "-"], "a", "b", "wwdl"),
         (&["2", "9", "-"], "a", "b", "llll"),
         (&["1", "9", "5"], "a", "c", "wl"),
-        // No axis of the grid touches it.
+        // No axis of the grid applies to it.
         (&["-", "9", "-"], "b", "c", "wlwl"),
         (&["1", "9", "6"], "a", "c", "ww"),
     ];
@@ -89,12 +89,12 @@ fn groups_are_told_from_the_strongest_down() {
         let it = &three.players[place];
         (it.games, it.wins, it.draws, it.losses)
     };
-    // Outcomes are those of who moved first: the cell's player in even games.
+    // Outcomes are the first mover's: the cell's player in even games.
     assert_eq!([counts(0), counts(1), counts(2)], [(12, 10, 0, 2), (6, 2, 0, 4), (6, 0, 0, 6)]);
     let meeting =
         |player, opponent, wins, losses| Meeting { player, opponent, wins, draws: 0, losses };
     assert_eq!(three.meetings, [meeting(0, 1, 4, 2), meeting(0, 2, 6, 0)]);
-    // Differences are told once for both orders.
+    // Differences are stored once for both orders.
     assert_eq!(three.difference_errors.len(), 3);
     let [down, up] = [three.difference(0, 2).unwrap(), three.difference(2, 0).unwrap()];
     assert!(

@@ -51,7 +51,7 @@ fn wanted(cell: i64, cells: u64, labels: &[&str]) -> Wanted {
     Wanted { experiment: ExperimentId(1), cell: CellId(cell), cells, demands, memory_bytes: 0 }
 }
 
-/// What is told where these workers have labels and nothing else.
+/// The problems with these workers, which have only labels.
 fn told(wanted: &[Wanted], workers: &[WorkerSummary]) -> Vec<(u64, String, String)> {
     let workers: Vec<WorkerSummary> = (1..)
         .zip(workers)
@@ -94,7 +94,7 @@ fn what_no_worker_may_play_is_told_with_what_to_do() {
     );
     assert!(remedy.contains("spelrum worker --coordinator URL --label site=a;"), "{remedy}");
     assert_eq!(told(&waits, &[worker(&["site=b"]), worker(&["site=a"])]), []);
-    // That nobody is here at all is told as that.
+    // A lack of any worker is reported separately.
     assert_eq!(told(&waits, &[]), []);
     let silent = WorkerSummary { silent_ms: 60_000, ..worker(&["site=a"]) };
     assert_eq!(told(&waits, &[silent, worker(&[])]).len(), 1);
@@ -170,7 +170,7 @@ fn what_is_out_of_bounds_for_every_worker_is_told_by_bound() {
         speed.2
     );
     assert_eq!(told(offer(2_000, None)), []);
-    // It is asked for its speed, and may be fast enough.
+    // Its speed is measured, and may turn out to suffice.
     let unmeasured = Offer { speeds: Vec::new(), ..offer(1, None) };
     assert_eq!(told(unmeasured), []);
 }

@@ -158,7 +158,7 @@ impl<'h> Budget<'h> {
         Ok(made)
     }
 
-    /// Checks the clock; call repeatedly in long work that makes no nodes, before nodes are made.
+    /// Checks the clock; call repeatedly in long work that makes no nodes, and before nodes are made.
     /// Work between two checks at the same node count must not matter if the later check stops the
     /// search: a replay stops at the first.
     ///

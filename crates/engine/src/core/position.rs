@@ -164,7 +164,7 @@ pub trait Position: Clone + Eq + Hash + Debug + Display + Send + Sync + 'static 
         })
     }
 
-    /// Plays random moves until the game is over or `plies` have been made, and returns their
+    /// Plays random moves until the game is over or `plies_max` have been made, and returns their
     /// number.
     ///
     /// Each legal move is equally likely: it is [`Position::nth_legal_move`] of

@@ -407,7 +407,8 @@ impl Recipe {
         self.architecture == network.architecture
     }
 
-    /// The number of examples shown, over all epochs; if all were requested, training may show some more.
+    /// The greatest number of examples shown, over all epochs; if all were requested, training may show some
+    /// more.
     #[must_use]
     pub fn steps(&self) -> u64 {
         let asked = if self.examples == 0 { u64::MAX } else { self.examples as u64 };

@@ -181,7 +181,7 @@ mod tests {
         let nodes = Limits { nodes: Some(5), ..Limits::default() };
         for (lines, limits, clock, problem) in [
             (&[][..], depth, None, "a depth: no line of `gtp.limits` has `{depth}`"),
-            // It stands beside one that is not there.
+            // Its line also has a limit that is not set.
             (
                 &["level {depth} {nodes}"],
                 depth,

@@ -70,7 +70,7 @@ impl OverGtp {
             own.get_into_step(process, waits)?;
         }
         let mut ask = |command: &str| own.ask(process, command, waits);
-        // The dialect may contain unknown commands.
+        // The engine may lack any of these commands.
         let [commands, name, version] =
             [ask("list_commands")?, ask("name")?, ask("version")?].map(Result::unwrap_or_default);
         own.commands = commands.split_whitespace().map(ToOwned::to_owned).collect();
@@ -113,7 +113,7 @@ impl OverGtp {
         self.client.breaches()
     }
 
-    /// Whether every limit from an earlier game still holds, or is replaced.
+    /// Whether this game replaces every limit of earlier games: otherwise one would hold that should not.
     pub(super) fn suits(&self, spec: &EngineSpec, conditions: &Conditions) -> bool {
         // Limits that cannot be sent are reported when they are sent.
         self.bounds(spec, conditions).map_or(true, |bounds| self.left_over(&bounds).is_none())
@@ -261,7 +261,7 @@ impl OverGtp {
         self.ask_for("a number", process, "protocol_version", waits, |said| {
             said.as_ref().map_or(true, |said| said.parse::<u32>().is_ok())
         })?
-        // An engine without it has answered.
+        // An engine that lacks the command has answered, too.
         .ok();
         Ok(())
     }

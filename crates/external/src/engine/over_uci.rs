@@ -226,8 +226,8 @@ fn question_of(situation: &Situation<'_>) -> Result<String, FailureKind> {
         go.moves_to_go = clock.moves_to_go;
     }
     if go == Go::default() {
-        // Without a limit the engine would think until the cap; it gets an infinite search
-        // otherwise.
+        // Without a limit the engine would think until the longest wait is over, so the request is
+        // refused.
         let problem = "a move without any limit";
         return Err(FailureKind::Unsupported(problem.to_owned()));
     }

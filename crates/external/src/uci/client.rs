@@ -220,7 +220,8 @@ impl Client {
     }
 
     /// Looks for the awaited message after other text: threads that print at once, or an unfinished line. It
-    /// must extend to the end of the line: otherwise the text only mentions it.
+    /// must extend to the end of the line: otherwise the text only mentions it. Returns the text before it, and
+    /// the message.
     fn parted<'t>(&self, line: &'t str) -> Option<(&'t str, &'t str)> {
         let awaited = match self.waits_for {
             WaitsFor::Nothing => return None,

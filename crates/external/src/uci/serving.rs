@@ -144,10 +144,10 @@ fn lock<W>(desk: &Mutex<Desk<W>>) -> MutexGuard<'_, Desk<W>> {
     desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The longest line that is heard: a game of more plies than any has.
+/// The longest line that is read: a game with more plies than any has.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
-/// Takes lines until the end, says what is to be said, and hands on the rest.
+/// Takes lines until the end of the input, writes the answers, and passes on the jobs.
 fn hear<W: Write>(
     input: &mut impl BufRead,
     desk: &Mutex<Desk<W>>,
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::uci::Declared;
 
-    /// Plays `a1a2`, after what its position says: at once, once it is stopped, or not at all.
+    /// Plays `a1a2`, when its position demands: at once, once it is stopped, or never.
     #[derive(Default)]
     struct Fake {
         done: Vec<String>,
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// Says lines, each after what it waits for has been said, and gives all that was said and done.
+    /// Sends lines, each after the output that it waits for, and returns all output and all actions.
     fn served(conversation: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let option = Declared::parse("name Hash type spin default 16 min 1 max 64").unwrap();
         let server = Server::new("Us".to_owned(), "we".to_owned(), vec![option]);
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn the_end_of_the_input_ends_a_search() {
         let (said, _) = served(&[("go infinite", "info depth 1")]);
-        // It is stopped; nobody asked for its answer.
+        // The search is stopped; no answer was requested.
         assert_eq!(said, ["info depth 1"]);
     }
 }

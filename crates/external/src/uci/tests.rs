@@ -60,7 +60,7 @@ fn an_introduction_is_heard_behind_any_banner() {
     assert_eq!(breaches, [(BreachKind::Garbled, "option Hash".to_owned())]);
 }
 
-/// What is waited for, behind something else: it ends the line, and the line is no text about it.
+/// An awaited message after other text counts only if it ends the line, and the line does not merely mention it.
 #[test]
 fn what_only_speaks_of_an_answer_is_none() {
     let mut client = searching();
@@ -256,7 +256,7 @@ fn commands_are_read_with_what_was_wrong() {
     assert_eq!(whole_ms(Duration::from_micros(1_999)), 1);
 }
 
-/// What a server does with these lines, as words; `!` answers the search that runs.
+/// A server's actions for these lines, as words; `!` answers the running search.
 fn served(lines: &[&str]) -> Vec<String> {
     let options = ["name Hash type spin default 16 min 1 max 64", "name Clear type button"];
     let options = options.iter().map(|text| Declared::parse(text).unwrap()).collect();
@@ -524,7 +524,7 @@ proptest! {
         }
     }
 
-    /// Whatever is printed in between, an answer that comes alone on its line is answer.
+    /// Whatever is printed in between, an answer that comes alone on its line is recognised.
     #[test]
     fn answers_are_heard_among_anything(
         noise in proptest::collection::vec("[ -~]{0,40}", 0..6),

@@ -105,7 +105,7 @@ fn a_value_that_an_option_does_not_take_is_named_with_what_it_takes() {
     assert_eq!(problem(&request(&[("Log", "a b")]), &fish), None);
 }
 
-/// What the engine takes and the owner of the machine does not allow.
+/// Options that the engine accepts but the owner of the machine does not allow.
 #[test]
 fn what_a_machine_does_not_allow_is_said() {
     let mut fish = uci(vec![spin("Hash", 1, 9_999), spin("Threads", 1, 8)]);
@@ -139,7 +139,7 @@ fn chess960_needs_its_option() {
     assert_problem(&request, &uci(vec![spin("UCI_Chess960", 0, 1)]), "fish does not play Chess960");
 }
 
-/// Where there was too much to report, absence proves nothing.
+/// If the list was cut, absence proves nothing.
 #[test]
 fn what_was_not_reported_is_not_held_against_an_engine() {
     let mut request = request(&[("Contempt", "3")]);
@@ -199,7 +199,7 @@ fn boards_commands_and_limits_of_gtp_are_held_against_it() {
     let no_genmove = GtpCapabilities { commands: knows[..2].to_vec(), ..gtp.clone() };
     let expected = "fish does not know the GTP command `genmove`";
     assert_problem(&othello(), &of(no_genmove), expected);
-    // One that does not say what it knows may know all.
+    // An engine that does not list its commands may have all of them.
     let silent = GtpCapabilities { commands: Vec::new(), ..gtp };
     assert_eq!(problem(&othello(), &of(silent)), None);
 }
@@ -236,7 +236,7 @@ fn what_is_offered_has_a_bound() {
     assert!(!all.is_within_bounds());
     let kept = all.within_bounds();
     assert!(kept.is_cut && kept.is_within_bounds());
-    // Half of the room is for what may be set.
+    // Half of the room is for the settable options.
     let mut request = request(&[]);
     request.game.chess960 = true;
     assert_eq!(problem(&request, &kept), None);

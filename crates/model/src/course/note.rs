@@ -126,7 +126,7 @@ pub struct Confirmed {
 /// A finished run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
-    /// All parameters of the best player, if the run chose some of them.
+    /// All parameters of the best player, if the run decides which parameters that player has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Parameters>,
 }

@@ -24,14 +24,14 @@ fn the_floor_is_of_each_move_and_what_exceeds_it_counts_whole() {
     };
     assert_eq!(share(&[]), 0.0);
     assert_eq!(share(&[(0, 0)]), 0.0);
-    // Half of a short move may be work of whoever plays it.
+    // Half of a short move may be work of the process that plays it.
     assert_eq!(share(&[(2 * FLOOR_US, FLOOR_US)]), 0.0);
     assert_eq!(share(&[(200, 99)]), 101.0 / 200.0);
     // A thousand such moves are not disturbed either.
     assert_eq!(share(&vec![(2 * FLOOR_US, FLOOR_US); 1_000]), 0.0);
     // One of two moves of 10 ms has waited for 4 ms.
     assert_eq!(share(&[(10_000, 9_990), (10_000, 6_000)]), 0.2);
-    // A player with threads uses more processor time than passes: it makes good for nothing.
+    // A player with threads uses more CPU time than wall time: the excess offsets nothing.
     assert_eq!(share(&[(10_000, 40_000), (10_000, 6_000)]), 0.2);
     assert_eq!(share(&[(u64::MAX, 0), (u64::MAX, 0)]), 1.0);
 }
@@ -46,7 +46,7 @@ fn who_thinks_elsewhere_tells_nothing() {
 }
 
 proptest! {
-    /// The slow and obvious way: player by player, in exact numbers.
+    /// The slow reference: player by player, in exact numbers.
     #[test]
     fn shares_are_those_of_sums(
         moves in prop::collection::vec((0u8..2, 0u64..1 << 40, 0u64..1 << 40), 0..50),
@@ -83,7 +83,7 @@ proptest! {
         }
     }
 
-    /// What is taken from a player makes no game less disturbed.
+    /// Taking more time from a player makes no game less disturbed.
     #[test]
     fn time_that_is_taken_disturbs(
         moves in prop::collection::vec((0u8..2, 0u64..100_000, 0u64..100_000), 1..30),

@@ -52,7 +52,7 @@ fn fixed_sides_play_each_opening_once() {
     }
 }
 
-/// Invariant 1: a game is a function of definition and number, whoever plays it when.
+/// Invariant 1: a game is a function of definition and number, independent of the worker and the time.
 #[test]
 fn a_game_is_a_function_of_definition_and_number() {
     let cell = PlayableCell::new(definition()).unwrap();
@@ -108,7 +108,7 @@ fn time_factors_change_nothing_but_times() {
     assert_eq!(json, cell.definition().canonical_json(), "it is the same cell");
 }
 
-/// Opening, moves and result: all of a game but its times.
+/// Opening, moves and result: all of a game except its times.
 fn play(cell: &PlayableCell, number: u64) -> (Arc<str>, Vec<String>, String) {
     let (derived, record) = cell.play(number, None, &Timeless).unwrap();
     assert_eq!(derived, cell.derive(number));
@@ -131,7 +131,7 @@ fn level_after(moves: u32) -> Option<Adjudication> {
     })
 }
 
-/// The rule of the definition is the one that is played by and judged by.
+/// Games are played and judged by the definition's rule.
 #[test]
 fn scores_end_games_and_the_referee_knows() {
     let minimax = Arc::new(Parameters::from([
@@ -184,7 +184,7 @@ fn a_choice_is_one_move_with_the_values_of_all() {
         assert_eq!(values.len(), if number % 2 == 0 { 7 } else { 5 });
         assert!(values.iter().any(|value| value.mv == record.moves[0].mv));
         assert!(values.iter().all(|value| (-1..=1).contains(&value.value)));
-        // Searched for once, whoever asks.
+        // Searched once, for any caller.
         assert_eq!(cell.values(&derived.opening, &Timeless), Ok(values.clone()));
         let other = CellDefinition { seed: 2015, ..choices() };
         let other = PlayableCell::with_cache(other, &cache).unwrap();
@@ -221,7 +221,7 @@ fn a_game_has_no_values_of_moves() {
     assert!(judged.to_string().contains("it is a game"));
 }
 
-/// What a coordinator would never hand out, and a file may say.
+/// Definitions that no coordinator would hand out, but that a file may contain.
 #[test]
 fn choices_that_make_no_sense_are_an_error() {
     let error = |definition| PlayableCell::new(definition).unwrap_err().to_string();
@@ -234,7 +234,7 @@ fn choices_that_make_no_sense_are_an_error() {
     assert!(error(CellDefinition { players, ..choices() }).contains("the reference"));
 }
 
-/// A reference that is out of reach says so, and how far it came.
+/// A reference that hits its limit reports that, and how far it came.
 #[test]
 fn a_reference_out_of_reach_is_an_error() {
     let mut definition = choices();

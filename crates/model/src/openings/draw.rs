@@ -21,7 +21,6 @@ const BARREN_ATTEMPTS_MAX: u64 = 1 << 13;
 /// canonical key is new; the position reached stands for its class. The sequence ends at [`OPENINGS_MAX`], or after
 /// [`BARREN_ATTEMPTS_MAX`] attempts in a row that were not kept. So the sequence does not depend on how far and in what
 /// steps it is extended.
-/// row that were not kept. So it is the same however far and in what steps it is extended.
 #[derive(Debug)]
 pub(super) struct Drawn {
     key: Key,

@@ -35,7 +35,7 @@ fn first(openings: &Openings, count: u64) -> Vec<Arc<str>> {
     (0..count).map(|pair| openings.opening(pair)).collect()
 }
 
-/// The slow, obvious twin: every sequence of moves, one at a time, and every ending of each.
+/// The slow reference: every sequence of moves, one at a time, and every ending of each.
 fn keys_by_brute_force<G: Game>(rules: &Rules, plies: u32) -> BTreeSet<u64> {
     fn walk<G: Game>(position: &G, plies: u32, keys: &mut BTreeSet<u64>) {
         let mut moves = Vec::new();
@@ -152,7 +152,7 @@ fn impossible_openings_are_errors() {
     );
 }
 
-/// Where there are too many to enumerate: the same promises, on a long prefix.
+/// If there are too many to enumerate: the same guarantees, on a long prefix.
 #[test]
 fn drawn_openings_are_distinct_and_undecided() {
     for plies in [5, 12] {
@@ -170,7 +170,7 @@ fn drawn_openings_are_distinct_and_undecided() {
     }
 }
 
-/// Invariant 1: the order in which pairs are asked for, and by how many threads, is not an input.
+/// Invariant 1: the order of requests for pairs, and the number of threads, are not inputs.
 #[test]
 fn drawn_openings_do_not_depend_on_who_asks_when() {
     let rule = random(6);
@@ -276,7 +276,7 @@ fn strata(plies: &[u32]) -> OpeningsRule {
     OpeningsRule::Strata { plies: plies.into() }
 }
 
-/// Each stratum has the openings that it would have alone, whatever the others are.
+/// Each stratum has the openings that it would have alone, for any other strata.
 #[test]
 fn strata_take_turns() {
     for rules in [&*PENTAGO, &*TIC_TAC_TOE] {
@@ -292,7 +292,7 @@ fn strata_take_turns() {
     assert_eq!(Openings::new(7, &PENTAGO, &strata(&[])).unwrap_err(), OpeningsError::Empty);
 }
 
-/// Distinct are those before the first that comes again: as the slow twin counts them.
+/// The distinct openings are those before the first repeats, as counted by the slow reference.
 #[test]
 fn strata_end_with_the_first_that_comes_again() {
     for plies in [[1, 2], [2, 1], [1, 4], [3, 2]] {
@@ -311,7 +311,7 @@ fn strata_end_with_the_first_that_comes_again() {
     assert_eq!(of.distinct_within(1_000, 100), None, "it would take more than a hundred moves");
 }
 
-/// In Nim a position may be as far from the start in several ways; it is of the first distance that has it.
+/// In Nim a position may have several distances from the start; it belongs to the first that has it.
 #[test]
 fn no_opening_is_of_two_strata() {
     let rules = nim(&[3, 4, 5], false);

@@ -18,7 +18,7 @@ fn parts(levels: &[Level]) -> Vec<f64> {
     levels.iter().map(part).collect()
 }
 
-/// The best after so many generations of a search for the least of a function.
+/// The best point after this many generations of a search for the minimum of a function.
 fn least(
     dimensions: Vec<Dimension>,
     start: Vec<Level>,
@@ -51,7 +51,7 @@ fn square(it: f64) -> f64 {
     it * it
 }
 
-/// Of numbers from -2 to 2, as parts of that.
+/// Numbers from -2 to 2, as shares of that interval.
 fn rosenbrock(levels: &[Level]) -> f64 {
     let x: Vec<f64> = parts(levels).iter().map(|part| 4.0 * part - 2.0).collect();
     x.windows(2).map(|it| 100.0 * square(it[1] - it[0] * it[0]) + square(1.0 - it[0])).sum()
@@ -80,7 +80,7 @@ fn a_quadratic_is_found_through_noise() {
         });
         off += parts(&found).iter().zip(best).map(|(it, at)| square(it - at)).sum::<f64>() / 10.0;
     }
-    // It began at 1.03.
+    // It started at 1.03.
     assert!(off < 0.03, "{off}");
 }
 
@@ -95,7 +95,7 @@ fn choices_and_bounds() {
             let [Level::Choice(choice), Level::Part(real), Level::Part(whole)] = *levels else {
                 panic!()
             };
-            // The best is at the upper ends, and the last of the choice.
+            // The best point is at the upper ends, with the last option of the choice.
             [1.0, 0.6, 0.0][choice] - real - whole + 0.2 * normal(random)
         });
         let [Level::Choice(choice), Level::Part(real), Level::Part(whole)] = found[..] else {
@@ -106,7 +106,7 @@ fn choices_and_bounds() {
     assert!(right >= 8, "{right}");
 }
 
-/// Mean and covariance of what is drawn are those that the search holds.
+/// Mean and covariance of the drawn points are those of the search.
 #[test]
 fn points_are_drawn_from_the_distribution() {
     let mut search = CmaEs::new(vec![Dimension::Real; 2], vec![Level::Part(0.5); 2], 6);
@@ -124,7 +124,7 @@ fn points_are_drawn_from_the_distribution() {
     }
 }
 
-/// Only the order counts; nothing known moves nothing; the same seed is the same course.
+/// Only the order counts; without any fitness nothing moves; the same seed gives the same course.
 #[test]
 fn order_alone_counts() {
     let tell = |of: fn(f64) -> f64| {

@@ -38,7 +38,7 @@ fn random(seed: u8) -> Random {
     Random::from_key([seed; 32])
 }
 
-/// How often each came, of so many draws.
+/// How often each value is drawn, in this many draws.
 fn counted<T: Ord>(draws: u32, mut draw: impl FnMut() -> T) -> BTreeMap<T, f64> {
     let mut counts = BTreeMap::new();
     for _ in 0..draws {
@@ -47,7 +47,7 @@ fn counted<T: Ord>(draws: u32, mut draw: impl FnMut() -> T) -> BTreeMap<T, f64> 
     counts
 }
 
-/// Whether these shares are those that are expected, within five standard errors.
+/// Whether these shares equal the expected ones, within five standard errors.
 fn assert_shares<T: Ord + std::fmt::Debug>(
     counted: &BTreeMap<T, f64>,
     expected: &BTreeMap<T, f64>,
@@ -62,7 +62,7 @@ fn assert_shares<T: Ord + std::fmt::Debug>(
     }
 }
 
-/// How probable each tree of a grown one is, by going through all draws there are.
+/// The probability of each grown tree, by enumerating all draws.
 fn grown(primitives: &Primitives, depth: usize, root: Root) -> BTreeMap<Vec<Node>, f64> {
     let Primitives { functions, leaves } = primitives;
     let mut shares = BTreeMap::new();
@@ -137,7 +137,7 @@ fn ramped_half_and_half_has_the_same_number_of_each_depth_and_kind() {
         assert_eq!(full.count(), 5, "of depth {depth}");
     }
     assert!(trees.iter().skip(1).step_by(2).all(|it| (1..=6).contains(&it.depth())));
-    // Where there is little room, it is what there is room for.
+    // With little room, the tree is as large as the limits allow.
     let small = Limits { depth: 1, nodes: 3 };
     assert!((0..9).all(|it| small.allow(&Initial::Ramped.tree(
         &primitives,
@@ -148,8 +148,8 @@ fn ramped_half_and_half_has_the_same_number_of_each_depth_and_kind() {
     ))));
 }
 
-/// What crossover may come to, and with which chance: every pair of nodes, and where a child is too large every
-/// way down from there.
+/// The possible results of crossover with their probabilities: every pair of nodes, and if a child is too large
+/// every way down from there.
 fn crossed(
     pair: [&Expression; 2],
     at: [usize; 2],
@@ -229,7 +229,7 @@ fn a_mutated_label_is_another_of_its_kind() {
     let sixth = 1.0 / 6.0;
     let expected = ["(- x y)", "(/ x y)", "(+ y y)", "(+ z y)", "(+ x x)", "(+ x z)"];
     assert_shares(&counted, &expected.map(|it| (it.to_owned(), sixth)).into(), draws);
-    // With nothing else to put there, it stays.
+    // Without another label, it stays.
     let only = self::primitives(&[Function::Add], 1);
     let same = Mutation::Label.child(&tree("(+ x x)"), &only, limits, &mut random);
     assert_eq!(text(&same), "(+ x x)");
@@ -245,7 +245,7 @@ fn selection_has_the_chances_that_it_says() {
     let by_rank = |share: &dyn Fn(usize) -> f64| -> BTreeMap<usize, f64> {
         ranking.order.iter().enumerate().map(|(rank, place)| (*place, share(rank))).collect()
     };
-    // All ends, and all places before each.
+    // All ends, and all indices before each.
     let mut study = [0.0; 6];
     for end in 1..=6 {
         for rank in &mut study[..end] {
@@ -274,7 +274,7 @@ fn selection_has_the_chances_that_it_says() {
         let counted = counted(draws, || ranking.select(selection, &mut random));
         assert_shares(&counted, &by_rank(&|rank| expected[rank]), draws);
     }
-    // All the same: evenly among those that have a fitness.
+    // All equal: uniform among those that have a fitness.
     let even = Ranking::of(
         &[Some(1.0), Some(1.0), None].map(|fitness| Candidate { fitness, size: 1 }),
         Parsimony::Free,
@@ -312,9 +312,9 @@ fn breeding(limits: Limits, population: usize, elite: usize, duplicates: bool) -
 }
 
 proptest! {
-    /// Whatever the settings: the population has its size, no tree is beyond the limits, the elite comes first
-    /// and is that of the generation before, parents are there, and where there shall be none there are no
-    /// duplicates as long as there are enough trees.
+    /// For any settings: the population has its size, no tree exceeds the limits, the elite comes first and is
+    /// that of the previous generation, parents exist, and if duplicates are forbidden there are none as long as
+    /// there are enough trees.
     #[test]
     fn generations_are_what_they_should_be(
         seed in any::<u8>(),
@@ -367,7 +367,7 @@ proptest! {
     }
 }
 
-/// The same key, the same course: what a release draws another does not draw otherwise.
+/// The same key gives the same course: all releases draw alike.
 #[test]
 fn golden_generation() {
     let breeding = breeding(Limits { depth: 3, nodes: 15 }, 6, 1, false);

@@ -1,4 +1,4 @@
-//! SPSA against its formulas done slowly, and on matches of players whose best settings are known.
+//! SPSA against a slow computation of its formulas, and on matches of players with known best settings.
 
 use spelrum_engine::Random;
 
@@ -10,7 +10,7 @@ fn key(seed: u64) -> [u8; 32] {
     key
 }
 
-/// What a match of so many pairs comes to for a side that is so much stronger: wins less losses, with draws.
+/// The result of a match of this many pairs for a side of this strength: wins minus losses, with draws.
 fn played(ahead: f64, pairs: u64, random: &mut Random) -> f64 {
     let score = 1.0 / (1.0 + libm::exp(-ahead));
     let mut won = 0.0;
@@ -91,7 +91,7 @@ fn check(perturbed: &Perturbed) {
     }
 }
 
-/// 200 iterations of 10 pairs, 4,000 games, find most of what there is to be won.
+/// 200 iterations of 10 pairs, 4,000 games, find most of the possible gain.
 #[test]
 fn the_best_settings_are_found_from_games() {
     let best = strength(&[Level::Part(0.8), Level::Part(0.25), Level::Choice(1), Level::Choice(2)]);
@@ -113,7 +113,7 @@ fn the_same_seed_is_the_same_course() {
     assert_ne!(search(3, 50, 4, 2), search(4, 50, 4, 2));
 }
 
-/// Against Spall's formulas as they stand, of one number without bounds in its way.
+/// Compares with Spall's original formulas, for one number far from its bounds.
 #[test]
 fn steps_are_those_of_the_formulas() {
     let schedule = Schedule { iterations: 100, step: 0.002, perturbation: 0.05 };
@@ -129,7 +129,7 @@ fn steps_are_those_of_the_formulas() {
         };
         let won = f64::from(k % 7) - 3.0;
         spsa.tell(&perturbed, won);
-        // The last iteration has the perturbation and the step that are given.
+        // The last iteration has the given perturbation and step.
         let c = 0.05 * libm::pow(100.0, 0.101);
         let c_k = c / libm::pow(f64::from(k) + 1.0, 0.101);
         let a = 0.002 * 0.05 * 0.05 * libm::pow(110.0, 0.602);

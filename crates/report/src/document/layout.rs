@@ -150,7 +150,8 @@ fn total_pt(columns: &[usize], widths_em: &[f64], size_pt: u8) -> f64 {
     text * em_pt(size_pt) + gaps * 2.0 * COLUMN_SPACE_PT
 }
 
-/// Returns the width in points of an em at 10 pt: small fonts of Computer Modern are wider for their size.
+/// Returns the width in points, at this font size, of a text that is one em wide at 10 pt: small fonts of Computer
+/// Modern are wider for their size.
 fn em_pt(size_pt: u8) -> f64 {
     let wider = match size_pt {
         0..=5 => 1.362,

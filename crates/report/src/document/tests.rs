@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a form could take for its own.
+/// Texts that a format could take for markup.
 const HOSTILE: [&str; 8] = [
     "a|b||c",
     r"back\slash\\",
@@ -70,7 +70,7 @@ fn markdown_cells(line: &str) -> Vec<String> {
             _ => cells.last_mut().unwrap().push(character),
         }
     }
-    // What is before the first bar and after the last.
+    // The texts before the first bar and after the last.
     assert_eq!((cells.remove(0), cells.pop()), (String::new(), Some(String::new())), "{line}");
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
@@ -87,7 +87,7 @@ fn every_row_of_markdown_has_its_cells() {
     }
 }
 
-/// What stands in LaTeX's braces and environments must end there, and what is special to it must be ours.
+/// Braces and environments must be balanced, and special characters must come from the writer.
 fn assert_balanced(latex: &str) {
     let (mut environments, mut depth, mut is_math) = (Vec::new(), 0_u32, false);
     for line in latex.lines() {

@@ -20,7 +20,7 @@ use crate::plot::{Chart, plot_files};
 use crate::tables::{claims, text};
 use crate::text::{Column, percent};
 
-/// What would be more than a text if it were not escaped, or turn what stands beside it.
+/// Texts that would act as markup if not escaped, or change their neighbours' direction.
 const HOSTILE: [&str; 9] = [
     "</td></table><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -50,7 +50,7 @@ fn experiment(name: &str) -> ExperimentSummary {
     }
 }
 
-/// Of two players at each of these places.
+/// A report of two players at each of these places.
 fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
     let [name, player, opponent] = names;
     let place = |values: &[String]| -> Vec<Option<String>> {
@@ -125,7 +125,7 @@ fn report(names: [&str; 3], axes: &[&str], places: &[Vec<String>]) -> Report {
     }
 }
 
-/// With values of one axis.
+/// A report with this many values of one axis.
 fn along_depth(values: usize) -> Report {
     let places: Vec<_> = (1..=values).map(|depth| vec![depth.to_string()]).collect();
     report(["small", "alphabeta", "mcts"], &["depth"], &places)
@@ -148,7 +148,7 @@ fn written(document: &Document, figures: &[Figure]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// A page as XML: of what HTML writes otherwise it has the declaration and what has no end.
+/// A page as XML: it differs from XML only in its declaration and in elements without an end tag.
 fn as_xml(page: &str) -> String {
     let mut xml = page.strip_prefix("<!DOCTYPE html>").unwrap().to_owned();
     for meta in page.match_indices("<meta ").map(|(at, _)| &page[at..]) {
@@ -177,7 +177,7 @@ fn a_small_page_is_as_it_should_be() {
     insta::assert_snapshot!(body.replace('<', "\n<").replace("\n</", "</"));
 }
 
-/// Whatever names say: they are texts where others are.
+/// Names of any content stay texts in the same places.
 #[test]
 fn hostile_names_change_nothing_but_texts() {
     let of = |text: &str| {
@@ -199,7 +199,7 @@ fn hostile_names_change_nothing_but_texts() {
     };
     for hostile in HOSTILE {
         let page = of(hostile);
-        // As long, so that as many of them fit beside an axis.
+        // Equally long, so that equally many fit beside an axis.
         let plain = structure(&of(&"n".repeat(hostile.chars().count())));
         assert!(plain.iter().any(|element| element.starts_with("polygon")), "{plain:?}");
         assert_eq!(structure(&page), plain, "{hostile:?}");
@@ -207,7 +207,7 @@ fn hostile_names_change_nothing_but_texts() {
         assert!(!page.contains(is_unseen), "{hostile:?}");
         assert!(!page.chars().any(|it| it.is_control() && it != '\n'), "{hostile:?}");
     }
-    // Shown as it is, and not what it would do.
+    // The text is shown literally, without effect.
     let xml = as_xml(&of(HOSTILE[0]));
     let tree = Tree::parse(&xml).unwrap();
     let cells = tree.descendants().filter(|node| node.has_tag_name("td"));
@@ -243,7 +243,7 @@ fn a_page_stands_alone_and_has_one_style() {
     let tree = Tree::parse(&xml).unwrap();
     let ids: Vec<_> = tree.descendants().filter_map(|node| node.attribute("id")).collect();
     assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{ids:?}");
-    // Every image is told in words, and every class of theirs has a style.
+    // Every image has a text description, and every class in it has a style.
     for image in tree.descendants().filter(|node| node.attribute("role") == Some("img")) {
         let title = image.children().find(|node| node.has_tag_name("title")).unwrap();
         assert_eq!(image.attribute("aria-labelledby"), title.attribute("id"));
@@ -278,7 +278,8 @@ fn one_cell_is_a_page() {
     structure(&page(&report));
 }
 
-/// Of two players at each of these places, on two machines; every text of a worker is the second player's name.
+/// An overview of two players at each of these places, on two machines; every text of a worker is the second player's
+/// name.
 fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]) -> Overview {
     let cells = places.iter().zip(1..).map(|(values, id)| {
         let mut games = CellGames {
@@ -291,7 +292,7 @@ fn overview([player, opponent]: [&str; 2], axes: &[&str], places: &[Vec<String>]
         };
         games.add(9, "board_full", 5);
         games.add(12, "five_by_placement", 14);
-        // The last, whatever it is.
+        // The last ending, with any name.
         games.add(30, &format!("z {opponent}"), 1);
         games
     });
@@ -348,7 +349,7 @@ fn ends_that_are_too_many_are_told_together() {
     assert!(ends.rows[0][6].starts_with("10 ("), "{:?}", ends.rows);
 }
 
-/// What is plotted is in its figure's table, and nothing else is.
+/// A figure's table has exactly the plotted values.
 #[test]
 fn every_plotted_figure_is_in_a_table() {
     let grid = |first: usize, second: usize| -> Vec<Vec<String>> {
@@ -393,7 +394,7 @@ fn every_plotted_figure_is_in_a_table() {
     assert_eq!(figures[2].rows[3], ["mcts", "2", "2500.00", "-", "-"]);
 }
 
-/// Nobody reads them all, and who looks for one is told where it is.
+/// A page shows a part of the cells, and states where to find the others.
 #[test]
 fn ten_thousand_cells_are_a_page_of_less_than_two_megabytes() {
     let names = ["large", &"p".repeat(255), &"o".repeat(255)];
@@ -460,7 +461,7 @@ fn named(figures: &[Figure]) -> Vec<(String, String)> {
     files.into_iter().map(|file| (file.name, file.svg)).collect()
 }
 
-/// Every plot there is, of texts like this one, as files of their own.
+/// Every kind of plot, with texts like this one, as separate files.
 fn files(text: &str) -> Vec<(String, String)> {
     let places: Vec<Vec<String>> =
         (0..8).map(|it| vec![format!("{text}{}", it % 4), format!("{text}{}", it / 4)]).collect();
@@ -474,7 +475,7 @@ fn files(text: &str) -> Vec<(String, String)> {
     files
 }
 
-/// That it stands alone, does nothing, and has no more than what it draws.
+/// Asserts that a file is self-contained, has no scripts, and contains only its drawing.
 fn assert_alone(name: &str, svg: &str) {
     let tree = Tree::parse(svg).unwrap();
     let root = tree.root_element();
@@ -499,7 +500,7 @@ fn assert_alone(name: &str, svg: &str) {
             let [name, value] = [attribute.name(), attribute.value()];
             assert!(name == "transform" || !name.starts_with("on"), "{name}");
             assert!(!["href", "style", "src"].contains(&name), "{name}");
-            // No text of a user's is in any.
+            // No attribute contains a user's text.
             assert!(!value.contains(['<', '&', ':', '\'']), "{name}: {value}");
         }
         for class in element.attribute("class").unwrap_or_default().split_whitespace() {
@@ -527,7 +528,7 @@ fn plots_are_files_that_stand_alone_whatever_names_say() {
             assert!(svg.len() < 100_000, "{} bytes", svg.len());
         }
     }
-    // Shown as it is, and not what it would do.
+    // The text is shown literally, without effect.
     let files = files(HOSTILE[0]);
     let tree = Tree::parse(&files[0].1).unwrap();
     let title = tree.descendants().find(|node| node.tag_name().name() == "title").unwrap();
@@ -554,7 +555,7 @@ fn a_plot_has_its_title_and_its_legend_in_it() {
             .collect();
         assert_eq!(texts[..legend.len()], *legend);
     }
-    // Of one name they are numbered.
+    // Files with equal names are numbered.
     let scores = of_report(&along_depth(2), None);
     let twice = named(&[&scores[..1], &scores[..1]].concat());
     let names: Vec<&str> = twice.iter().map(|(name, _)| &**name).collect();

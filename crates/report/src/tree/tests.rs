@@ -7,7 +7,7 @@ use super::layout::places;
 use super::picture::{BranchKind, Picture};
 use super::{Heading, Words, drawn_nodes};
 
-/// Pictures of small trees of every game, in every form.
+/// Pictures of small trees of every game, in every format.
 fn pictures() -> Vec<Picture> {
     fn of<P: Game>(rules: &Rules, depth: Option<u32>, pictures: &mut Vec<Picture>) {
         let root = P::start(rules).unwrap();

@@ -45,7 +45,7 @@ pub(super) trait Run: Send {
     /// Whether the run is done with outcomes.
     fn has_ended(&self) -> bool;
 
-    /// All parameters of the best player found, if the run decides which of them it has.
+    /// All parameters of the best player found, if the run decides which parameters that player has.
     fn best_player(&self) -> Option<Parameters> {
         None
     }

@@ -9,7 +9,7 @@ use super::*;
 mod find;
 mod tune;
 
-/// Does what it is told to, one decision after the other, and notes what it hears.
+/// Follows a script, one decision after the other, and records the outcomes it receives.
 struct Scripted {
     decisions: std::vec::IntoIter<Decision>,
     heard: Arc<Mutex<Vec<String>>>,
@@ -83,7 +83,7 @@ fn outcome(number: u64, wins: u64) -> CellOutcome {
     CellOutcome { number, games: 4, wins, ..CellOutcome::default() }
 }
 
-/// The whole way: asked, told in order although a later cell is settled first, added to, closed.
+/// The whole course: decides, receives outcomes in order although a later cell is settled first, gets cells, closes.
 #[test]
 fn a_course_is_asked_after_each_cell_that_it_is_told_of() {
     let add = Decision::Add(vec![new_cell(1), new_cell(2)]);
@@ -111,7 +111,7 @@ fn a_course_is_asked_after_each_cell_that_it_is_told_of() {
     assert_eq!(heard, "asked, told 0 3, asked, told 1 0, asked, told 2 0, asked, told 3 1, asked");
 }
 
-/// After a restart it hears the same in the same order, and decides nothing again.
+/// After a restart it receives the same outcomes in the same order, and repeats no decision.
 #[test]
 fn a_restart_shows_a_course_what_it_asked_for() {
     let add = |depth| Decision::Add(vec![new_cell(depth)]);
@@ -158,7 +158,7 @@ fn what_cannot_be_done_closes_the_experiment() {
     assert_eq!(twice, CourseFault::AgainTheSame("a".to_owned(), "b".to_owned()));
     let waits = led(vec![Decision::Wait], &[]).0.next(|_| true);
     assert_eq!(waits, Step::Close(Some(CourseFault::WaitsForNothing)));
-    // Where sides are fixed there are no pairs.
+    // With fixed sides there are no pairs.
     let mut fixed = new_cell(1);
     fixed.definition.swap_sides = false;
     fixed.games = 3;

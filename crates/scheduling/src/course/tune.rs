@@ -115,7 +115,8 @@ impl Step {
 }
 
 impl TuneRun {
-    /// A run without trials. Its draws follow from the seed and the run's number.
+    /// A run without trials, against this many opponents, with this many games in each cell. Its draws follow
+    /// from the seed and the run's number.
     pub(super) fn new(
         settings: &TuneSettings,
         seed: (u64, u64),

@@ -66,7 +66,8 @@ fn share_by_allocation(cell: &Cell, allocation: Allocation) -> u64 {
 /// results does not count as known.
 const DOUBT: f64 = 2.0;
 
-/// Squared standard error of a cell's score once its leased games are played, divided by the number of games.
+/// Squared standard error of a cell's score once its leased games are played, with games (not pairs) as the
+/// units.
 fn squared_error(played: &GameCounts, leased: u64) -> f64 {
     let [losses, draws, wins] = played.0.map(|games| games as f64);
     let (losses, wins) = (losses + DOUBT, wins + DOUBT);

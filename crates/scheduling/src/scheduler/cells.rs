@@ -152,8 +152,8 @@ impl Cell {
         }
     }
 
-    /// Where it ends: at its stop, once its rule is reached, or with its last game; while its players'
-    /// repeats are unconfirmed, behind the games that show them. Nothing else decides that.
+    /// Where it ends: at its stop, once its rule is reached, or with its last game; while it is unknown whether
+    /// its players repeat themselves, behind the games that show it. Nothing else decides that.
     pub(super) fn end(&self) -> u64 {
         self.prefix.as_deref().map_or(self.games, |prefix| prefix.end(self.games))
     }

@@ -16,7 +16,7 @@ pub(super) struct Lease {
     pub(super) experiment: ExperimentId,
     /// The games granted.
     pub(super) granted: Vec<GameRange>,
-    /// Number of games that neither have a result nor left it otherwise.
+    /// Number of its games that have no result and have not left it otherwise.
     pub(super) outstanding: u64,
     /// Outstanding games that its worker reported as started.
     pub(super) started: BTreeSet<GameId>,

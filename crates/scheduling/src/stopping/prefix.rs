@@ -104,7 +104,8 @@ impl From<Reading> for Prefix {
 }
 
 impl Prefix {
-    /// Takes a settled game, and reads on. Below the prefix, or beyond the end, this changes nothing.
+    /// Takes a settled game, and reads on. For a game below the end of the prefix, or once the cell has ended,
+    /// this changes nothing.
     pub fn tell(&mut self, number: u64, settled: Settled) {
         if self.is_reached || number < self.decided_number() {
             return;

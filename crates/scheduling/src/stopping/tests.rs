@@ -7,7 +7,7 @@ use spelrum_statistics::{
 
 use super::*;
 
-/// The slow twin: how far a rule reads results that are all there up to the first gap, and whether it
+/// The slow reference: how far a rule reads results that are complete up to the first gap, and whether it
 /// is reached there.
 fn read_plainly(
     how: How,
@@ -52,8 +52,8 @@ fn read_plainly(
     ((units * of_unit) as u64, None)
 }
 
-/// Whether none of so many games after the first round differs from the one of that round; none before all of them
-/// are settled.
+/// Whether none of this many games after the first round differs from its original in that round; `None` before
+/// all of them are settled.
 fn is_repeated(settled: &[Option<Settled>], round: usize, looked: usize) -> Option<bool> {
     let games = settled.get(round..round + looked)?;
     let mut all = true;
@@ -71,7 +71,7 @@ fn is_repeated(settled: &[Option<Settled>], round: usize, looked: usize) -> Opti
 #[derive(Clone, Copy, Debug)]
 struct How {
     rule: Option<StopRule>,
-    /// Whether its players are taken to repeat themselves.
+    /// Whether its players are assumed to repeat themselves.
     repeats: bool,
 }
 
@@ -103,7 +103,7 @@ fn points(of: &[Option<Settled>]) -> usize {
         .sum()
 }
 
-/// These units, which have these numbers, by opening.
+/// These units, with these numbers, grouped by opening.
 fn by_opening(
     rule: Option<StopRule>,
     openings_count: Option<u64>,
@@ -160,7 +160,7 @@ fn any_rule() -> impl Strategy<Value = StopRule> {
     ]
 }
 
-/// Told in an order that `keys` gives, with a restart after each of those that are multiples of 7.
+/// Passes results in the order given by `keys`, with a restart after each key that is a multiple of 7.
 fn read(
     how: How,
     swap_sides: bool,
@@ -183,7 +183,7 @@ fn read(
     prefix
 }
 
-/// As a store finds it: the units below the durable number counted, and what lies beyond.
+/// As a store restores it: the units below the durable number counted, and the results beyond it.
 fn restarted(
     how: How,
     prefix: &Prefix,
@@ -230,7 +230,7 @@ proptest! {
         prop_assert_eq!((prefix.decided_number(), prefix.stop_number()), expected);
     }
 
-    /// Another rule is read over the same results as if it had always been there.
+    /// A changed rule reads the same results as if it had always applied.
     #[test]
     fn another_rule_is_read_from_the_first_unit(
         [before, after] in [any_how(), any_how()],
@@ -248,7 +248,7 @@ proptest! {
         prop_assert_eq!(again.stop_number(), always.stop_number());
     }
 
-    /// Only what waits for a gap before it is kept, and nothing beyond a stop (invariant 9).
+    /// Only results that wait for an earlier gap are kept, and none beyond a stop (invariant 9).
     #[test]
     fn what_is_kept_is_beyond_a_gap(
         how in any_how(),
@@ -285,7 +285,7 @@ fn points_of_both_players_are_one() {
     }
 }
 
-/// A book of 200 openings whose games are repeated: the same pairs are no more evidence the second time.
+/// A book of 200 openings whose games are repeated: repeated pairs add no evidence.
 #[test]
 fn repeated_games_are_no_evidence() {
     let sprt = Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Normalized).unwrap();
@@ -300,7 +300,7 @@ fn repeated_games_are_no_evidence() {
         }
     }
     let [once, _] = told[0];
-    // In the first round it is the test over pairs, to the last bit.
+    // In the first round it equals the test over pairs, to the last bit.
     assert_eq!(told[0][0].to_bits(), told[0][1].to_bits());
     for ([over_pairs, over_openings], rounds) in told.iter().zip([1.0_f64, 4.0, 8.0, 14.5]) {
         println!("{rounds} rounds: {over_pairs:.3} over pairs, {over_openings:.3} over openings");
@@ -324,9 +324,9 @@ fn a_round_ends_a_cell_whose_games_come_again() {
     let of = |repeats, failed| Prefix::from(reading(repeats, failed));
     assert_eq!((of(true, None).stop_number(), of(true, None).end(200)), (Some(60), 60));
     assert_eq!((of(false, None).stop_number(), of(false, None).end(200)), (None, 200));
-    // What failed differs from nothing.
+    // A failed game differs from nothing.
     assert_eq!(of(false, Some(2 * 30 + 9)).stop_number(), Some(60));
-    // Until all are there that are looked at, nothing beyond them is handed out.
+    // Until all compared games are settled, none beyond them is handed out.
     let mut open = reading(true, None);
     open.beyond.retain(|(number, _)| *number != 2 * 30 + 9);
     let mut open = Prefix::from(open);

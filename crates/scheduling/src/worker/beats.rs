@@ -46,8 +46,8 @@ impl Beats {
 
     /// A game starts, of a cell whose games take this long. A heartbeat names it soon if it may kill its
     /// worker: the coordinator charges a lost lease only to the games that a heartbeat named, and a game that
-    /// kills its worker between two of them kills another one, which then waits until it is named. A cell
-    /// that was never played here may have such games.
+    /// kills its worker between two of them kills another worker too, which names the game in a heartbeat
+    /// before it plays it. A cell that was never played here may have such games.
     pub(super) fn game_starts(&mut self, game_time: Option<Duration>, now: Time) {
         let apart_ms = match game_time {
             None => URGENT_APART_MS,

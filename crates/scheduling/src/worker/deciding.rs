@@ -21,7 +21,7 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
     /// Takes all possible actions. Sends a heartbeat only if asked to: then the games being played are known.
     pub(super) fn decide(&mut self, says_heartbeat: bool, actions: &mut Vec<Action<R, C>>) {
         if self.asks_when_empty && self.leases.is_empty() {
-            // A worker that waits for our games may have nothing left to do now.
+            // The coordinator may have waited for these games only, and have no work left now.
             self.asks_when_empty = false;
             self.idle_until = None;
         }

@@ -260,7 +260,8 @@ impl<R: Outcome, C: Clone> Machine<R, C> {
         Some(playing)
     }
 
-    /// Passes a measured speed on at once to the games that wait for it.
+    /// Records a measurement. A measured speed is reported with a request for games at once, since the
+    /// coordinator's games may wait for it.
     fn calibrated(&mut self, game: String, speed: Option<Speed>) {
         if speed.is_some() {
             self.idle_until = None;

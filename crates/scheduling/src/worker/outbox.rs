@@ -18,10 +18,11 @@ pub(super) const REPORT_BYTES: usize = 1 << 20;
 /// Age of the first result that triggers a report.
 const REPORT_AFTER_MS: u64 = 200;
 
-/// Load at which no new lease is requested (invariant 9).
+/// Load, in results or in bytes, at which no new lease is requested (invariant 9).
 pub(super) const FULL: Load = Load { results: 16 * REPORT_RESULTS, bytes: 64 * REPORT_BYTES };
 
-/// Load at which no game is begun: the games of held leases might have results without a bound.
+/// Load, in results or in bytes, at which no game is begun: otherwise the games of held leases might bring
+/// results without a bound.
 pub(super) const BRIMMING: Load = Load { results: 2 * FULL.results, bytes: 2 * FULL.bytes };
 
 /// Results, as a load on the memory.
@@ -81,7 +82,7 @@ impl<R: Outcome> Outbox<R> {
         self.load
     }
 
-    /// Whether the load is at least this.
+    /// Whether the load is at least this, in results or in bytes.
     pub(super) const fn has(&self, load: Load) -> bool {
         self.load.results >= load.results || self.load.bytes >= load.bytes
     }

@@ -11,7 +11,7 @@ use crate::scheduler::Time;
 /// beside a wait that a user would notice.
 pub(super) const TURN_MS: u64 = 5_000;
 
-/// Which kinds of games wait for a slot.
+/// The kinds of games that wait for a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) timed: bool,

@@ -1,4 +1,4 @@
-//! Choices against slow twins, and the coverage of their intervals.
+//! Choices against slow references, and the coverage of their intervals.
 
 use proptest::prelude::*;
 use spelrum_engine::Random;
@@ -6,7 +6,7 @@ use spelrum_engine::Random;
 use super::*;
 use crate::student_quantile_95 as quantile;
 
-/// The mean place of the move over all orders of the moves that go by value.
+/// The mean rank of the move over all orders of the moves by value.
 fn rank_in_all_orders(values: &[i64], chosen: usize) -> f64 {
     let mut places = Vec::new();
     permute(&mut (0..values.len()).collect(), 0, &mut |order| {
@@ -58,9 +58,9 @@ fn sums(choices: &[Choice]) -> AccuracySums {
 /// A ratio over a list of sums and sizes, the slow way.
 struct Twin {
     list: Vec<[f64; 2]>,
-    /// What it is for a perfect player and for a random one.
+    /// Its values for a perfect player and for a random one.
     ends: [f64; 2],
-    /// What it can be.
+    /// Its possible range.
     bounds: [f64; 2],
 }
 
@@ -115,7 +115,7 @@ proptest! {
         prop_assert_eq!(choice.best_rank, least);
         prop_assert!(choice.best_rank < choice.random_rank);
         prop_assert!(choice.random_loss > 0.0 && choice.random_best < 1.0);
-        // And so a player that chooses every move as often as any other has no skill.
+        // So a player that chooses all moves equally often has no skill.
         let accuracy = Accuracy::of(&sums(&all)).unwrap();
         let of_wins = accuracy.wins.map(|wins| wins.skill);
         for skill in [accuracy.best_skill, accuracy.rank_skill, accuracy.loss_skill].into_iter().chain(of_wins) {
@@ -213,7 +213,7 @@ proptest! {
         }
     }
 
-    /// Figures lie in their intervals, which stay within what is possible.
+    /// Figures lie in their intervals, which stay within the possible range.
     #[test]
     fn every_interval_is_possible(choices in choices()) {
         let it = Accuracy::of(&sums(&choices)).unwrap();
@@ -269,7 +269,7 @@ fn ranks_of_equal_moves_are_shared() {
         best_rank: 1.0,
     };
     assert_eq!(of(0), expected);
-    // The greatest distance there is does not overflow.
+    // The greatest possible distance does not overflow.
     assert_eq!(Choice::of(&[i64::MAX, i64::MIN], 1).unwrap().loss, i64::MAX);
 }
 
@@ -291,7 +291,7 @@ fn skill_goes_from_a_random_mover_to_a_perfect_one() {
     assert!(close(worst.best_skill.value, -1.0 / 3.0));
     assert_eq!((worst.rank_skill.value, worst.loss_skill.value), (-1.0, -1.0));
 
-    // Choices that are all alike leave doubt, the less, the more there are.
+    // Equal choices leave doubt, which shrinks with their number.
     let mut widths = Vec::new();
     for count in [2, 10, 100] {
         let perfect = of(&vec![1; count]);
@@ -311,19 +311,19 @@ fn skill_goes_from_a_random_mover_to_a_perfect_one() {
     assert_eq!((alone.best.interval, alone.rank_skill.interval), (None, None));
 }
 
-/// Six positions by a table: wins are 256 less the plies to mate.
+/// Six positions by a table: wins are 256 minus the plies to mate.
 #[test]
 fn wins_are_kept_or_given_away() {
     let positions: [(&[i64], usize); 6] = [
         // Kept by a slower mate; 2 moves of 4 win.
         (&[255, 0, 251, 0], 2),
-        // Given away to a draw; 1 of 4 wins.
+        // Lost to a draw; 1 of 4 wins.
         (&[0, 253, 0, 0], 0),
         // Kept; 2 of 4.
         (&[249, -254, 247, 0], 0),
         // Every move wins: there is nothing to keep.
         (&[255, 253, 251], 2),
-        // No move wins, so that none is lost.
+        // No move wins, so no win is lost.
         (&[0, -252], 1),
         // All moves are alike.
         (&[255, 255], 0),
@@ -358,8 +358,8 @@ fn wins_are_kept_or_given_away() {
     assert_eq!((alone.skill.value, alone.skill.interval), (-1.0, None));
 }
 
-/// What rounding leaves of choices that are all alike is not a variance: the same choices added in another
-/// number of parts have the same interval.
+/// Rounding errors of equal choices are not a variance: the same choices added in another number of parts have
+/// the same interval.
 #[test]
 fn rounding_is_not_a_variance() {
     // 1/3 and 7/3 have no end in binary.
@@ -383,8 +383,8 @@ fn rounding_is_not_a_variance() {
     }
 }
 
-/// How often the intervals of the four skills hold what a player would have over all positions: it knows a
-/// best move so often, and else moves at random.
+/// The coverage of the intervals of the four skills, for a player that knows a best move with this probability,
+/// and otherwise moves at random.
 fn coverage(knows: f64, positions: usize, rounds: u32) -> [f64; 4] {
     let kinds: [&[i64]; 5] = [
         &[1, 0, 0, -1],
@@ -406,10 +406,10 @@ fn coverage(knows: f64, positions: usize, rounds: u32) -> [f64; 4] {
             sums.add(&Choice::of(values, chosen).unwrap(), true);
         }
         let it = Accuracy::of(&sums).unwrap();
-        // Who knows a best move so often has that skill, by every measure.
+        // A player that knows a best move with this probability has that skill, by every measure.
         let skills = [it.best_skill, it.rank_skill, it.loss_skill, it.wins.unwrap().skill];
         for (held, skill) in held.iter_mut().zip(skills) {
-            // Without an interval nothing is said.
+            // Without an interval there is no statement.
             let holds = |it: Interval| it.low <= knows && knows <= it.high;
             *held += u32::from(skill.interval.is_none_or(holds));
         }
@@ -417,13 +417,13 @@ fn coverage(knows: f64, positions: usize, rounds: u32) -> [f64; 4] {
     held.map(|held| f64::from(held) / f64::from(rounds))
 }
 
-/// The figures of docs/statistics.md, with many more rounds there (`SPELRUM_COVERAGE_ROUNDS`).
+/// The figures of docs/statistics.md, which used many more rounds (`SPELRUM_COVERAGE_ROUNDS`).
 #[test]
 fn intervals_of_skill_cover_the_truth() {
     let asked = std::env::var("SPELRUM_COVERAGE_ROUNDS").ok();
     let rounds = asked.map_or(1_000, |rounds| rounds.parse().unwrap());
-    // Three standard deviations of so many rounds below 94.8%. Wins can be kept in four of five positions: of 100
-    // and 0.95 known 93.9% was seen.
+    // Three standard deviations of this many rounds below 94.8%. Wins can be kept in four of five positions: with
+    // 100 positions and 0.95 known, 93.9% was observed.
     let least = [0.948, 0.948, 0.948, 0.938]
         .map(|share: f64| share - 3.0 * (share * (1.0 - share) / f64::from(rounds)).sqrt());
     for knows in [0.0, 0.3, 0.7, 0.95] {

@@ -1,12 +1,12 @@
-//! Judging claims: against a slow twin, at the edges, and its error rate.
+//! Judging claims: against a slow reference, at the edges, and its error rate.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::{GameCounts, OpeningSpread, PairCounts};
 
-/// Holm's procedure as he describes it: the smallest p-value against alpha through m, then the next against alpha
-/// through m - 1, until one is not rejected.
+/// Holm's procedure as he describes it: the smallest p-value against alpha / m, then the next against
+/// alpha / (m - 1), until one is not rejected.
 fn rejected(p_values: &[f64], alpha: f64) -> Vec<bool> {
     let mut rejected = vec![false; p_values.len()];
     loop {
@@ -35,7 +35,7 @@ proptest! {
         }
     }
 
-    /// What an early verdict rests on: a smaller p-value of one claim takes no rejection of another away.
+    /// The basis of early verdicts: a smaller p-value of one claim never revokes the rejection of another.
     #[test]
     fn a_smaller_p_value_takes_no_rejection_away(
         p_values in prop::collection::vec(0.0..0.1, 1..8),
@@ -51,7 +51,7 @@ proptest! {
         }
     }
 
-    /// The same statement looked up both ways: a p-value of at most alpha, and an interval beyond the bound.
+    /// One statement in two forms: a p-value of at most alpha, and an interval beyond the bound.
     #[test]
     fn a_p_value_is_the_interval_looked_up_the_other_way_round(
         counts in prop::array::uniform5(0_u64..30),
@@ -67,7 +67,7 @@ proptest! {
         if f64::abs(below - alpha) > 1e-9 {
             prop_assert_eq!(below < alpha, interval.high < bound, "{} {:?}", below, interval);
         }
-        // The other player's side says the same.
+        // The other player's side gives the same result.
         let [a, b, c, d, e] = counts;
         let other = PairCounts([e, d, c, b, a]).test();
         prop_assert!(f64::abs(other.p_value_below(1.0 - bound) - above) < 1e-9);
@@ -88,7 +88,7 @@ fn the_usual_interval_is_the_test_with_an_error_of_five_percent() {
     }
 }
 
-/// Where openings come again, the test is over openings, as the interval is.
+/// If openings repeat, the test is over openings, like the interval.
 #[test]
 fn tests_are_over_openings_where_the_interval_is() {
     for (effective, variance, score) in [(12.0, 0.02, 0.6), (5.5, 0.1, 0.3), (1.0, 0.0, 0.9)] {
@@ -105,7 +105,7 @@ fn tests_are_over_openings_where_the_interval_is() {
 fn tails_keep_their_digits() {
     let p = PairCounts([0, 0, 0, 0, 1_000]).test().p_value_above(0.5);
     assert!(p > 0.0 && p < 1e-100, "{p}");
-    // No units say nothing for either side.
+    // Without units there is no evidence for either side.
     let nothing = PairCounts::default().test();
     assert_eq!((nothing.p_value_above(0.5), nothing.p_value_below(0.5)), (1.0, 1.0));
     let one = GameCounts([0, 0, 1]).test();
@@ -202,14 +202,14 @@ fn claims_wait_for_their_cells_and_for_each_other() {
     let not_judged = Judgement::NotJudged;
     assert_eq!(judgements(&[sequential()]), [not_judged(NotJudged::Sequential)]);
     assert_eq!(judgements(&[gone(), strong()]), [not_judged(NotJudged::Gone), Supported]);
-    // What is not judged counts: it was stated.
+    // A claim that is not judged still counts: it was stated.
     assert_eq!(judgements(&[gone(), fair()]), [not_judged(NotJudged::Gone), NotShown]);
     let exploratory = ClaimToJudge { is_exploratory: true, is_counted: false, ..strong() };
     let judged = judge(&[exploratory, fair()]);
     assert_eq!(judged[0].judgement, Judgement::Exploratory);
     assert_eq!(judged[0].figures.unwrap().p_adjusted, None);
     assert_eq!(judged[1].judgement, Supported);
-    // One that left the family costs what it would have cost.
+    // A claim that left the family costs the others the same as before.
     let left = ClaimToJudge { is_exploratory: true, ..strong() };
     assert_eq!(judgements(&[left, fair()]), [Judgement::Exploratory, NotShown]);
     let nothing = of(vec![cell(1, StateOfCell::Finished, [0; 5])]);
@@ -243,7 +243,7 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Pairs of such chances of 0, ½, 1, 1½ and 2 points.
+    /// Pairs with these probabilities of 0, ½, 1, 1½ and 2 points.
     fn pairs(&mut self, pairs: u64, chances: [f64; 5]) -> [u64; 5] {
         let mut counts = [0; 5];
         for _ in 0..pairs {
@@ -258,8 +258,8 @@ impl Random {
     }
 }
 
-/// How often any claim of a family of five is supported, in percent, where all are false: four of single even
-/// cells, and one of some of three; and how often any band misses.
+/// How often any claim of a family of five is supported, in percent, if all are false: four about single even
+/// cells, and one about some of three; and how often any band misses.
 fn wrong(pairs: u64, chances: [f64; 5], rounds: u64) -> [f64; 2] {
     let single = statement(Bound::Above(0.5), Quantifier::Every);
     let some = statement(Bound::Below(0.5), Quantifier::Some);

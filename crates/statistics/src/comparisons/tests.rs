@@ -3,7 +3,7 @@ use spelrum_engine::Random;
 use super::*;
 use crate::{Interval, OpeningSum};
 
-/// A cell of which each opening was played once as a pair.
+/// A cell with each opening played once, as a pair.
 fn cell(number: i64, place: &[&str], players: [&str; 2], scores: &[f64]) -> ComparedCell<i64> {
     let openings = (0..).zip(scores);
     let openings = openings.map(|(k, &sum)| OpeningSum { opening: (0, k), weight: 1.0, sum });
@@ -73,7 +73,7 @@ fn words_are_compared_with_the_first() {
     );
 }
 
-/// Each opponent tells how much more others score against it than the first of them.
+/// For each opponent, the others' scores against it are compared with that of the first of them.
 #[test]
 fn players_are_compared_by_the_opponents_that_they_share() {
     let cells = [
@@ -103,7 +103,7 @@ fn the_list_has_an_end() {
     assert_eq!((all.len(), is_truncated), (DIFFERENCES_MAX, false));
 }
 
-/// What an opening is worth to both cells does not count.
+/// An opening's effect on both cells cancels.
 #[test]
 fn an_opening_that_both_cells_had_cancels() {
     let lean = [0.0, 0.25, 0.5, 0.25, 0.5, 0.0, 0.25, 0.5, 0.0, 0.25];
@@ -128,7 +128,7 @@ fn an_opening_that_both_cells_had_cancels() {
     assert!(shared.is_clear());
 }
 
-/// In a whole grid of two values each, effects are the means that one would compute by hand.
+/// In a complete grid of two values per axis, effects equal means computed by hand.
 #[test]
 fn effects_of_a_square_are_differences_of_means() {
     let cells = [
@@ -152,7 +152,7 @@ fn effects_of_a_square_are_differences_of_means() {
         .map(|it| (it.axis, it.from.as_str(), it.to.as_str()))
         .collect();
     assert_eq!(names, [(0, "1", "2"), (1, "false", "true")]);
-    // By hand: the difference of what each opening says of the effect.
+    // By hand: each opening's own estimate of the effect.
     let by_opening = |k: usize| {
         let score = |cell: usize| {
             [
@@ -174,7 +174,7 @@ fn effects_of_a_square_are_differences_of_means() {
     assert!(((high - low) / 2.0 - error).abs() < 1e-12, "{low} {high} {error}");
 }
 
-/// Cells drawn from a grid, with what the model misses.
+/// Cells drawn from a grid, with a misfit of the model.
 #[test]
 fn a_sample_tells_main_effects() {
     let mut random = Random::from_key([7; 32]);
@@ -205,7 +205,7 @@ fn a_sample_tells_main_effects() {
     }
 }
 
-/// An axis that goes with another one cannot be told apart from it.
+/// The effects of two axes that vary together cannot be separated.
 #[test]
 fn what_cannot_be_told_apart_has_no_effects() {
     let cells = [
@@ -214,7 +214,7 @@ fn what_cannot_be_told_apart_has_no_effects() {
         cell(3, &["3", "3"], AB, &[0.6; 4]),
     ];
     assert_eq!(effects(&[0, 1], &cells), []);
-    // One axis has its differences.
+    // A single axis has its differences.
     assert_eq!(effects(&[0], &cells), []);
     assert_eq!(effects::<i64>(&[], &[]), []);
 }
@@ -250,19 +250,19 @@ fn replicates_are_judged_by_how_seeds_differ() {
     let interval = first.interval.unwrap();
     assert!((interval.low - (mean - half).max(0.0)).abs() < 1e-12 && interval.high <= 1.0);
     assert!(first.deviation_between.unwrap() < deviation);
-    // Seeds that lost everything are not known to lose all that there is.
+    // Seeds that lost every game so far are not certain to lose every game.
     for cell in &mut cells {
         cell.score = Clustered::score_of_one_opening(&[3, 0, 0]).unwrap();
     }
     let alike = &replicates(&[0], &cells)[0];
     assert_eq!((alike.score, alike.deviation), (0.0, Some(0.0)));
     assert!(alike.interval.unwrap().high > 0.2, "{alike:?}");
-    // One seed is no replicate.
+    // One seed is not a replicate.
     assert_eq!(replicates(&[0], &cells[..2]), []);
 }
 
-/// How often intervals of a difference hold the true one, where openings lean to one side in both cells, and in
-/// each by itself.
+/// The coverage of intervals of a difference, with openings that favour one side in both cells, and in each
+/// separately.
 #[test]
 fn differences_cover_the_truth() {
     const ROUNDS: u32 = 4_000;

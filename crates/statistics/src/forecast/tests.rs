@@ -1,10 +1,10 @@
-//! Forecasts against a slow twin: the experiment played to its end, game by game.
+//! Forecasts against a slow reference: the experiment played to its end, game by game.
 
 use spelrum_engine::Random;
 
 use super::*;
 
-/// An experiment: the true mean time of each cell's games, how many each has, and in which order.
+/// An experiment: the true mean time of each cell's games, their number, and their order.
 struct Twin {
     random: Random,
     means_us: Vec<f64>,
@@ -12,7 +12,7 @@ struct Twin {
     slots: usize,
     /// Games of all cells in turn, as opposed to cell after cell.
     in_turn: bool,
-    /// How much games of a cell vary: times are between mean / (1 + this) and about as far above.
+    /// The variation of a cell's games: times are between mean / (1 + this) and about as far above.
     variation: f64,
 }
 
@@ -55,7 +55,7 @@ impl Twin {
         played
     }
 
-    /// What a database says at this moment.
+    /// The sums of a database at this moment.
     fn seen(&self, played: &[Played], now_us: f64) -> (Backlog, GameSpread, Vec<CellWork>) {
         let mut cells = vec![
             CellWork { games_left: self.games_of_cell, ..CellWork::default() };
@@ -79,8 +79,8 @@ impl Twin {
     }
 }
 
-/// Of many moments in many experiments: how often the truth was within the range, and how far the
-/// range's ends were from one another (as a factor), in the mean of the logarithm.
+/// Over many moments in many experiments: how often the truth was within the range, and the ratio of the
+/// range's ends, as a geometric mean.
 fn coverage(means_factor: f64, in_turn: bool, moments: &[f64]) -> (f64, f64) {
     let (mut within, mut all, mut width) = (0.0, 0.0, 0.0);
     for seed in 0..=255 {
@@ -165,7 +165,7 @@ fn nothing_known_is_said_to_be_nothing() {
     assert!(backlog.forecast(1.0, GameSpread::default()).is_some());
 }
 
-/// Whatever the sums, the ends are in order and finite.
+/// For any sums, the ends are in order and finite.
 #[test]
 fn ends_are_in_order() {
     let mut random = Random::from_key([7; 32]);

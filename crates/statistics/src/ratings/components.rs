@@ -12,7 +12,7 @@ pub struct Component {
     players: Vec<usize>,
     /// The Elo of each, around an arbitrary zero; the first move's is last.
     elo: Vec<f64>,
-    /// The clusters that inform each player's rating, and the first move's.
+    /// The effective number of clusters that inform each player's rating, and last the first move's.
     told: Vec<Told>,
     covariance: Option<Covariance>,
     first_move: Option<Estimate>,
@@ -216,7 +216,8 @@ fn tells_first_move(players: usize, matches: &[Match]) -> bool {
     false
 }
 
-/// The clusters that inform each player and the first move; and their number. Tallies are sorted by cluster.
+/// The effective number of clusters that inform each player and the first move; and the number of all clusters. Tallies
+/// are sorted by cluster.
 fn told(layout: &Layout, tallies: &[Tally]) -> (Vec<Told>, u64) {
     let mut sums = vec![[0.0; 2]; layout.players];
     let (mut all, mut clusters) = ([0.0; 2], 0);

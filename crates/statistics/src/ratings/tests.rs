@@ -1,4 +1,4 @@
-//! Ratings against a slow twin, against cases that can be worked out by hand, and in simulated tournaments.
+//! Ratings against a slow reference, cases computed by hand, and simulated tournaments.
 
 #![expect(clippy::disallowed_methods, reason = "the twin's arithmetic is not the fit's")]
 
@@ -15,7 +15,7 @@ fn rated(players: usize, tallies: &[Tally]) -> Vec<Component> {
     rate(players, usize::MAX, tallies).unwrap()
 }
 
-/// Of players that all met.
+/// The component of players that all met.
 fn one(players: usize, tallies: &[Tally]) -> Component {
     let mut components = rated(players, tallies);
     assert_eq!(components.len(), 1);
@@ -27,9 +27,9 @@ fn near(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{a} is not {b}");
 }
 
-/// Two players, each first in half of the games, and as good first as second: the first move is worth
-/// nothing, and one equation is left. What games say beyond the expected score is what the virtual game
-/// (half won, half lost, against one half as far away) says against it.
+/// Two players, each first in half of the games, and equally good first and second: the first move is worth
+/// nothing, and one equation is left. The games' excess over the expected score balances that of the virtual
+/// game (half won, half lost, against a player half as far away).
 #[test]
 fn two_players_are_what_their_score_says() {
     for (won, lost) in [(60, 40), (500_000, 300_000), (30, 0), (1, 1)] {
@@ -49,7 +49,7 @@ fn two_players_are_what_their_score_says() {
     near(one(2, &many).difference(0, 1).elo, 88.739_5, 1e-5);
 }
 
-/// Whatever the share of draws, a small difference in Elo is that of the score: 400 log10(0.502 / 0.498).
+/// For any share of draws, a small difference in Elo follows from the score: 400 log10(0.502 / 0.498).
 #[test]
 fn elo_means_the_same_score_with_and_without_draws() {
     for draws in [0, 200_000, 500_000, 900_000] {
@@ -64,41 +64,41 @@ fn elo_means_the_same_score_with_and_without_draws() {
     }
 }
 
-/// Equal players, of whom the first to move scores 3/4: 400 log10(3) = 190.85.
+/// Equal players, with 3/4 scored by the first mover: 400 log10(3) = 190.85.
 #[test]
 fn the_first_move_is_told_apart_from_strength() {
     let tallies = [tally(0, 0, 1, [75_000, 0, 25_000]), tally(1, 1, 0, [75_000, 0, 25_000])];
     let both = one(2, &tallies);
     near(both.first_move().unwrap().elo, 190.848, 1e-4);
     near(both.difference(0, 1).elo, 0.0, 1e-9);
-    // Games of one against itself say the same, and nothing of its strength.
+    // Games of a player against itself inform the first move equally, but not its strength.
     let alone = rated(1, &[tally(0, 0, 0, [75_000, 0, 25_000])]);
     near(alone[0].first_move().unwrap().elo, 190.848, 1e-4);
     let with_self_play = [tallies[0], tallies[1], tally(0, 0, 0, [0, 0, 100_000])];
     near(one(2, &with_self_play).difference(0, 1).elo, 0.0, 1e-9);
 }
 
-/// Who always has the first move may be stronger, or have the advantage: nobody can tell.
+/// A player that always moves first may be stronger, or may profit from the first move: not identifiable.
 #[test]
 fn where_sides_are_fixed_the_first_move_is_part_of_strength() {
     let chain = [tally(0, 0, 1, [30, 0, 10]), tally(1, 1, 2, [30, 0, 10])];
     let fixed = one(3, &chain);
     assert_eq!(fixed.first_move(), None);
     assert!(fixed.difference(0, 1).elo > 150.0);
-    // A game between the ends, two steps apart, can tell: one step would be as good.
+    // A game between the ends makes it identifiable: they are two steps apart, and steps allow only one.
     let closed = [chain[0], chain[1], tally(2, 0, 2, [30, 0, 10])];
     assert!(one(3, &closed).first_move().is_some());
 }
 
 #[test]
 fn every_edge_has_an_answer() {
-    // Nobody, and somebody without a game.
+    // No players, and a player without games.
     assert!(rated(0, &[]).is_empty());
     let idle = rated(2, &[tally(0, 0, 1, [0, 0, 0])]);
     assert_eq!(idle.iter().map(Component::players).collect::<Vec<_>>(), [[0], [1]]);
     assert_eq!(idle[0].rating(0, &[]), Estimate { elo: 0.0, error: Some(0.0) });
     assert_eq!((idle[0].first_move(), idle[0].clusters()), (None, 0));
-    // One game: who won it is above, and nobody knows by how much.
+    // One game: its winner is rated higher, by an unknown amount.
     let single = one(2, &[tally(0, 0, 1, [1, 0, 0])]);
     let difference = single.difference(0, 1);
     assert!(difference.elo > 0.0 && difference.elo < 400.0, "{difference:?}");
@@ -124,7 +124,7 @@ fn every_edge_has_an_answer() {
     assert!(few.error > many.error && many.error > Some(0.1), "{few:?} {many:?}");
 }
 
-/// Two that never met, though each has met others, are on no common scale.
+/// Two players that never met, although each has met others, have no common scale.
 #[test]
 fn each_component_has_a_scale_of_its_own() {
     let tallies = [
@@ -138,7 +138,7 @@ fn each_component_has_a_scale_of_its_own() {
     let components = rated(6, &tallies);
     let players: Vec<&[usize]> = components.iter().map(Component::players).collect();
     assert_eq!(players, [&[0, 2, 4][..], &[1, 3], &[5]]);
-    // What one component is rated does not depend on the others.
+    // The ratings of one component do not depend on the others.
     let [a, b] = [tallies[0], tallies[1]].map(|it| Tally {
         first: it.first / 2,
         second: it.second / 2,
@@ -166,8 +166,8 @@ fn ratings_are_against_the_mean_of_the_reference() {
     near(two[0].elo, -two[1].elo, 1e-9);
 }
 
-/// A round robin in which every two meet twice from each opening, with colours swapped. An opening is worth
-/// something of its own to who moves first, and something to each player, with these deviations in Elo.
+/// A round robin in which every two players meet twice from each opening, with colours swapped. An opening has
+/// its own value for the first mover, and one for each player, with these standard deviations in Elo.
 fn tournament(
     random: &mut Random,
     elo: &[f64],
@@ -205,8 +205,8 @@ fn normal(random: &mut Random, deviation: f64) -> f64 {
 
 /// The share of simulated tournaments in which the interval of a difference holds it, over all differences.
 ///
-/// Strengths that vary with the opening make the scores in the mean a little more even, so that what is
-/// estimated is not quite what is put in: it is taken from a tournament of very many openings.
+/// Strengths that vary with the opening make mean scores a little more even, so that the estimated differences are
+/// not quite those put in: the true ones are taken from a tournament of very many openings.
 fn coverage(elo: &[f64], openings: u32, of_openings: f64, of_players: f64, rounds: u32) -> f64 {
     let random = &mut Random::from_key([7; 32]);
     let truth = one(elo.len(), &tournament(random, elo, 20_000, of_openings, of_players));
@@ -224,10 +224,10 @@ fn coverage(elo: &[f64], openings: u32, of_openings: f64, of_players: f64, round
     f64::from(held) / f64::from(all)
 }
 
-/// Also where openings decide much, and differently for each player.
+/// Holds also if openings matter much, and differently for each player.
 ///
 /// `SPELRUM_COVERAGE_ROUNDS=1000 cargo test -p spelrum-statistics --lib -- --nocapture
-/// intervals_of_differences` prints what `docs/statistics.md` tells, in minutes.
+/// intervals_of_differences` prints the figures of `docs/statistics.md`, in minutes.
 #[test]
 fn intervals_of_differences_cover() {
     let five = [250.0, 100.0, 60.0, 0.0, -150.0];
@@ -251,8 +251,8 @@ fn intervals_of_differences_cover() {
     }
 }
 
-/// The slow twin: each parameter in turn is moved to where the likelihood is greatest, and the covariance is
-/// made of differences between likelihoods.
+/// The slow reference: each parameter in turn is moved to the greatest likelihood, and the covariance is
+/// computed from differences between likelihoods.
 mod twin {
     use super::Tally;
 
@@ -283,7 +283,7 @@ mod twin {
             self.tallies.iter().filter(|it| of(it)).map(one).sum()
         }
 
-        /// The virtual games that say something of `of`, with points for a win and a loss.
+        /// The virtual games that inform `of`, with points for a win and a loss.
         fn imagined(&self, at: &[f64], of: usize, [wins, losses]: [f64; 2]) -> f64 {
             game(at[of], at[self.players + 1].exp(), [wins, 0.0, losses])
         }
@@ -389,7 +389,7 @@ fn ratings_agree_with_the_slow_twin() {
         [(&[200.0, 0.0, -100.0, 90.0][..], 8), (&[0.0, 30.0], 3), (&[600.0, 0.0, -500.0], 5)]
     {
         let mut tallies = tournament(random, elo, openings, 100.0, 50.0);
-        // Games of one against itself, as many from each opening.
+        // Games of a player against itself, equally many from each opening.
         tallies.extend((0..openings).map(|cluster| tally(cluster, 1, 1, [2, 1, cluster % 2])));
         let players = elo.len();
         let rated = one(players, &tallies);
@@ -410,7 +410,7 @@ fn ratings_agree_with_the_slow_twin() {
         let first_move = rated.first_move().unwrap();
         let elo = |at: &[f64]| scale(at) * at[players];
         near(first_move.elo, elo(&at), 1e-4);
-        // From each opening nearly as many games: the effective number of clusters is a little less.
+        // Nearly equal numbers of games from each opening: the effective number of clusters is a little less.
         let error = t * twin.variance(&at, elo, openings).sqrt();
         near(first_move.error.unwrap(), error, 0.1);
     }
@@ -427,8 +427,8 @@ fn any_tallies() -> impl Strategy<Value = Vec<Tally>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever was played, every figure is finite, and who is called what does not matter, nor in which
-    /// order games are told.
+    /// For any games, every figure is finite and independent of the players' numbers and of the order of
+    /// games.
     #[test]
     fn names_and_order_do_not_matter(tallies in any_tallies(), seed in any::<[u8; 32]>()) {
         let mut named: Vec<u32> = (0..6).collect();
@@ -467,11 +467,11 @@ proptest! {
         }
     }
 
-    /// A win more never makes a player weaker against anybody, nor a loss stronger.
+    /// Another win never makes a player weaker against any other, nor another loss stronger.
     #[test]
     fn a_win_never_harms(tallies in any_tallies(), first in 0_u32..6, second in 0_u32..6) {
         prop_assume!(first != second);
-        // Both moved first once, so that all that changes is a win.
+        // Both moved first once, so only a win changes.
         let other = tally(0, second, first, [0, 1, 1]);
         let more = |outcome| {
             rated(6, &[&tallies[..], &[tally(0, first, second, outcome), other]].concat())

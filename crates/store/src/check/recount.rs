@@ -7,7 +7,6 @@
 //!
 //! The set of games that count is recomputed as well: each stop rule is read over its cell's settled games in number
 //! order, from the first (invariant 7).
-//! number order, from the first (invariant 7).
 
 use std::collections::BTreeMap;
 use std::fmt;

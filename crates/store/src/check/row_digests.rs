@@ -7,8 +7,8 @@
 
 use twox_hash::XxHash3_64;
 
-/// The tables of a game's record. Each has the game's id in the column `game_id`, and is read in this order without
-/// sorting.
+/// The tables of a game's record. Each has the game's id in the column `game_id`, and is read in the order of that
+/// column without sorting.
 pub(crate) const GAME_TABLES: [&str; 6] =
     ["games", "moves", "game_sides", "game_depths", "game_engines", "forfeits"];
 

@@ -141,7 +141,7 @@ fn stored(axes: &[String], (id, cell): (CellId, &Cell)) -> Result<StoredCell, St
         };
         Ok::<_, StoreError>((after, new))
     });
-    // With the cell's current number, which a changed sweep may have replaced.
+    // With the cell's current number: a changed sweep may have given it another one.
     let told = cell.told.clone().map(|told| CellOutcome { number: cell.number, ..told });
     Ok(StoredCell { cell: id, added: added.transpose()?, told })
 }

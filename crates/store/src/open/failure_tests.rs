@@ -289,7 +289,7 @@ async fn what_was_rolled_back_is_not_taken_for_committed() {
         introduce(&mut writer, &round.to_string()).await.unwrap();
         checkpointer.check().await.unwrap();
         introduce(&mut writer, "again").await.unwrap();
-        // The files of a crash now can be opened.
+        // The files that a crash would leave now can be opened.
         let crashed = directory.path().join(format!("crashed{round}.db"));
         for suffix in ["", "-wal", "-lock"] {
             let name = |database: &std::path::Path| format!("{}{suffix}", database.display());

@@ -5,7 +5,7 @@
 //! | `database` | opening a database for writing, and refusing what cannot work |
 //! | `writer` | the writing connection |
 //! | `connection` | settings of connections |
-//! | `lock`, `file_identity`, `at_rest` | the file's holder, its identity, and reading a file that no program has open |
+//! | `lock`, `file_identity`, `at_rest` | the file's holder and identity, and reading a file that no program has open |
 //! | `wal`, `checkpoint`, `log_keeper`, `log_loss` | the write-ahead log: its bytes, its move into the file, and its remains after a crash |
 //! | `alarm` | reporting damage to all users of the file |
 //! | `failure_tests` | tests of a writer whose disk fails |

@@ -91,8 +91,8 @@ impl Writer {
         self.lock.tell(what).map_err(|source| StoreError::File { path: path.clone(), source })
     }
 
-    /// The size of the write-ahead log, in bytes: from [`WAL_CHECKPOINT_BYTES`](crate::WAL_CHECKPOINT_BYTES) on a checkpoint is
-    /// worth its time.
+    /// The size of the write-ahead log, in bytes: from [`WAL_CHECKPOINT_BYTES`](crate::WAL_CHECKPOINT_BYTES) on, a
+    /// checkpoint is worth its time.
     #[must_use]
     pub fn wal_bytes(&self) -> u64 {
         checkpoint::wal_bytes(&self.path)

@@ -48,7 +48,7 @@ struct Values {
 }
 
 impl Values {
-    /// Doubles the room; returns whether enough is free.
+    /// Doubles the values' room, or takes the free rest if that is less; returns whether any was free.
     fn grow(&mut self) -> bool {
         const LEAST: usize = 64;
         let wanted = self.taken.max(LEAST);

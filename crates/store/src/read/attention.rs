@@ -106,7 +106,7 @@ impl Readers {
         Ok(found.collect())
     }
 
-    /// Games whose verification differed: by experiment, player and verifier, most games first.
+    /// Games whose verification differed: by experiment, original worker and verifying worker, most games first.
     async fn deviating(&self, experiments: &str) -> Result<Vec<DeviatingGames>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT e.name AS "name!: String", count(*) AS "games!: i64",
@@ -198,7 +198,7 @@ impl Readers {
         Ok(found)
     }
 
-    /// Forfeited games in experiments that are not cancelled, newest first.
+    /// Forfeited games in the newest experiments that are not cancelled, newest experiment first.
     async fn forfeited(
         &self,
         experiments: &[ExperimentSummary],

@@ -55,7 +55,7 @@ pub(crate) fn salvage(path: &Path, copy: &Path) -> Result<Salvaged, StoreError> 
         if !object.name.starts_with("sqlite_") {
             into.execute_batch(&object.sql)?;
         } else if object.name != "sqlite_sequence" {
-            // SQLite creates these itself: one by `ANALYZE`, the other with tables that count their ids.
+            // SQLite creates such tables by `ANALYZE`, and `sqlite_sequence` with a table that counts its ids.
             continue;
         }
         let is_whole = sources.iter().any(|from| copy_table(from, &into, &object.name));

@@ -315,7 +315,7 @@ async fn enter_next(
     Ok(true)
 }
 
-/// Leaves an experiment: the worker's remaining results in it stay.
+/// Leaves an experiment: reduces the worker's row in `worker_results` to the results that stay, or deletes the row.
 async fn leave(tx: &mut Transaction<'_>, walk: &mut ExclusionWalk) -> Result<(), StoreError> {
     match walk.kept {
         Some([first, last]) => {

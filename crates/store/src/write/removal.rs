@@ -73,7 +73,7 @@ pub(crate) async fn shrink(writer: &mut Writer) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Begins removing an experiment, or only its moves. `games` is their number, for showing progress.
+/// Begins removing an experiment, or only its moves. `games` is the number of games concerned, for showing progress.
 ///
 /// # Errors
 /// If the database fails.

@@ -172,8 +172,8 @@ impl Sweep<'_> {
         Ok(if grows { Decision::Grow(found) } else { Decision::Leave(found) })
     }
 
-    /// The experiment that a repeated submit created; otherwise the one with the sweep's name: the newest that is not
-    /// over, or the newest.
+    /// The experiment that a repeated submit created or changed; otherwise the one with the sweep's name: the newest
+    /// that is not over, or else the newest.
     async fn existing(
         &self,
         connection: &mut SqliteConnection,

@@ -37,7 +37,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// If the database fails: nothing of the transaction is stored then. [`StoreError::Gone`] if the transaction is
-    /// stored in a file that is no longer at the path, [`StoreError::Damaged`] if the file is incomplete.
+    /// stored in a file that is no longer at the path, [`StoreError::Damaged`] if the file is damaged.
     pub async fn commit(self) -> Result<(), StoreError> {
         self.sql.commit().await?;
         self.cache.committed = true;

@@ -48,7 +48,7 @@ pub struct WorkerProof {
     pub credential: Option<String>,
 }
 
-/// A worker with its display names.
+/// A worker with its name and machine, for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedWorker {
     /// The worker.

@@ -1,4 +1,4 @@
-//! Sweeps of kind `accuracy`: what becomes of players and positions. What is refused is in `errors`.
+//! Sweeps of kind `accuracy`: their players and positions. Refused ones are in `errors`.
 
 use spelrum_model::{OpeningsRule, Task};
 
@@ -29,7 +29,7 @@ algorithm = \"minimax\"
 algorithm = \"random\"
 ";
 
-/// Everybody chooses alone, against the reference; who does not depend on the axis does so once.
+/// Every player chooses alone, against the reference; a player independent of the axis does so once.
 #[test]
 fn every_player_meets_the_reference_alone() {
     let plan = planned(SWEEP);
@@ -50,7 +50,7 @@ fn every_player_meets_the_reference_alone() {
     }
 }
 
-/// A bound for positions that nobody can solve, where the sweep gives none.
+/// A default bound for positions that cannot be solved.
 #[test]
 fn the_exact_reference_has_a_bound() {
     let nodes = |sweep: &str| {
@@ -81,7 +81,7 @@ fn what_makes_another_cell() {
     }
 }
 
-/// One number of plies is what it always was, however it is written.
+/// A single number of plies keeps its meaning in either notation.
 #[test]
 fn one_number_of_plies_is_no_list() {
     let openings =

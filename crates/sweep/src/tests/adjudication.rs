@@ -46,18 +46,18 @@ fn everything_can_be_said_within_bounds() {
         adjudication("adjudication.draw = { score = 1_000_000, moves = 1, after = 5000 }"),
         Some(Adjudication { draw: Some(draw), ..Adjudication::default() })
     );
-    // It decides games: a cell of another rule is another cell.
+    // The rule affects games: another rule gives another cell.
     let hash =
         |head: &str| planned(&tic_tac_toe(head, RANDOM_PLAYERS)).plan.cells[0].definition_hash;
     let rules = ["", "adjudication.draw = { score = 1 }", "adjudication.draw = { score = 2 }"];
     let [none, one, two] = rules.map(hash);
     assert!(none != one && one != two && none != two);
-    // At its default or spelt out, it is the same.
+    // A default gives the same cell as the same value spelt out.
     assert_eq!(hash("adjudication.draw = { score = 1, moves = 8, after = 0 }"), one);
     assert_eq!(hash("adjudication.draw = { score = 1, restart = false }"), one);
 }
 
-/// Chess between players who move by chance, with this said of its openings and its games' ends.
+/// Chess between random players, with these lines about openings and the ends of games.
 fn chess(said: &str) -> String {
     format!(
         "name = \"t\"\ngame = \"chess\"\ngames = 2\n{said}\n\

@@ -1,4 +1,4 @@
-//! What a sweep states of its results.
+//! Claims of sweeps about their results.
 
 use spelrum_model::claims::{ClaimedCell, Statement, cells_of_definition, claim_hash};
 use spelrum_model::{Plan, Role};
@@ -34,7 +34,7 @@ fn claim(lines: &str) -> String {
     with("", &format!("[[claims]]\ntext = \"It is so\"\n{lines}\n"))
 }
 
-/// The places of the cells of a claim, each with who is first, who second, and who is the claim's player.
+/// The places of a claim's cells, each with its first player, its second, and the claim's player.
 fn cells(plan: &Plan, claim: usize) -> Vec<String> {
     let shown = |&ClaimedCell { cell, player }: &ClaimedCell| {
         let cell = &plan.cells[cell];
@@ -91,7 +91,7 @@ fn a_claim_names_values_by_meaning_and_either_side() {
 #[test]
 fn a_variant_may_be_named() {
     let plan = planned(&claim("player = \"mm(depth=2)\"\nscore_above = 0.5"));
-    // It meets alpha-beta at six points, and its fellow and chance in a cell that no axis touches.
+    // It meets alpha-beta at six points, and its fellow and `random` in a cell that no axis affects.
     let found = cells(&plan, 0);
     assert_eq!(found.len(), 6 + 2, "{found:?}");
     let plan = planned(&claim("player = \"mm\"\nopponent = \"random\"\nscore_above = 0.5"));
@@ -135,7 +135,7 @@ fn a_claims_hash_is_of_all_that_it_says() {
     };
     let base = "text = \"x\"\nplayer = \"ab\"\nopponent = \"random\"\nscore_above = 0.5";
     let hash = of("", base);
-    // The same in other words.
+    // The same claim in other words.
     assert_eq!(of("error_rate = 0.05", base), hash);
     assert_eq!(of("", &format!("{base}\nin = \"every\"")), hash);
     assert_eq!(hash.to_string().len(), 64);

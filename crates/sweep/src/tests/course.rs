@@ -1,4 +1,4 @@
-//! Sweeps with `find`: what becomes of their grid, and what is refused.
+//! Sweeps with `find`: their grid, and errors.
 
 use spelrum_model::Plan;
 use spelrum_model::course::{CourseKind, FindSettings, LedParameter, RunSettings, Unit};
@@ -50,7 +50,7 @@ fn settings(plan: &Plan) -> Vec<FindSettings> {
     course.runs.iter().map(|run| find(&run.settings)).collect()
 }
 
-/// Each point of the grid, and each opponent, has a run of its own; nothing else is played.
+/// Each point of the grid, and each opponent, has its own run; nothing else is played.
 #[test]
 fn points_become_runs() {
     let plan = plan(FIND);
@@ -71,13 +71,13 @@ fn points_become_runs() {
     let names: Vec<_> = plan.axes.iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["depth", "run", "step"]);
     for run in &course.runs {
-        // In the order of the pairing: the player that is decided about is the second.
+        // In the order of the pairing: the run decides about the second player.
         assert_eq!(run.meetings.len(), 1);
         assert_eq!(run.meetings[0].subject, 1);
         assert!(run.meetings[0].cell.timed);
     }
     assert!(plan.has_timed() && !plan.cells.iter().any(|cell| cell.timed));
-    // What is foreseen is what the runs are made of, where it costs most.
+    // Estimates use the runs' template cells at their most expensive.
     let foreseen = plan.foreseen();
     for cell in &foreseen.cells {
         let genetic = foreseen.definition(cell).players[1].clone();
@@ -88,7 +88,7 @@ fn points_become_runs() {
     assert!(super::planned(PENTAGO_DEPTH).plan.course.is_none());
 }
 
-/// What a course does may be an axis, also where nothing else differs.
+/// A course's settings may be an axis, even if nothing else differs.
 #[test]
 fn steps_can_be_an_axis() {
     let text = FIND.replace("depth = [1, 2]", "steps = [10, 20]").replace("\"$depth\"", "1")
@@ -96,7 +96,7 @@ fn steps_can_be_an_axis() {
     let told: Vec<_> =
         settings(&plan(&text)).iter().map(|it| (it.steps, it.at_once, it.parameter.log)).collect();
     assert_eq!(told, [(10, 5, false), (20, 5, false)]);
-    // Every opponent has a run of its own.
+    // Every opponent has its own run.
     let text = text.replace("[find]", "[players.random]\nalgorithm = \"random\"\n[find]")
         + "\n[players.c]\nlike = \"random\"\n";
     assert!(refused(&text).contains("pairing = { gauntlet = \"genetic\" }"), "{}", refused(&text));
@@ -160,7 +160,7 @@ fn what_cannot_be_found_is_refused() {
     "#);
 }
 
-/// Slots are offered by the largest game that a run may come to.
+/// Slots are offered by the largest game of a run.
 #[test]
 fn memory_is_that_of_the_largest_value() {
     let bytes = |to: &str| {

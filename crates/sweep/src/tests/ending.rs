@@ -1,4 +1,4 @@
-//! Sweeps of chess endings: what is planned of them, and who may play where.
+//! Sweeps of chess endings: their plans, and which players may play where.
 
 use spelrum_engine::Timeless;
 use spelrum_engine::tables::TableValue;
@@ -36,7 +36,7 @@ fn endings_are_planned_by_their_names() {
         distance: Some([2, 16]),
         stratified: true,
     };
-    // However a sweep spells them, and with what nobody needs to say.
+    // In any spelling, and with defaults spelt out.
     assert_eq!(openings(SWEEP), [ending("KRK"), ending("KQK")]);
     assert_eq!(openings(&SWEEP.replace("kqk", "KQK")), openings(SWEEP));
     assert_eq!(openings(&SWEEP.replace("[2, 16]", "[2, 16], stratified = true")), openings(SWEEP));
@@ -48,7 +48,7 @@ fn endings_are_planned_by_their_names() {
     assert_ne!(openings(&white), openings(SWEEP));
 }
 
-/// What the plan says is after how many openings the first comes again.
+/// The plan has the number of openings before they repeat.
 #[test]
 fn plans_know_how_many_openings_there_are() {
     let spelt = planned(SWEEP);
@@ -75,7 +75,7 @@ fn who_has_the_pieces_follows_from_the_sides() {
     }
 }
 
-/// Positions to choose in are drawn as openings are, and valued by tables in plies.
+/// Positions to choose in are drawn like openings, and valued by tables in plies.
 #[test]
 fn choices_in_endings_are_valued_in_plies() {
     let text = "name = \"t\"\nkind = \"accuracy\"\ngame = \"chess\"\nchoices = 40\n\
@@ -106,7 +106,7 @@ fn choices_in_endings_are_valued_in_plies() {
     }
 }
 
-/// Who plays by tables begins where there are some, and who does not begins anywhere.
+/// Players of tables begin only in positions with a table; other players begin anywhere.
 #[test]
 fn lists_that_tables_have_are_taken() {
     let listed =

@@ -1,4 +1,4 @@
-//! Every error of the language, as a person sees it.
+//! Every error of the language, as shown to a user.
 
 use super::{PENTAGO_DEPTH, RANDOM_PLAYERS, SweepText, plan_sweep, render, tic_tac_toe};
 
@@ -274,7 +274,7 @@ algorithm = \"random\"");
     ending_of_too_few_openings: endings("{ kind = \"ending\", ending = \"KRK\", distance = [1, 1], stratified = false }", "[players.a]\nalgorithm = \"table\"\nshuffle = false").replace("games = 2", "games = 100_000\npairing = \"self-play\"");
     ending_to_choose_in_too_often: endings("{ kind = \"ending\", ending = \"KRK\", distance = [1, 1] }", RANDOM_PLAYER).replace("games = 2", "kind = \"accuracy\"\nchoices = 100_000").replace("openings", "positions") + "\n[reference]\nalgorithm = \"table\"";
 
-    // Players who play by tables.
+    // Players of tables.
     options_of_our_own_player: player("algorithm = \"alpha-beta\"\ndepth = 1\noptions = { Hash = 8 }");
     algorithm_in_capitals: player("algorithm = \"UCI\"\nengine = \"x\"\noptions = { Hash = 1 }");
     table_in_another_game: player("algorithm = \"table\"");
@@ -486,7 +486,7 @@ algorithm = \"random\"");
     ).replace("games = 2", "games = 100");
 }
 
-/// One snapshot for each: what `openings.txt` says.
+/// One snapshot for each text of `openings.txt`.
 macro_rules! errors_in_the_file {
     ($($name:ident: $text:expr;)*) => {
         $(

@@ -1,4 +1,4 @@
-//! Sweeps with `evolve`: what becomes of their grid, and what is refused.
+//! Sweeps with `evolve`: their grid, and errors.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind of many")]
 
@@ -48,7 +48,7 @@ fn settings(text: &str) -> Vec<EvolveSettings> {
     plan.course.as_ref().unwrap().runs.iter().map(|run| evolve(&run.settings)).collect()
 }
 
-/// What is wrong with it when this line follows, and on which line.
+/// The error when this line follows, with its line.
 fn refused(line: &str) -> String {
     let text = format!("{EVOLVE}{line}\n");
     let error = plan_sweep(&SweepText::new("test.toml", &text)).unwrap_err();
@@ -57,7 +57,7 @@ fn refused(line: &str) -> String {
     format!("{error}; {}; at: {place}", error.remedy)
 }
 
-/// Nothing said is the study's settings, as far as every game has them.
+/// The defaults are the study's settings, as far as every game has them.
 #[test]
 fn settings_have_the_defaults_that_are_documented() {
     let all = settings(EVOLVE);
@@ -71,7 +71,7 @@ fn settings_have_the_defaults_that_are_documented() {
     assert!(breeding.duplicates);
     assert_eq!(breeding.primitives.leaves.len(), 25);
     assert_eq!(all[0].fitness, Fitness::Score);
-    // What the axis says goes over it.
+    // The axis overrides it.
     assert_eq!((all[1].fitness, all[1].breeding.population), (Fitness::Margin, 10));
 }
 
@@ -142,7 +142,7 @@ fn what_cannot_be_bred_is_refused() {
     ] {
         assert_eq!(refused(line), said, "{line}");
     }
-    // Games that something else ends have no margin.
+    // Games that do not end by their own rules have no margin.
     for (line, key) in [
         ("adjudication = { resign = { score = 600 } }", "adjudication"),
         ("max_plies = 50", "max_plies"),
@@ -175,7 +175,7 @@ fn what_cannot_be_bred_is_refused() {
     let more = surely.replace("games = 20", "games = 2") + "games = 200\n";
     let error = plan_sweep(&SweepText::new("test.toml", &more)).unwrap_err();
     assert!(error.to_string().contains("200 games are 100 pairs"), "{error}");
-    // A game without margins, one without features, and nobody to meet.
+    // A game without margins, one without features, and no opponent.
     let no_margin = EVOLVE.replace("othello", "tic-tac-toe");
     let error = plan_sweep(&SweepText::new("test.toml", &no_margin)).unwrap_err();
     assert_eq!(error.to_string(), "games of tic-tac-toe have no margin");

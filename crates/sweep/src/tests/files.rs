@@ -1,4 +1,4 @@
-//! Openings in files of their own.
+//! Openings in separate files.
 
 use miette::SourceSpan;
 use spelrum_model::OpeningsRule;
@@ -68,7 +68,7 @@ fn a_sweep_that_cannot_be_read_names_no_files() {
     }
 }
 
-/// Each combination of values reads the whole list, also where it comes to the same.
+/// Each combination of values reads the whole list, even if the result is the same.
 #[test]
 fn a_list_that_is_read_too_often_is_refused() {
     let mut positions = String::new();

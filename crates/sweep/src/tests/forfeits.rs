@@ -1,4 +1,4 @@
-//! What becomes of forfeits.
+//! The key `forfeits`.
 
 use super::{RANDOM_PLAYERS, SweepText, plan_sweep, planned, render, tic_tac_toe};
 

@@ -1,4 +1,4 @@
-//! How long a game may take before it fails.
+//! `game_timeout`: the time after which a game fails.
 
 use super::{RANDOM_PLAYERS, planned, tic_tac_toe};
 

@@ -1,21 +1,21 @@
-//! The table of keys against what reading does: a key that is there but that nothing reads would be
-//! taken without a word.
+//! The table of keys against their readers: a key in the table without a reader would be accepted
+//! silently.
 
 use super::{RANDOM_PLAYERS, SweepText, plan_sweep, tic_tac_toe};
 use crate::keys;
 use crate::keys::Key;
 
-/// What no key takes: a list of a list of a switch.
+/// A value that no key accepts: a list of a list of a switch.
 const NOTHING: &str = "[[true]]";
 
-/// Refused, but not as a key that is not known.
+/// Refused, but not as an unknown key.
 fn assert_is_read(text: &str) {
     let error = plan_sweep(&SweepText::new("sweep.toml", text))
         .expect_err(&format!("a key that nothing reads is taken:\n{text}"));
     assert!(!error.problem.contains("unknown key"), "{}\n{text}", error.problem);
 }
 
-/// An inline table with these entries, and then the key with nothing it takes.
+/// An inline table with these entries, and then the key with a value that it does not accept.
 fn table_with(entries: &[(&str, &str)], key: &Key) -> String {
     let others = entries.iter().filter(|(name, _)| *name != key.name);
     let others: Vec<String> = others.map(|(name, value)| format!("{name} = {value}, ")).collect();

@@ -5,7 +5,7 @@ use spelrum_engine::Value;
 
 use super::{axes, parameter, planned, tic_tac_toe};
 
-/// What the design asks for: a parameter that exists only under one selection.
+/// The purpose of the feature: a parameter that exists only under one selection.
 #[test]
 fn a_parameter_may_exist_at_some_values_only() {
     let text = r#"
@@ -80,7 +80,7 @@ fn tables_win_over_the_player_and_its_model() {
             )
         })
         .collect();
-    // Where the table says it all, `b` is `a`.
+    // If the table sets every parameter, `b` equals `a`.
     assert_eq!(
         facts,
         [
@@ -96,7 +96,7 @@ fn tables_win_over_the_player_and_its_model() {
 }
 
 proptest! {
-    /// The slow, obvious twin: each table as a sweep of its own.
+    /// The slow reference: each table as a separate sweep.
     #[test]
     fn merging_is_writing_out(
         tables in prop::collection::btree_set(

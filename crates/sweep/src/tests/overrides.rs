@@ -23,7 +23,7 @@ const TABLES: &str = r#"
     nodes = "$budget.gm"
 "#;
 
-/// How many games each cell has, as `depth ab gm first-second`.
+/// The number of games of each cell, as `depth ab gm first-second`.
 fn games(overrides: &str) -> BTreeMap<String, u64> {
     let tables = TABLES.replace("    order = [[true, false], [false, true]]\n", "");
     let plan = planned(&tic_tac_toe("", &format!("{tables}{overrides}")));
@@ -35,7 +35,7 @@ fn games(overrides: &str) -> BTreeMap<String, u64> {
     plan.cells.iter().map(shown).collect()
 }
 
-/// The cells that do not have the sweep's two games, and how many are missing.
+/// The cells that do not have the sweep's two games, and the number of missing ones.
 fn changed(overrides: &str) -> (Vec<(String, u64)>, usize) {
     let all = games("");
     let now = games(overrides);
@@ -95,7 +95,7 @@ fn later_overrides_win() {
     assert_eq!((cells.len(), missing), (12, 6));
 }
 
-/// A skipped pairing is as if it were not there: its player need not even be possible.
+/// A skipped pairing is treated as absent: its player may even be invalid.
 #[test]
 fn what_is_skipped_is_not_made() {
     let tables = r#"
@@ -116,8 +116,8 @@ fn what_is_skipped_is_not_made() {
     assert_eq!((plan.cells.len(), plan.plan.players.len()), (2, 3));
 }
 
-/// Where a cell is shared by points, the most games of any count, and the points that skip it do
-/// not.
+/// A cell shared by several points gets the most games of any, and points that skip it do not
+/// count.
 #[test]
 fn shared_cells_get_the_most_games() {
     let tables = r#"
@@ -206,7 +206,7 @@ impl Given {
 }
 
 proptest! {
-    /// The slow, obvious twin: every point and pairing as a sweep of its own, and what it gets.
+    /// The slow reference: every point and pairing as a separate sweep, with its number of games.
     #[test]
     fn overrides_are_what_each_point_and_pairing_gets(
         given in prop::collection::vec(given(), 1..5)

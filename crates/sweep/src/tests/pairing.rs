@@ -1,4 +1,4 @@
-//! `pairing` and `anchors`: who meets whom.
+//! `pairing` and `anchors`: which players meet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ fn pairs(head: &str, tables: &str) -> Vec<String> {
         .collect()
 }
 
-/// Two names for one player: what would be played twice is played once, and said.
+/// Two names for one player: identical games are played once, and this is reported.
 #[test]
 fn pairings_of_equal_players_are_merged_and_told() {
     let twins = format!("{THREE}\n[players.d]\nalgorithm = \"alpha-beta\"\ndepth = 2");
@@ -94,7 +94,7 @@ fn a_name_means_all_variants() {
     );
 }
 
-/// Everybody who plays meets each anchor, once.
+/// Every playing variant meets each anchor once.
 #[test]
 fn anchors_meet_everybody() {
     let anchored = "pairing = { between = [\"ab\", \"mm\"] }\nanchors = [\"random\"]";
@@ -106,7 +106,7 @@ fn anchors_meet_everybody() {
     let heroic = "pairing = { gauntlet = \"random\" }\nanchors = [\"random\"]";
     assert_eq!(pairs(heroic, LADDER).len(), 4);
     assert_eq!(pairs(heroic, LADDER)[0], "random-ab(depth=1)");
-    // Both variants are anchors, and do not meet for it.
+    // Both variants are anchors, and do not meet because of that.
     let many = "pairing = { pairs = [[\"random\", \"random\"]] }\nanchors = [\"ab\", \"mm(depth=1)\", \"mm(depth=2)\"]";
     let plan = planned(&tic_tac_toe(many, LADDER));
     assert_eq!(plan.anchors, ["ab(depth=1)", "ab(depth=2)", "mm(depth=1)", "mm(depth=2)"]);
@@ -114,7 +114,7 @@ fn anchors_meet_everybody() {
     assert!(planned(&tic_tac_toe("anchors = []", LADDER)).anchors.is_empty());
 }
 
-/// Players `p0`, `p1`, … of so many variants each, all different.
+/// Players `p0`, `p1`, … with this many variants each, all different.
 fn players(variants: &[usize]) -> (String, Vec<(usize, String)>) {
     let (mut text, mut names) = (String::new(), Vec::new());
     for (player, &count) in variants.iter().enumerate() {
@@ -128,7 +128,7 @@ fn players(variants: &[usize]) -> (String, Vec<(usize, String)>) {
 }
 
 proptest! {
-    /// The slow, obvious twin: any two variants, and whether they meet.
+    /// The slow reference: any two variants, and whether they meet.
     #[test]
     fn who_meets_is_as_said(
         variants in prop::collection::vec(1..4_usize, 2..5),
@@ -198,7 +198,7 @@ proptest! {
         order in Just((0..4_usize).collect::<Vec<_>>()).prop_shuffle(),
         pairs in prop::collection::vec((0..4_usize, 0..4_usize), 1..6),
     ) {
-        // Two of them are the same player at depth 2, one varies into what another one is.
+        // Two of them are the same player at depth 2; a variant of one equals another player.
         let tables = [
             "[players.p0]\nalgorithm = \"alpha-beta\"\ndepth = \"$depth\"\n",
             "[players.p1]\nalgorithm = \"alpha-beta\"\ndepth = 2\n",
@@ -218,7 +218,7 @@ proptest! {
             plan.plan.cells.iter().map(|cell| cell.definition_hash).collect::<BTreeSet<_>>()
         };
         prop_assert_eq!(hashes(&order), hashes(&[0, 1, 2, 3]));
-        // In a round-robin who stands first moves first: the same pairs, some the other way round.
+        // In a round-robin the first named moves first: the same pairs, some in reversed order.
         let meetings = |order: &[usize]| {
             let plan = plan("", order);
             let mut meetings = BTreeMap::<_, usize>::new();

@@ -1,4 +1,4 @@
-//! Which workers play a sweep.
+//! `placement`: the workers that may play a sweep.
 
 use spelrum_model::demands::{Demands, QuotaBound, SpeedBounds};
 use spelrum_model::placement::Placement;

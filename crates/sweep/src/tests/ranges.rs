@@ -1,4 +1,4 @@
-//! Ranges, and their slow twins.
+//! Ranges, and their slow references.
 
 use proptest::prelude::*;
 
@@ -62,7 +62,7 @@ fn ranges_meet_their_end() {
 }
 
 proptest! {
-    /// The slow, obvious twin of a range by steps: counting.
+    /// The slow reference for a range by steps: counting.
     #[test]
     fn ranges_by_steps_count(from in -50..50_i64, step in 1..9_i64, count in 0..40_i64) {
         let to = from + step * count;
@@ -71,7 +71,7 @@ proptest! {
         prop_assert_eq!(axis_texts(&range), expected);
     }
 
-    /// A range by a count is the one by the step, or the factor, that leads through as many values.
+    /// A range by a count equals the one by the step, or the factor, that gives as many values.
     #[test]
     fn ranges_by_count_are_ranges_by_their_steps(
         from in -500..500_i64,

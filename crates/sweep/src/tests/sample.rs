@@ -134,7 +134,7 @@ fn a_sample_of_everything_is_the_grid() {
     }
 }
 
-/// No two axes go together: any two values of any two axes meet about as often as any others.
+/// No two axes are correlated: any two values of any two axes meet about equally often.
 #[test]
 fn the_axes_of_a_latin_hypercube_are_independent() {
     let sizes = [5, 5, 5, 5];
@@ -151,7 +151,7 @@ fn the_axes_of_a_latin_hypercube_are_independent() {
     }
 }
 
-/// Every point of a grid is drawn about as often as any other.
+/// All points of a grid are drawn about equally often.
 #[test]
 fn random_points_are_uniform() {
     let mut drawn = BTreeMap::<_, usize>::new();
@@ -167,7 +167,7 @@ fn random_points_are_uniform() {
     );
 }
 
-/// A grid of more points than could be counted one by one, most of which nobody makes.
+/// A grid with more points than could be counted one by one, most of which are never made.
 #[test]
 fn a_huge_grid_is_sampled() {
     let sizes = [1000, 30_000, 20_000, 49_000];
@@ -181,7 +181,7 @@ fn a_huge_grid_is_sampled() {
     assert!(plan_sweep(&SweepText::new("t", text)).is_err());
 }
 
-/// Dear to change: a changed point is another experiment.
+/// Expensive to change: a changed point is another experiment.
 #[test]
 fn golden_samples() {
     let shown = |method| {

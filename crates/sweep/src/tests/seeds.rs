@@ -1,4 +1,4 @@
-//! Seeds that an axis gives: everything is done again with each.
+//! Seeds from an axis: every cell is repeated with each.
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn cells_of_each_seed_are_those_of_a_sweep_with_it() {
         (both.axes.clone(), both.cells.len()),
         (vec!["seed".to_owned(), "depth".to_owned()], 4)
     );
-    // What a thinned grid would be drawn by.
+    // The seed by which a thinned grid would be drawn.
     assert_eq!(both.seed, 11);
     assert_eq!(both.conditions.iter().map(|of| of.seed).collect::<Vec<_>>(), [11, 12]);
     for (cells, seed) in both.cells.chunks(2).zip([11, 12]) {

@@ -1,4 +1,4 @@
-//! When a cell has been played enough.
+//! `stop`: when a cell has enough games.
 
 use spelrum_statistics::{EloModel, Precision, Sprt, StopRule};
 
@@ -32,7 +32,7 @@ fn a_sequential_test_has_usual_errors_unless_told() {
     );
 }
 
-/// Of twelve openings even equal results leave some doubt about a thirteenth.
+/// With twelve openings even equal results leave some doubt about a thirteenth.
 #[test]
 fn a_precision_that_openings_do_not_give_is_known() {
     let with = |head: &str| {
@@ -45,7 +45,7 @@ fn a_precision_that_openings_do_not_give_is_known() {
     assert_eq!(openings, 12);
     let just = (finest * 1e6).ceil() / 1e6;
     assert_eq!(with(&format!("{all}stop = {{ precision = {just} }}")), None);
-    // Without openings that come again, or a precision.
+    // Without repeating openings, or without a precision.
     assert_eq!(with(&format!("openings = {{ kind = \"random\", plies = 4 }}\n{fine}")), None);
     assert_eq!(with(fine), None);
     assert_eq!(with(all), None);

@@ -1,4 +1,4 @@
-//! Which timed games are disturbed.
+//! `timing`: disturbed games.
 
 use spelrum_model::speed::Scaling;
 

@@ -1,4 +1,4 @@
-//! Sweeps with `tune`: what becomes of them, and what is refused.
+//! Sweeps with `tune`: their plans, and errors.
 
 use spelrum_model::Plan;
 use spelrum_model::course::{CourseKind, RunSettings, TuneMethod, TuneSettings};

@@ -128,7 +128,7 @@ fn a_model_alone_has_no_columns() {
 }
 
 proptest! {
-    /// The slow, obvious twin: the same players written out by hand.
+    /// The slow reference: the same players written out by hand.
     #[test]
     fn varying_is_writing_out(
         depths in prop::collection::btree_set(1..9_i64, 1..4),

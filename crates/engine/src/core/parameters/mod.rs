@@ -170,8 +170,8 @@ pub enum Promise {
     /// The game-theoretic value only: it sees further than the depth, and never mistakes a win or
     /// loss for another.
     DepthExtending,
-    /// Wins and losses only: reported ones are real. It may take longer to find them, and values everything
-    /// else differently, since it skips moves that seem not to matter.
+    /// Wins and losses only: reported ones are real. It may take longer to find them, and may value
+    /// everything else differently, since it looks less closely at what seems not to matter.
     Heuristic,
 }
 

@@ -46,7 +46,7 @@ pub fn count_plies<P: Position>(
     counts
 }
 
-/// The counts of a ply, of which each position is reached in so many ways.
+/// The counts of a ply, given its positions and the number of ways that lead to each.
 fn count<P: Position>(level: &[(P, u64)], is_last: bool) -> Option<PlyCounts> {
     let keys: BTreeSet<u64> = level.iter().map(|(position, _)| position.canonical_key()).collect();
     let sum = |of: &dyn Fn(&P) -> bool| {

@@ -216,8 +216,9 @@ impl<P: Position, E: Evaluate<P>> GeneticMinimax<P, E> {
     }
 
     /// The move to play when a limit ends the search: the best move of the tree. If an earlier tree
-    /// was settled: this tree's best move, provided that it is completely known below that move and
-    /// below the earlier tree's move, which is searched first; otherwise the earlier tree's move.
+    /// was settled: the best of the moves with completely known subtrees in this tree, provided that
+    /// the earlier tree's move, which is searched first, is among them; otherwise the earlier tree's
+    /// move.
     fn cut_off(
         &self,
         root: &P,

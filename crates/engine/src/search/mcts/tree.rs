@@ -27,7 +27,7 @@ const NEVER: f32 = -1.0;
 const NODE_BYTES: usize = 48;
 const CHILD_BYTES: usize = 48;
 
-/// Bytes of a tree with room for so many children.
+/// Bytes of a tree with room for this many children.
 pub(super) const fn bytes(children_max: u64) -> u64 {
     children_max * CHILD_BYTES as u64 + (children_max / BLOCK_MIN as u64 + 1) * NODE_BYTES as u64
 }
@@ -45,13 +45,13 @@ const STRIDES: [u32; 16] = [
 /// that proves it, the move itself included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// Nothing.
+    /// No proven value.
     No,
-    /// A win, in so many plies at most.
+    /// A win, in at most this many plies.
     Win(u16),
     /// A draw.
     Draw,
-    /// A loss, in so many plies at least.
+    /// A loss, in at least this many plies.
     Loss(u16),
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Node {
     stride: u32,
     /// Legal moves without a proven value.
     pub(super) open: u32,
-    /// Whether another move is a proven draw.
+    /// Whether one of the moves with a proven value is a draw.
     pub(super) has_draw: bool,
     /// Visits in which a known draw was worth more than the visited child.
     pub(super) draws: u32,

@@ -1,4 +1,4 @@
-//! Openings of chess endings, against a slow twin that goes over all squares of the board.
+//! Openings of chess endings, against a slow reference that goes over all squares of the board.
 
 use spelrum_engine::games::Chess;
 use spelrum_engine::tables::{self, TableValue};
@@ -30,7 +30,7 @@ fn chess(text: &str) -> Chess {
     position
 }
 
-/// Where the pieces of a FEN are, in the order of these letters. Like pieces in ascending order.
+/// The squares of the pieces in a FEN, in the order of these letters. Like pieces in ascending order.
 fn squares(fen: &str, letters: &str) -> Vec<u8> {
     let mut men = Vec::new();
     for (row, rank) in fen.split(' ').next().unwrap().split('/').zip((0..8_u8).rev()) {
@@ -63,8 +63,8 @@ fn least_image(squares: &[u8], letters: &str) -> Vec<u8> {
     (0..8).map(image).min().unwrap()
 }
 
-/// The slow twin: of all ways to put the pieces onto the board those that white wins, up to symmetry, each
-/// with the moves that white still makes.
+/// The slow reference: all placements of the pieces that white wins, up to symmetry, each with the number of
+/// moves that white still makes.
 fn won_by_brute_force(name: &str, letters: &str, to_move: ToMove) -> BTreeMap<Vec<u8>, u32> {
     let table = tables::shared(&name.parse().unwrap());
     let side = if to_move == ToMove::White { Side::First } else { Side::Second };
@@ -84,8 +84,8 @@ fn won_by_brute_force(name: &str, letters: &str, to_move: ToMove) -> BTreeMap<Ve
     won
 }
 
-/// All openings of a rule by their least images, each there once, with the moves to mate; checks what holds
-/// of each of them.
+/// All openings of a rule by their least images, each once, with the moves to mate; checks the properties of
+/// each.
 fn found(rule: &OpeningsRule, letters: &str) -> (Openings, BTreeMap<Vec<u8>, u32>) {
     let openings = openings(7, &CHESS, rule);
     let count = openings.count().unwrap();
@@ -121,8 +121,8 @@ fn every_position_that_white_wins_is_there_once() {
     }
 }
 
-/// Two like pieces change places, and are the same position all the same; there are few of these that white
-/// wins, and every one of them is there.
+/// Exchanging two like pieces gives the same position; white wins few of these, and every one of them is
+/// there.
 #[test]
 fn like_pieces_make_no_position_twice() {
     let expected = won_by_brute_force("KNNK", "KkNN", ToMove::White);
@@ -147,8 +147,8 @@ fn white_wins_where_both_sides_have_pieces() {
     }
 }
 
-/// Distances in ascending order, over and over, each as long as it has positions left: as a slow twin counts
-/// them off.
+/// Distances in ascending order, over and over, each as long as it has positions left, as counted by a slow
+/// reference.
 #[test]
 fn distances_are_taken_in_turn() {
     for wanted in [ending("KRK"), rule("KQK", ToMove::Black, Some([3, 9]), true)] {
@@ -196,7 +196,7 @@ fn the_sequence_starts_again() {
     let _ = of.opening(u64::MAX);
 }
 
-/// Invariant 1: neither who asks nor in what order is an input.
+/// Invariant 1: neither the caller nor the order of requests is an input.
 #[test]
 fn endings_do_not_depend_on_who_asks_when() {
     let forwards = first(&openings(7, &CHESS, &ending("KRK")), 300);
@@ -268,7 +268,7 @@ fn golden_endings() {
     insta::assert_snapshot!(lines.join("\n"));
 }
 
-/// What a sweep is for: table against table mates from each opening in its number of plies, whoever has white.
+/// Table against table mates from each opening in its number of plies, with either player as white.
 #[test]
 fn games_of_perfect_players_last_as_long_as_their_openings_say() {
     let table = |shuffle| {
@@ -304,7 +304,7 @@ fn games_of_perfect_players_last_as_long_as_their_openings_say() {
     }
 }
 
-/// Far more openings than text of them could be kept of.
+/// Far more openings than could be kept as text.
 #[test]
 fn endings_cost_little_for_what_they_have() {
     let of = openings(1, &CHESS, &ending("KRK"));

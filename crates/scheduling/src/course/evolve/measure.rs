@@ -94,8 +94,8 @@ impl Measuring {
         measuring
     }
 
-    /// Pairs up the next round. In the first, enough byes fill up to a power of two that later rounds have
-    /// none.
+    /// Pairs up the next round. In the first, as many individuals have a bye as are missing to a power of two,
+    /// so that later rounds have none.
     fn pair_up(&mut self) {
         let byes = self.bracket.len().next_power_of_two() - self.bracket.len();
         for &individual in &self.bracket[..byes] {

@@ -58,13 +58,13 @@ fn formulas(cell: &NewCell) -> [Option<String>; 2] {
     })
 }
 
-/// A score that a formula deserves, out of this many games: whatever, but always the same.
+/// A score for a formula, out of this many games: arbitrary, but always the same.
 fn deserved(formula: &str, games: u64) -> u64 {
     formula.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
         % (games + 1)
 }
 
-/// What comes of a cell: against others by what the formula deserves, among themselves by who deserves more.
+/// The outcome of a cell: by the formula's score against opponents, by the greater score among themselves.
 fn outcome(number: u64, cell: &NewCell) -> CellOutcome {
     let games = cell.games;
     let wins = match formulas(cell) {
@@ -91,7 +91,7 @@ fn outcome(number: u64, cell: &NewCell) -> CellOutcome {
     }
 }
 
-/// A course to its end: the cells, those that were asked for at a time, and the notes.
+/// Runs a course to its end: the cells, those of each request, and the notes.
 struct Played {
     cells: Vec<NewCell>,
     batches: Vec<usize>,
@@ -156,7 +156,7 @@ fn every_individual_is_measured_and_noted() {
     let plan = plan(&sweep("runs = 2"));
     let settings = settings(&plan);
     let played = played(&plan, outcome);
-    // Seven at first, and then five children; the elite keep what they have.
+    // Seven at first, and then five children; the elite keep their fitness.
     assert_eq!(settings.cells(1), 7 + 5 * 5);
     assert_eq!(played.cells.len() as u64, 2 * settings.cells(1));
     assert_eq!(plan.games(), 2 * settings.cells(1) * 4);
@@ -179,7 +179,7 @@ fn every_individual_is_measured_and_noted() {
         }
         assert!(individual.depth <= 4 && individual.size <= 31);
     }
-    // The runs are not the same, and the best never gets worse.
+    // The runs differ, and the best never gets worse.
     assert_ne!(individuals[&(0, 0, 0)].formula, individuals[&(1, 0, 0)].formula);
     for (&(run, generation, _), score) in scored.iter().filter(|(_, score)| score.rank == 0) {
         let next = scored
@@ -189,7 +189,7 @@ fn every_individual_is_measured_and_noted() {
     }
 }
 
-/// All of a generation meet the same openings; equal formulas of a generation play other games all the same.
+/// A generation shares its openings; equal formulas of a generation still play different games.
 #[test]
 fn cells_of_a_generation_share_their_openings() {
     let text = sweep("functions = []\nfeatures = [\"own_discs\", \"opp_discs\"]");
@@ -220,14 +220,14 @@ fn cells_of_a_generation_share_their_openings() {
     assert!((0..6).all(|generation| shared(&generation.to_string())));
 }
 
-/// Shown again what it asked for, and told the same, it goes on as if nothing had been.
+/// With its stored requests and the same outcomes it continues as if there had been no restart.
 #[test]
 fn a_restart_goes_on_where_it_was() {
     let plan = plan(&sweep("runs = 2\nmutation_rate = 0.5\nmutation = \"subtree\""));
     let all = played(&plan, outcome);
     for until in [0, 1, 13, 14, 15, 33, 63] {
         let mut course = course_of(&plan).unwrap();
-        // The batches that an undisturbed course asked for.
+        // The batches that an undisturbed course requested.
         let mut undisturbed = course_of(&plan).unwrap();
         let mut there = 0;
         for told in 0..=until {
@@ -260,7 +260,7 @@ fn a_restart_goes_on_where_it_was() {
         assert_eq!(next, all.cells.len());
         assert_eq!(course.decide(), Decision::End);
     }
-    // What it did not ask for is noticed.
+    // Cells that it did not request are noticed.
     let mut course = course_of(&plan).unwrap();
     course.adopt(&all.cells[..3]);
     assert_eq!(course.decide(), Decision::Fail(CourseFault::OtherThanBefore));
@@ -285,7 +285,7 @@ fn a_failed_game_puts_an_individual_last() {
     }
     let first = &played.generations()[0];
     assert_eq!((first.individuals, first.measured), (7, 4));
-    // Nobody has a fitness: it goes on.
+    // No individual has a fitness: the run continues.
     let nobody = self::played(&plan, |number, cell| CellOutcome {
         games: 0,
         games_failed: 4,
@@ -311,7 +311,7 @@ fn all_meet_all_in_a_league() {
         assert_eq!(score.games, 6 * 4);
         assert!(!score.kept);
     }
-    // Who deserves most has beaten all.
+    // The individual with the greatest score has beaten all others.
     let individuals = played.individuals();
     let deserves = |index| deserved(&individuals[&(0, 0, index)].formula, 99);
     let best = (0..7).max_by_key(|index| (deserves(*index), 7 - index)).unwrap();
@@ -339,7 +339,7 @@ fn a_knock_out_has_as_many_rounds_as_it_needs() {
                 scored.iter().filter(|it| it.rounds == u64::from(rounds)).collect();
             assert_eq!(champions.len(), 1);
             assert_eq!(champions[0].rank, 0);
-            // Every cell has one who goes on, and every bye another.
+            // Every cell has one individual that goes on, and so has every bye.
             let byes = population.next_power_of_two() - population;
             let survived: u64 = scored.iter().map(|it| it.rounds).sum();
             assert_eq!(survived as usize, population - 1 + byes);

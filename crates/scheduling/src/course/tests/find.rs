@@ -1,4 +1,4 @@
-//! Runs of `[find]`, as a sweep plans them, played with outcomes that are made up.
+//! Runs of `[find]`, as a sweep plans them, played with invented outcomes.
 
 use spelrum_model::Plan;
 use spelrum_model::course::Note;
@@ -36,10 +36,10 @@ fn plan(text: &str) -> Plan {
     plan_sweep(&SweepText::new("test.toml", text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A game between players of whom more of the parameter is stronger, by a step.
+/// A game in which the player with the greater parameter is stronger, by a step.
 fn outcome(number: u64, plan: &Plan, value: f64, root: f64) -> CellOutcome {
     let games = plan.course.as_ref().unwrap().runs[0].meetings[0].cell.games;
-    // The player that is decided about is the second.
+    // The run decides about the second player.
     let pairs = games / 2;
     let (pairs, [wins, losses]) = match value < root {
         true => (PairCounts([0, 0, 0, 0, pairs]), [games, 0]),
@@ -48,7 +48,7 @@ fn outcome(number: u64, plan: &Plan, value: f64, root: f64) -> CellOutcome {
     CellOutcome { number, games, wins, losses, pairs, ..CellOutcome::default() }
 }
 
-/// Plays a course by itself: what it asked for, in order, and all its notes.
+/// Plays a course by itself: its requests, in order, and all its notes.
 fn play(plan: &Plan, root: f64) -> (Vec<String>, Vec<Note>) {
     let mut course = course_of(plan).unwrap();
     let (mut asked, mut notes) = (Vec::new(), Vec::new());
@@ -86,11 +86,11 @@ fn a_run_finds_where_players_are_even() {
     let last = last.unwrap();
     assert!((last.value.number.unwrap() - 40.0).abs() < 1.0, "{last:?}");
     assert_eq!(notes.iter().filter(|note| matches!(note, Note::Ended(_))).count(), 2);
-    // The same again.
+    // A second run is identical.
     assert_eq!(play(&plan, 40_000.0), (asked, notes));
 }
 
-/// A release that asks for other cells than the one that an experiment was begun with does not go on with it.
+/// A release that requests other cells than the one that began an experiment does not continue it.
 #[test]
 fn another_course_is_not_taken_up() {
     let (plan, other) = (plan(FIND), plan(&FIND.replace("\"1s\"", "\"2s\"")));
@@ -102,7 +102,7 @@ fn another_course_is_not_taken_up() {
     let mut course = course_of(&other).unwrap();
     course.adopt(&cells);
     assert!(matches!(course.decide(), Decision::Fail(_)));
-    // Nor one that was told of a cell that it did not ask for.
+    // Nor does one with the outcome of a cell that it did not request.
     same.tell(&outcome(9, &plan, 1.0, 2.0));
     assert!(matches!(same.decide(), Decision::Fail(_)));
 }

@@ -52,7 +52,7 @@ fn against_itself(method: &str) -> String {
         .replace("steps = 150", &format!("method = \"{method}\"\nsteps = 150"))
 }
 
-/// How strong the player is with these parameters, on a logistic scale: it is best at 0.3, 40 and 6, and with rank.
+/// The player's strength with these parameters, on a logistic scale: it is best at 0.3, 40 and 6, and with rank.
 fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
     let number = |key: &str| match parameters.get(key) {
         Some(Value::Integer(integer)) => *integer as f64,
@@ -61,7 +61,7 @@ fn strength(parameters: &spelrum_engine::Parameters) -> f64 {
     };
     let square = |it: f64| it * it;
     let roulette = parameters.get("selection") == Some(&Value::Text("roulette".to_owned()));
-    // Nobody says what has no effect.
+    // Parameters without effect are absent.
     assert_eq!(parameters.contains_key("tournament_size"), !roulette);
     -2.0 * square(number("crossover_rate") - 0.3)
         - 0.3 * square(libm::log(number("population") / 40.0))
@@ -92,7 +92,7 @@ fn match_of(number: u64, cell: &NewCell, itself: bool, random: &mut Random) -> C
     outcome
 }
 
-/// Plays a course by itself: what it asked for, and all its notes.
+/// Plays a course by itself: its requests, and all its notes.
 fn play(plan: &Plan, itself: bool) -> (Vec<NewCell>, Vec<Note>) {
     let mut course = course_of(plan).unwrap();
     let mut random = Random::from_key([7; 32]);
@@ -119,7 +119,7 @@ fn confirmed(notes: &[Note]) -> &Confirmed {
     confirmed.unwrap()
 }
 
-/// Whether a run finds better settings, and says so.
+/// Whether a run finds better settings, and reports them.
 fn finds(text: &str, itself: bool) {
     let plan = plan(text);
     let (asked, notes) = play(&plan, itself);
@@ -138,7 +138,7 @@ fn finds(text: &str, itself: bool) {
     println!("{values:?} {gain} {low} {high}");
     assert_eq!(values[3], "roulette");
     assert!(low > 0.0 && gain > 0.1 && high < 1.0, "{gain} {low} {high}");
-    // The player that was confirmed, without what has no effect beside a roulette.
+    // The confirmed player, without the parameters that have no effect beside a roulette.
     let ended: Vec<_> = notes
         .iter()
         .filter_map(|note| if let Note::Ended(it) = note { Some(it) } else { None })
@@ -149,7 +149,7 @@ fn finds(text: &str, itself: bool) {
     assert!(asked.iter().any(plays), "{player:?}");
     let tried = notes.iter().filter(|note| matches!(note, Note::Tried(..))).count();
     assert!(tried >= 300, "{tried}");
-    // The same again.
+    // A second run is identical.
     assert_eq!(play(&plan, itself), (asked, notes));
 }
 
@@ -173,7 +173,7 @@ fn cma_es_finds_better_settings_against_opponents() {
     finds(&TUNE.replace("steps = 150", "method = \"cma-es\"\nsteps = 150"), false);
 }
 
-/// After a restart a course asks for the same, and says nothing again.
+/// After a restart a course makes the same requests, and repeats no notes.
 #[test]
 fn a_course_is_taken_up() {
     let plan = plan(TUNE);
@@ -196,7 +196,7 @@ fn a_course_is_taken_up() {
     }
 }
 
-/// Games that failed say nothing, and the run comes to its end.
+/// Failed games carry no information, and the run reaches its end.
 #[test]
 fn failed_games_say_nothing() {
     for text in [TUNE.to_owned(), against_itself("cma-es")] {
@@ -215,7 +215,7 @@ fn failed_games_say_nothing() {
             course.tell(&CellOutcome { number, games_failed, ..CellOutcome::default() });
         }
         let notes = course.take_notes();
-        // What was found is what it began with: there is nothing to confirm.
+        // The settings found are the initial ones: there is nothing to confirm.
         assert!(!notes.iter().any(|it| matches!(it.note, Note::Confirmed(_))), "{notes:?}");
     }
 }

@@ -51,7 +51,7 @@ const DOUBLED: Phased = Phased::new(-8, -14);
 const ISOLATED: Phased = Phased::new(-10, -12);
 /// A pawn protected by another one.
 const PROTECTED: Phased = Phased::new(6, 5);
-/// A passed pawn, by its rank.
+/// A passed pawn, with no pawn ahead of it and no enemy pawn that can capture it on its way, by its rank.
 const PASSED: [Phased; 8] = [
     Phased::ZERO,
     Phased::new(4, 8),
