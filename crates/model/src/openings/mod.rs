@@ -6,12 +6,13 @@
 //! in which the side to move cannot win at once. No two openings of a sequence are equal up to the game's symmetries.
 //!
 //! - If few positions lie on the way (see [`enumerate`]), `random` and `all` are the same: every opening that exists,
-//! in an   order shuffled by the openings key (see [`crate::seeds`]). The sequence repeats after the last one. - If
-//! there are many, `random` draws playouts, one key for each attempt, and keeps those that end in a new opening (see
-//! [`draw`]). `all` is refused. - `strata` alternates between such openings of several distances, skipping those of an
-//! earlier distance (in Nim a   position may be reached after two plies and after four). - `ending` takes positions
-//! from the table of a chess ending (see [`ending`]), with known distances to mate. - `start` and `listed` are the
-//! start position and the list in order.
+//!   in an order shuffled by the openings key (see [`crate::seeds`]). The sequence repeats after the last one.
+//! - If there are many, `random` draws playouts, one key for each attempt, and keeps those that end in a new opening
+//!   (see [`draw`]). `all` is refused.
+//! - `strata` alternates between such openings of several distances, skipping those of an earlier distance (in Nim a
+//!   position may be reached after two plies and after four).
+//! - `ending` takes positions from the table of a chess ending (see [`ending`]), with known distances to mate.
+//! - `start` and `listed` are the start position and the list in order.
 //!
 //! All of this, bounds included, is part of the recorded data, like the seeds.
 

@@ -4,7 +4,9 @@
 //! Beaver 1977). With d the strength of the player that moves first, minus that of the other, plus the value of moving
 //! first, a game is won, lost and drawn with chances in proportion to
 //!
-//! ```text exp(d / 2)   exp(-d / 2)   nu ```
+//! ```text
+//! exp(d / 2)   exp(-d / 2)   nu
+//! ```
 //!
 //! Strengths are shown in Elo, 400 / ln 10 times 2 / (2 + nu) per unit of d: between about equal players a difference
 //! in Elo then means the same expected score for any share of draws, and the same as everywhere else. (Without the
