@@ -1,4 +1,4 @@
-//! Whether a call may have come from a web page (docs/protocol.md, "Who may call").
+//! Whether a call may have come from a web page (docs/protocol.md, "Authentication").
 //!
 //! A browser lets any page send requests to any address that its machine reaches. Without a preflight request, it
 //! cannot send gRPC's content type, or HTTP/2 without TLS, to another site; and `Origin` names the page's site. A page
