@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use serde::Serialize;
+use spelrum_engine::parse_duration_us;
 use spelrum_proto::v1;
 use spelrum_report::data::write_json;
 use spelrum_report::text::count;
 
 use crate::arguments::SourceArguments;
-use crate::commands::bench::duration;
 use crate::error::{CliError, Result};
 use crate::exit::Exit;
 use crate::remote::steering::Steerer;
@@ -290,6 +290,12 @@ impl Dismiss {
         }
         Ok(Exit::Success)
     }
+}
+
+fn duration(text: &str) -> std::result::Result<Duration, String> {
+    parse_duration_us(text)
+        .map(Duration::from_micros)
+        .ok_or_else(|| "write it like 500ms or 10s".to_owned())
 }
 
 /// The time this long ago, in microseconds since 1970.

@@ -2,7 +2,6 @@
 
 pub(crate) mod analyze;
 pub(crate) mod backup;
-pub(crate) mod bench;
 pub(crate) mod certificate;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -112,7 +111,7 @@ const FAMILIES: [(&str, &[&str]); 6] = [
     ),
     ("Experiments", &["list", "pause", "resume", "cancel", "priority", "retry", "prune", "delete"]),
     ("Results", &["stats", "replay", "verify", "check", "backup", "export", "import"]),
-    ("Cluster", &["token", "certificate", "exclude", "readmit", "dismiss", "speed", "bench"]),
+    ("Cluster", &["token", "certificate", "exclude", "readmit", "dismiss", "speed"]),
     (
         "Games and engines",
         &["play", "analyze", "solve", "engine", "table", "network", "perft", "tree"],
@@ -194,7 +193,6 @@ pub(crate) enum Command {
     Backup(backup::Backup),
     Export(export::Export),
     Import(import::Import),
-    Bench(bench::Bench),
     Replay(replay::Replay),
     Verify(verify::Verify),
     Play(play::Play),
@@ -244,7 +242,6 @@ fn run_here(command: Command) -> Result<Exit> {
         Command::List(list) => on_runtime(list.run()),
         Command::Check(check) => on_runtime(check.run()),
         Command::Backup(backup) => on_runtime(backup.run()),
-        Command::Bench(bench) => on_runtime(bench.run()),
         Command::Export(export) => on_runtime(export.run()),
         Command::Import(import) => on_runtime(import.run()),
         Command::Replay(replay) => on_runtime(replay.run()),

@@ -7,7 +7,6 @@ pub(crate) mod cost_estimate;
 pub(crate) mod database_holder;
 pub(crate) mod embedded;
 pub(crate) mod endgame_tables;
-pub(crate) mod fleet;
 pub(crate) mod listener;
 pub(crate) mod network_training;
 pub(crate) mod on_finish;

@@ -6,7 +6,7 @@ use std::process::Command;
 use spelrum_test_support::{Files, circles};
 
 /// The project's crates, and those that each names in its manifest.
-const DEPENDENCIES: [(&str, &[&str]); 14] = [
+const DEPENDENCIES: [(&str, &[&str]); 15] = [
     ("engine", &[]),
     ("statistics", &[]),
     ("external", &[]),
@@ -23,6 +23,7 @@ const DEPENDENCIES: [(&str, &[&str]); 14] = [
         &["answers", "engine", "model", "proto", "scheduling", "statistics", "store", "sweep"],
     ),
     ("worker", &["answers", "engine", "external", "model", "proto", "scheduling"]),
+    ("tools", &["answers", "engine", "model", "proto", "report", "scheduling", "store"]),
     // For tests only: no other crate has it here.
     ("test-support", &[]),
 ];
@@ -126,7 +127,7 @@ fn only_the_store_and_what_uses_it_know_sqlite() {
 }
 
 /// Where the crates' files are, with the files of the macros that a crate exports.
-const SOURCES: [(&str, &[(&str, &str)]); 15] = [
+const SOURCES: [(&str, &[(&str, &str)]); 16] = [
     ("crates/engine/src", &[("with_game", "catalogue.rs"), ("evaluations", "games/game.rs")]),
     ("crates/statistics/src", &[]),
     ("crates/optimize/src", &[]),
@@ -141,6 +142,7 @@ const SOURCES: [(&str, &[(&str, &str)]); 15] = [
     ("coordinator/src", &[]),
     ("worker/src", &[]),
     ("cli/src", &[]),
+    ("tools/src/bin/load-test", &[]),
     ("crates/test-support/src", &[]),
 ];
 

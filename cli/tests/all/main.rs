@@ -27,7 +27,6 @@ mod evolve;
 mod exchange;
 mod exclude;
 mod find;
-mod fleet;
 mod forfeits;
 mod games;
 mod growth;

@@ -87,7 +87,7 @@ pub(crate) struct Measured {
 
 /// Shared by all workers.
 #[derive(Debug)]
-pub(super) struct Tally(Mutex<Noted>);
+pub(crate) struct Tally(Mutex<Noted>);
 
 #[derive(Debug)]
 struct Noted {
@@ -144,64 +144,66 @@ impl Tally {
     }
 
     /// Discards everything but the workers present.
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let mut noted = self.noted();
         *noted = Noted::new(noted.joined, noted.gave_up.take());
     }
 
-    pub(super) fn answered(&self, call: Call, took: Duration) {
+    pub(crate) fn answered(&self, call: Call, took: Duration) {
         let us = u64::try_from(took.as_micros()).unwrap_or(LONGEST_US);
         if let Some(times) = &mut self.noted().calls[call.index()].answered {
             times.saturating_record(us);
         }
     }
 
-    pub(super) fn failed(&self, call: Call, problem: &str) {
+    pub(crate) fn failed(&self, call: Call, problem: &str) {
         let mut noted = self.noted();
         noted.calls[call.index()].failed += 1;
         noted.first_failure.get_or_insert_with(|| format!("{}: {problem}", call.name()));
     }
 
     /// Counts a welcomed worker: for the first time, or again.
-    pub(super) fn welcomed(&self, is_first: bool) {
+    pub(crate) fn welcomed(&self, is_first: bool) {
         let mut noted = self.noted();
         if is_first { noted.joined += 1 } else { noted.came_back += 1 }
     }
 
-    pub(super) fn joined(&self) -> u64 {
+    pub(crate) fn joined(&self) -> u64 {
         self.noted().joined
     }
 
-    pub(super) fn leased(&self, is_granted: bool) {
+    pub(crate) fn leased(&self, is_granted: bool) {
         let mut noted = self.noted();
         if is_granted { noted.leases += 1 } else { noted.nothing_to_do += 1 }
     }
 
-    pub(super) fn dropped(&self, leases: usize) {
+    pub(crate) fn dropped(&self, leases: usize) {
         self.noted().dropped += leases as u64;
     }
 
-    pub(super) fn reported(&self, verdicts: &[i32]) {
-        let counted = verdicts.iter().filter(|it| **it == i32::from(Verdict::Counted)).count();
+    pub(crate) fn reported(&self, verdicts: &[i32]) {
+        let counted =
+            verdicts.iter().filter(|verdict| **verdict == i32::from(Verdict::Counted)).count();
         let mut noted = self.noted();
         noted.counted += counted as u64;
         noted.not_counted += (verdicts.len() - counted) as u64;
     }
 
-    pub(super) fn give_up(&self, why: String) {
+    pub(crate) fn give_up(&self, why: String) {
         self.noted().gave_up.get_or_insert(why);
     }
 
-    pub(super) fn gave_up(&self) -> Option<String> {
+    pub(crate) fn gave_up(&self) -> Option<String> {
         self.noted().gave_up.clone()
     }
 
-    pub(super) fn measured(&self) -> Measured {
+    pub(crate) fn measured(&self) -> Measured {
         let noted = self.noted();
         let calls = Call::ALL.map(|call| {
             let Times { answered, failed } = &noted.calls[call.index()];
-            let at =
-                |quantile: f64| answered.as_ref().map_or(0, |it| it.value_at_quantile(quantile));
+            let at = |quantile: f64| {
+                answered.as_ref().map_or(0, |times| times.value_at_quantile(quantile))
+            };
             CallTimes {
                 answered: answered.as_ref().map_or(0, Histogram::len),
                 failed: *failed,
@@ -252,7 +254,7 @@ mod tests {
         tally.begin();
         let measured = tally.measured();
         assert_eq!((measured.counted, measured.came_back, tally.joined()), (0, 0, 1));
-        assert!(measured.calls.iter().all(|it| it.answered == 0 && it.failed == 0));
+        assert!(measured.calls.iter().all(|times| times.answered == 0 && times.failed == 0));
     }
 
     #[test]

@@ -4,9 +4,6 @@
 //! For load tests of a coordinator. The games are real, since the coordinator checks every record: randomly moving
 //! players play them at almost no cost.
 
-mod tally;
-mod worker;
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,10 +15,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Endpoint;
 
-pub(crate) use tally::{Call, Measured};
-
-use tally::Tally;
-use worker::Worker;
+use crate::tally::{Measured, Tally};
+use crate::worker::Worker;
 
 /// Open files of this process beside a connection for each worker.
 const OTHER_FILES: u64 = 128;
@@ -41,13 +36,13 @@ pub(crate) struct Fleet {
 }
 
 /// State shared by all workers.
-struct Shared {
-    fleet: Fleet,
-    tally: Tally,
-    openings: OpeningsCache,
+pub(crate) struct Shared {
+    pub(crate) fleet: Fleet,
+    pub(crate) tally: Tally,
+    pub(crate) openings: OpeningsCache,
     /// Each definition is parsed once, however many workers fetch it.
-    cells: Mutex<BTreeMap<DefinitionHash, Arc<PlayableCell>>>,
-    stop: CancellationToken,
+    pub(crate) cells: Mutex<BTreeMap<DefinitionHash, Arc<PlayableCell>>>,
+    pub(crate) stop: CancellationToken,
 }
 
 /// A working fleet.
@@ -128,13 +123,17 @@ impl Working {
 }
 
 impl Shared {
-    fn cell(&self, hash: DefinitionHash) -> Option<Arc<PlayableCell>> {
+    pub(crate) fn cell(&self, hash: DefinitionHash) -> Option<Arc<PlayableCell>> {
         let cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
         cells.get(&hash).cloned()
     }
 
     /// Parses a cell's definition, unless another worker already has.
-    fn read(&self, hash: DefinitionHash, json: &str) -> Result<Arc<PlayableCell>, String> {
+    pub(crate) fn read(
+        &self,
+        hash: DefinitionHash,
+        json: &str,
+    ) -> Result<Arc<PlayableCell>, String> {
         let mut cells = self.cells.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = cells.get(&hash) {
             return Ok(Arc::clone(known));

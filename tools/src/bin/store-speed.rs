@@ -1,12 +1,12 @@
 //! How fast the store is, and how many bytes a game and a move take: figures for
 //! `docs/architecture.md`.
 //!
-//! `cargo run --release -p spelrum-store --example store_speed -- [GAMES] [DIRECTORY]`
+//! `cargo run --release -p spelrum-tools --bin store-speed -- [GAMES] [DIRECTORY]`
 //!
 //! The games are random tic-tac-toe as workers report them, all moves recorded, in transactions of
 //! 256; then submits of 100,000 cells with few players and with many, and the same with more cells.
 //!
-//! `… --example store_speed -- rebuild [LEASES] [DIRECTORY]` measures instead what a start of the scheduler
+//! `… --bin store-speed -- rebuild [LEASES] [DIRECTORY]` measures instead what a start of the scheduler
 //! reads where so many leases have ended; `… -- experiments [COUNT] [DIRECTORY]` what a submit, `status` and
 //! the like take beside so many experiments of two cells that are finished.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for people")]
@@ -46,9 +46,9 @@ async fn main() {
         (_, true) => 5_000,
         _ => 200_000,
     };
-    let count: u64 = arguments.next().map_or(usual, |it| it.parse().unwrap());
+    let count: u64 = arguments.next().map_or(usual, |count| count.parse().unwrap());
     let directory = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
-    let directory = directory.join(format!("store_speed-{}", std::process::id()));
+    let directory = directory.join(format!("store-speed-{}", std::process::id()));
     std::fs::create_dir(&directory).unwrap();
     let path = directory.join("results.db");
     let mut writer = Writer::open(&path).await.unwrap();
@@ -239,7 +239,7 @@ async fn many_experiments(mut writer: Writer, count: u64) {
     const LOOKED_AT: u64 = 10;
     let mut milestones: Vec<u64> = [10, 100, 300, 1_000, 2_000, 5_000, 10_000, 20_000]
         .into_iter()
-        .filter(|it| *it < count)
+        .filter(|milestone| *milestone < count)
         .collect();
     milestones.push(count);
     let (mut there, mut at_first) = (0, None);

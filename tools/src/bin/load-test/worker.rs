@@ -17,8 +17,8 @@ use tonic::transport::Channel;
 use tonic::{Code, Response, Status};
 use uuid::Uuid;
 
-use super::Shared;
-use super::tally::Call;
+use crate::fleet::Shared;
+use crate::tally::Call;
 
 type Client = WorkClient<InterceptedService<Channel, Bearer>>;
 
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BACKOFF: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(10)];
 
 /// A worker.
-pub(super) struct Worker {
+pub(crate) struct Worker {
     shared: Arc<Shared>,
     number: u32,
     uuid: Uuid,
@@ -69,7 +69,7 @@ enum Interrupted {
 }
 
 impl Worker {
-    pub(super) fn new(number: u32, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(number: u32, shared: Arc<Shared>) -> Self {
         let channel = shared
             .fleet
             .coordinator
@@ -93,7 +93,7 @@ impl Worker {
     }
 
     /// Works until the fleet ends.
-    pub(super) async fn live(mut self) {
+    pub(crate) async fn live(mut self) {
         let stop = self.shared.stop.clone();
         loop {
             let Some(Ok(session)) = stop.run_until_cancelled(self.hello()).await else { return };
@@ -136,7 +136,7 @@ impl Worker {
         loop {
             let mut client = self.client.clone();
             let request = request.clone();
-            match self.say(Call::Hello, async move { client.hello(request).await }).await {
+            match self.call(Call::Hello, async move { client.hello(request).await }).await {
                 Ok(Some(hello)) => {
                     self.shared.tally.welcomed(!self.has_joined);
                     self.has_joined = true;
@@ -196,8 +196,8 @@ impl Worker {
             ..Default::default()
         };
         let mut client = self.client.clone();
-        let asked = self.say(Call::Lease, async move { client.lease(request).await }).await?;
-        let Some(answer) = asked else { return Ok(()) };
+        let answer = self.call(Call::Lease, async move { client.lease(request).await }).await?;
+        let Some(answer) = answer else { return Ok(()) };
         self.shared.tally.leased(answer.grant.is_some());
         let Some(grant) = answer.grant else {
             let wait = Duration::from_millis(answer.retry_after_ms);
@@ -255,8 +255,9 @@ impl Worker {
             let mut client = self.client.clone();
             let request = request.clone();
             // Reports are repeated until they are received.
-            let said = self.say(Call::Report, async move { client.report(request).await }).await?;
-            if let Some(answer) = said {
+            let answer =
+                self.call(Call::Report, async move { client.report(request).await }).await?;
+            if let Some(answer) = answer {
                 self.shared.tally.reported(&answer.verdicts);
                 if held.as_ref().is_some_and(|held| held.games.is_empty()) {
                     // A lease ends with its last result.
@@ -285,8 +286,9 @@ impl Worker {
         let definition_hash = definition.0.to_vec();
         let request = v1::GetCellRequest { definition_hash, openings_apart: false };
         let mut client = self.client.clone();
-        let asked = self.say(Call::GetCell, async move { client.get_cell(request).await }).await?;
-        let Some(answer) = asked else { return Ok(None) };
+        let answer =
+            self.call(Call::GetCell, async move { client.get_cell(request).await }).await?;
+        let Some(answer) = answer else { return Ok(None) };
         let cell = match self.shared.cell(definition) {
             Some(known) => known,
             None => self
@@ -304,7 +306,7 @@ impl Worker {
         held: &mut Option<Held>,
         playing: Option<GameId>,
     ) -> Result<(), Interrupted> {
-        let playing = playing.map(|it| v1::GameId { cell_id: it.cell.0, number: it.number });
+        let playing = playing.map(|game| v1::GameId { cell_id: game.cell.0, number: game.number });
         let request = v1::HeartbeatRequest {
             worker_id,
             coordinator_epoch,
@@ -313,9 +315,9 @@ impl Worker {
             worker_secret: WorkerSecret::to_wire(secret),
         };
         let mut client = self.client.clone();
-        let said =
-            self.say(Call::Heartbeat, async move { client.heartbeat(request).await }).await?;
-        let Some(answer) = said else { return Ok(()) };
+        let answer =
+            self.call(Call::Heartbeat, async move { client.heartbeat(request).await }).await?;
+        let Some(answer) = answer else { return Ok(()) };
         self.shared.tally.dropped(answer.drop_lease_ids.len());
         if held.as_ref().is_some_and(|held| answer.drop_lease_ids.contains(&held.lease_id)) {
             *held = None;
@@ -324,12 +326,12 @@ impl Worker {
     }
 
     /// Makes a call once; returns `None`, after the backoff of a real worker, if a retry may help.
-    async fn say<T>(
+    async fn call<T>(
         &mut self,
         call: Call,
-        said: impl Future<Output = Result<Response<T>, Status>>,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<Option<T>, Interrupted> {
-        let status = match self.once(call, said).await {
+        let status = match self.once(call, answer).await {
             Ok(answer) => {
                 self.failures = 0;
                 return Ok(Some(answer));
@@ -347,7 +349,8 @@ impl Worker {
             }
             None if status.code() != Code::Unimplemented => None,
             _ => {
-                let problem = refusal.map_or(status.message().to_owned(), |it| it.problem);
+                let problem =
+                    refusal.map_or(status.message().to_owned(), |refusal| refusal.problem);
                 return Err(self.give_up(format!("{}: {problem}", call.name())));
             }
         };
@@ -363,12 +366,12 @@ impl Worker {
     async fn once<T>(
         &self,
         call: Call,
-        said: impl Future<Output = Result<Response<T>, Status>>,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, Status> {
         let begun = Instant::now();
-        let said = timeout(PATIENCE, said).await;
-        let said = said.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer in time")));
-        match said {
+        let answer = timeout(PATIENCE, answer).await;
+        let late = |_| Err(Status::deadline_exceeded("no answer in time"));
+        match answer.unwrap_or_else(late) {
             Ok(answer) => {
                 self.shared.tally.answered(call, begun.elapsed());
                 Ok(answer.into_inner())
